@@ -32,7 +32,7 @@ bench: .venv/installed ## what the engine does in a second, beside its peers
 check: .venv/installed ## lint, format, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(CODE)
+	$(BIN)/mypy $(strip $(CODE))
 
 format: .venv/installed ## put the code into its form
 	$(BIN)/ruff check --fix .
