@@ -105,7 +105,7 @@ class Chance:
 
 
 class Script(Chance):
-    """Chance told beforehand, for tests: `below` gives the numbers of the script, `shuffle` leaves cards as they lie."""
+    """Chance told beforehand, for tests: `below` gives the numbers of the script, `shuffle` leaves cards alone."""
 
     __slots__ = ("left",)
 

@@ -1,7 +1,7 @@
 """A game: zones, counters, an agenda and one stream of chance.
 
-A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use the verbs below "what rules call". Everything
-a game knows is in its zones, its counters and its agenda, so forking, saving, showing and telling are written here
+A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use what stands below "what rules call".
+Everything a game knows is in its zones, its counters and its agenda, so forking, saving, showing and telling are written here
 once for all games, and no game contains a line of redaction. This module knows no clock, no bot and no particular game.
 
 A game module declares a subclass of `Game` with the names of its counters and zones as annotations: a zone of the
@@ -337,9 +337,7 @@ class Game:
         if self.log is not None:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
 
-    def move(
-        self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None
-    ) -> None:
+    def move(self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
         """A card of this face goes from one zone to another.
 
         Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
@@ -347,9 +345,7 @@ class Game:
         """
         self.move_at(src.cards.index(card), src, dst, shown, columns)
 
-    def move_at(
-        self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None
-    ) -> int:
+    def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """The card at this place goes; its face."""
         card = src.cards.pop(place)
         seers = src.sees | dst.sees | shown
@@ -528,7 +524,7 @@ class Game:
                         self.drop(side[-1])
 
     def open_deal(self, deal: int) -> None:
-        """Begin deal number `deal` (from 1) with an empty table and a new stream of chance; stream 0 is the match's own."""
+        """Begin deal `deal` (from 1) with an empty table and its own stream of chance; stream 0 is the match's."""
         self.clear_table()
         self.chance.open(deal)
 
@@ -550,4 +546,5 @@ def _act_to_list(act: Act) -> list[object]:
 
 
 def _act_from_list(saved: list[Any]) -> Act:
-    return Act(*[tuple(value) if isinstance(value, list) else value for value in saved])
+    verb, cards, zone, seat, number, places, actor = saved
+    return Act(verb, tuple(cards), zone, seat, number, tuple(places), actor)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
@@ -36,8 +36,8 @@ class _Table(Protocol):
 
 
 def _words(table: _Table) -> Words:
-    rules = getattr(table, "rules", table)
-    words: Words = rules.words
+    source: Any = getattr(table, "rules", table)  # a view names its game; a game has the words itself
+    words: Words = source.words
     return words
 
 

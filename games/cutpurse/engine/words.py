@@ -63,8 +63,8 @@ class Counter:
 class Verb:
     """Something that can be done or happen.
 
-    `text` is told when it happens ("{actor} plays {cards}"), `option_text` when it is offered ("play {cards}"); both may
-    use {actor}, {seat}, {zone}, {cards} and {number}. A verb without option_text happens by itself.
+    `text` is told when it happens ("{actor} plays {cards}"), `option_text` when it is offered ("play {cards}"); both
+    may use {actor}, {seat}, {zone}, {cards} and {number}. A verb without option_text happens by itself.
     """
 
     number: int

@@ -55,9 +55,7 @@ SYMBOL: Final[list[int]] = [0, 0]  # by card: PLAIN, PLUS_ONE, LOOK or SWAP
 FACES: Final[dict[tuple[int, int], int]] = {}  # card by number and symbol
 for _n in NUMBERS:
     for _s, (_short, _title, _text) in enumerate(_SYMBOLS):
-        FACES[_n, _s] = WORDS.card(
-            f"{_n}{_short}", f"{_n}{_title}", _text, "number", _n, {"number": _n, "special": _s}
-        )
+        FACES[_n, _s] = WORDS.card(f"{_n}{_short}", f"{_n}{_title}", _text, "number", _n, {"number": _n, "special": _s})
         NUMBER.append(_n)
         SYMBOL.append(_s)
 
@@ -82,7 +80,10 @@ STOP: Final = WORDS.verb("stop", "{actor} stops", "stop", "GR-3.7")
 LOOK_AT: Final = WORDS.verb("look", "{actor} looks into the hand of {seat}", "look into the hand of {seat}", "GR-3.10")
 SWAP_AWAY: Final = WORDS.verb("swap", "{actor} puts away {cards}", "put away {cards}", "GR-3.11")
 TAKE: Final = WORDS.verb(
-    "take", "{actor} takes {cards} from the collection of {seat}", "take {cards} from the collection of {seat}", "GR-3.7"
+    "take",
+    "{actor} takes {cards} from the collection of {seat}",
+    "take {cards} from the collection of {seat}",
+    "GR-3.7",
 )
 TRADE: Final = WORDS.verb("trade", "{actor} discards every {number}", "discard every {number} and refill", "GR-3.14")
 BUST: Final = WORDS.verb("bust", "{actor} was too greedy: all goes back", rule="GR-3.6")

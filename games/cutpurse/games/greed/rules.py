@@ -68,7 +68,8 @@ class GreedSettings(Settings):
 
     def problem(self, seats: int) -> str:
         if self.first_seat >= seats:
-            return f"setting first_seat cannot be {self.first_seat} with {seats} players; it can be: random, 0 to {seats - 1}"
+            allowed = f"random, 0 to {seats - 1}"
+            return f"setting first_seat cannot be {self.first_seat} with {seats} players; it can be: {allowed}"
         return ""
 
 
@@ -105,7 +106,7 @@ class Greed(Game):
         self.next(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
     def draw(self, to: Zone, cards: int) -> None:
-        """GR-0.2. One by one; an empty pile is renewed from the discard pile, and if that is empty too nothing comes."""
+        """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
         for _ in range(cards):
             if not self.deck.cards:
                 if not self.discard.cards:
@@ -194,7 +195,7 @@ class PlayACard(Choice):
 
 @dataclass(slots=True)
 class ChooseAVictim(Choice):
-    """GR-3.3, GR-4.1. Another player, whose hand is never empty; with two players the draw pile may stand in for him."""
+    """GR-3.3, GR-4.1. Another player, whose hand is never empty; of two players one may raid the draw pile."""
 
     text: ClassVar[str] = "Whom do you raid?"
 
