@@ -5,8 +5,8 @@ by index; a safe option that was taken for a seat says why. Questions with one o
 Replaying it gives every view, every event and the result again, byte for byte.
 
 The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
-comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the spectator, was
-told. This module reads and writes no file.
+comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
+spectator, was told. This module reads and writes no file.
 """
 
 from __future__ import annotations
