@@ -50,6 +50,8 @@ def steps_of(package: str) -> dict[str, type[Step]]:
 class Step:
     """Something that happens by itself, for one seat or (-1) for the table."""
 
+    waits: ClassVar[bool] = False  # whether it needs answers
+
     # The methods below take `g: Any`: each game's steps name their own class of game there.
     seat: int
 
@@ -80,6 +82,7 @@ class Step:
 class Question(Step):
     """A step that waits for answers."""
 
+    waits: ClassVar[bool] = True
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
 
     @classmethod
