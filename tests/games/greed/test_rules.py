@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import pytest
+
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games.greed.cards import CROOK, NUMBER, SYMBOL, WORDS
@@ -15,6 +17,7 @@ from cutpurse.games.greed.rules import (
     EndTheGame,
     GoOnOrStop,
     Greed,
+    GreedSettings,
     LookAtAHand,
     PlayACard,
     RefillYourHand,
@@ -25,17 +28,23 @@ from cutpurse.games.greed.rules import (
     TakeATurn,
     TradeANumberIn,
 )
-
 from tests.games.story import Story
 
 
-def at_table(hand: list[str], collection: list[str] | None = None, **more: object) -> Story[Greed]:
+def at_table(
+    hand: Sequence[str],
+    collection: Sequence[str] | None = None,
+    *,
+    deck: str = "",
+    discard: str = "",
+    middle: str = "",
+    settings: Mapping[str, object] | None = None,
+    chance: Sequence[int] = (),
+    **counters: int | list[int],
+) -> Story[Greed]:
     """A story with these hands (the crooks known to all, as they are) and collections."""
-    chance = more.pop("chance", ())
-    settings = more.pop("settings", None)
-    zones = {key: more.pop(key) for key in ("deck", "discard", "middle") if key in more}
-    zones["collection"] = collection or [""] * len(hand)
-    story = Story(Greed, len(hand), zones, settings, chance, **more)  # type: ignore[arg-type]  # as each test means it
+    zones = {"deck": deck, "discard": discard, "middle": middle, "collection": collection or [""] * len(hand)}
+    story = Story(Greed, len(hand), zones, settings, chance, **counters)
     for zone, cards in zip(story.g.hand, hand, strict=True):
         for card in cards.split():
             story.lay(zone, card, seers=story.g.everyone if card == "crook" else None)
@@ -139,7 +148,7 @@ def test_gr_0_4_equal_sets_are_decided_by_the_lowest_number() -> None:
 @pytest.mark.rule("GR-1.1", "GR-1.2")
 @pytest.mark.parametrize("seats", range(2, 6))
 def test_gr_1_1_fourteen_of_each_number_and_gr_1_2_a_crook_each(seats: int) -> None:
-    box = Greed.box(seats, Greed.settings_type())  # type: ignore[arg-type]  # Greed's own
+    box = Greed.box(seats, GreedSettings())
     assert box.count(CROOK) == seats
     assert Counter(NUMBER[card] for card in box if card != CROOK) == dict.fromkeys(range(1, 8), 14)
 
@@ -147,7 +156,7 @@ def test_gr_1_1_fourteen_of_each_number_and_gr_1_2_a_crook_each(seats: int) -> N
 @pytest.mark.rule("GR-1.3")
 @pytest.mark.parametrize(("specials", "copies"), [("none", 0), ("standard", 1), ("rich", 2)])
 def test_gr_1_3_symbols_are_even_over_numbers_and_kinds(specials: str, copies: int) -> None:
-    box = Greed.box(4, Greed.check(4, {"specials": specials}))  # type: ignore[arg-type]  # Greed's own
+    box = Greed.box(4, GreedSettings(specials=specials))
     symbols = Counter((NUMBER[card], SYMBOL[card]) for card in box if SYMBOL[card])
     assert symbols == ({(n, s): copies for n in range(1, 8) for s in (1, 2, 3)} if copies else {})
 
