@@ -297,8 +297,7 @@ class Boards(NamedTuple):
         """Exactly the gain of the default design, with the spread of the boards that have that gain."""
         gain = 0.0
         for _ in range(50):  # the mean square moves with the gain, but much less than it: this converges at once
-            mean_square = sum(p * x * x for x, p in zip(self.values, self.with_gain(gain), strict=True))
-            gain = max(Design().effect * math.sqrt(mean_square), Design().smallest_gain)
+            gain = Design().gain(sum(p * x * x for x, p in zip(self.values, self.with_gain(gain), strict=True)))
         return gain
 
     def with_gain(self, gain: float) -> list[float]:
