@@ -54,8 +54,8 @@ LARGEST_STAKE = 0.9  # of the capital; at 1 a single lost board (x = -1) would r
 PRIOR_BOARDS = 4  # for the stakes the spread starts as if 4 boards had been seen with a mean square of 1/4, as in
 PRIOR_SQUARES = 1.0  # a duel, so that the first stakes are small; it matters for some dozens of boards only
 LEAN_BOARDS = 30  # for the gain looked for it starts as if 30 boards without a difference had been seen: a g too large
-# would be excluded too easily.  Counted over 1,000 runs: without them a skewed game misses 5 in 100, with them 3 to 4, at
-# the price of a tenth more boards where nothing is gained.
+# would be excluded too easily.  Counted over 1,000 runs: without them a skewed game misses 5 in 100, with them 3 to 4,
+# at the price of a tenth more boards where nothing is gained.
 
 
 class Verdict(StrEnum):
@@ -111,7 +111,7 @@ class Design:
 
     @property
     def expected_boards(self) -> int:
-        """About how many boards a verdict takes when the gain is 0 or is `effect` spreads; between, up to twice as many.
+        """About how many boards a verdict takes when the gain is 0 or `effect` spreads; between, up to twice as many.
 
         Wald 1945: the bound divided by the drift, effect^2 / 2 a board.
         """
