@@ -18,15 +18,16 @@ CONTRIBUTE_CARD: Final = {card: Option(CONTRIBUTE, (card,)) for card in (*WEALTH
 CONCEDE_NOW: Final = Option(CONCEDE)
 
 
-def attacks(g: StealAndPlunder, seat: int, playable: list[int]) -> list[Option]:
+def attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
     options = []
-    for target in range(g.n):
-        if target != seat and (pack := g.open_pack(target)) is not None:
-            fits, attack = FITS[pack.cards[-1]], ATTACK_SEAT[target]
-            for card in playable:
-                if card in fits:
-                    options.append(attack[card])
+    for target, pack in enumerate(g.open_packs()):
+        if target != seat and pack is not None:
+            attack = ATTACK_SEAT[target]
+            if (industry := pack.cards[-1]) in wealth:
+                options.append(attack[industry])
+            for wild in wilds:
+                options.append(attack[wild])
     return options
 
 

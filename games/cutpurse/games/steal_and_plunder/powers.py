@@ -61,7 +61,8 @@ def uses(g: StealAndPlunder, seat: int, card: int) -> list[Option]:
     if card == TAX_AUDIT:
         return [TAX_SEAT[other] for other in opponents if g.gathered(other)]
     play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
-    return [play_on[other] for other in opponents if g.open_pack(other) is not None]
+    open_packs = g.open_packs()
+    return [play_on[other] for other in opponents if open_packs[other] is not None]
 
 
 @dataclass(slots=True)

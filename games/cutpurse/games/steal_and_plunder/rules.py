@@ -61,6 +61,8 @@ FORM_PACK: Final = {
 }
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
+IS_WEALTH: Final = frozenset(WEALTH)  # asked at every turn, and to look into a range takes twice as long
+IS_WILD: Final = frozenset(WILDS)
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
@@ -136,10 +138,9 @@ class StealAndPlunder(Game):
             self.enter(self.box(self.n, self.settings), self.deck)
             self.next(DrawForTheStart(TABLE, tuple(range(self.n))))
 
-    def open_pack(self, seat: int) -> Zone | None:
-        """SP-3.3. The top pack of a stack, unless it is the locked one or there is none."""
-        stack = self.pack[seat]
-        return stack[-1] if stack and not stack[-1].counters[LOCKED] else None
+    def open_packs(self) -> list[Zone | None]:
+        """SP-3.3. By seat the top pack of its stack, unless that is the locked one or there is none."""
+        return [stack[-1] if stack and not stack[-1].counters[LOCKED] else None for stack in self.pack]
 
     def lay_a_pack(self, seat: int) -> Zone:
         """SP-3.2, SP-3.3. An empty pack on top of a stack; a player's first is locked, and locks him in."""
@@ -271,14 +272,18 @@ class SetUp(Step):
 
 @dataclass(slots=True)
 class BeginATurn(Step):
-    """SP-4.1. Who holds no card is skipped."""
+    """SP-4.1. One turn for each seat from the Start holder on makes a round; who holds no card is skipped."""
 
     def run(self, g: StealAndPlunder) -> None:
-        g.next(EndATurn(self.seat))
-        if g.hand[self.seat].cards:
+        seat = self.seat
+        left = g.next_seat(seat)
+        following = BeginATurn(left) if left != g.start_token - 1 else ReloadTheHands(g.reload_token - 1)
+        if g.hand[seat].cards:
             g.turns += 1
             assert g.turns <= LONGEST_GAME
-            g.next(TakeATurn(self.seat))
+            g.next(TakeATurn(seat), following)
+        else:
+            g.next(following)
 
 
 @dataclass(slots=True)
@@ -292,17 +297,21 @@ class TakeATurn(Choice):
 
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
         """
-        cards = tuple(dict.fromkeys(g.hand[seat].cards))  # each face once
-        playable = [card for card in cards if card not in POWERS]
-        options = pairs(g.hand[seat].cards, playable)
-        if g.discard.cards and (g.locked_in[seat] or not options or not g.settings.strict_first_pack_order):
-            options += with_the_discard(g, playable)
-        options += [DISCARD_CARD[card] for card in playable]
-        if g.locked_in[seat]:
-            options += attacks(g, seat, playable)
-            for card in cards[len(playable) :]:
-                options += uses(g, seat, card)
-        return options or [BURN_CARD[card] for card in cards]
+        hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
+        faces = dict.fromkeys(hand)
+        wealth = [card for card in faces if card in IS_WEALTH]
+        wilds = [card for card in faces if card in IS_WILD]
+        options = pairs(hand, wealth, wilds)
+        if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
+            options += with_the_discard(g, wealth, wilds)
+        options += [DISCARD_CARD[card] for card in wealth + wilds]
+        if locked_in:
+            options += attacks(g, seat, wealth, wilds)
+            if hand[-1] in POWERS:
+                for power in faces:
+                    if power in POWERS:
+                        options += uses(g, seat, power)
+        return options or [BURN_CARD[power] for power in faces]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
         """SP-0.4. To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."""
@@ -371,30 +380,26 @@ class TakeATurn(Choice):
             g.next(BurnAPower(seat, card))
 
 
-def pairs(hand: list[int], playable: list[int]) -> list[Option]:
+def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
-    wilds = [card for card in playable if card in WILDS]
     options = []
-    for card in playable:
-        if card in WEALTH:
-            with_card = FORM_PACK[card]
-            if hand.count(card) > 1:
-                options.append(with_card[card])
-            for wild in wilds:
-                options.append(with_card[wild])
+    for industry in wealth:
+        if hand.count(industry) > 1:
+            options.append(FORM_PACK[industry][industry])
+        for wild in wilds:
+            options.append(FORM_PACK[industry][wild])
     return options
 
 
-def with_the_discard(g: StealAndPlunder, playable: list[int]) -> list[Option]:
+def with_the_discard(g: StealAndPlunder, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.5, SP-4.6. A twin for Wealth on the discard pile, any Wealth for a Wild; a Wild for Wealth by a setting."""
     top = g.discard.cards[-1]
     if top in WILDS:
-        joining = [card for card in playable if card in WEALTH]
-    elif g.settings.hand_wild_on_discard:
-        joining = [card for card in playable if card in FITS[top]]
-    else:
-        joining = [top] if top in playable else []
-    return [FORM_PACK_WITH_DISCARD[card] for card in joining]
+        return [FORM_PACK_WITH_DISCARD[card] for card in wealth]
+    options = [FORM_PACK_WITH_DISCARD[top]] if top in wealth else []
+    if g.settings.hand_wild_on_discard:
+        options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
+    return options
 
 
 def partner_seen_by(g: StealAndPlunder, seat: int) -> int:
@@ -410,22 +415,16 @@ def joined_seen_by(g: StealAndPlunder, seat: int) -> int:
 
 
 @dataclass(slots=True)
-class EndATurn(Step):
-    """SP-4.1, SP-5.1. The next seat follows, after a round the Reload; without any card in deck and hands all ends."""
+class ReloadTheHands(Step):
+    """SP-4.25, SP-5.1. From the Reload holder on each fills his hand to five in one go, as long as the deck lasts.
+
+    With deck and all hands empty the game has ended: all turns left were skipped, and this Reload is void.
+    """
 
     def run(self, g: StealAndPlunder) -> None:
         if not g.deck.cards and not any(hand.cards for hand in g.hand):
             g.next(EndTheGame(TABLE))
             return
-        seat = g.next_seat(self.seat)
-        g.next(BeginATurn(seat) if seat != g.start_token - 1 else ReloadTheHands(g.reload_token - 1))
-
-
-@dataclass(slots=True)
-class ReloadTheHands(Step):
-    """SP-4.25. From the Reload holder on each fills his hand to five in one go, as long as the deck lasts."""
-
-    def run(self, g: StealAndPlunder) -> None:
         for seat in g.seats_from(self.seat):
             hand = g.hand[seat]
             while g.deck.cards and len(hand.cards) < HAND_SIZE:
