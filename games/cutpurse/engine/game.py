@@ -436,20 +436,21 @@ class Game:
         self._tell_placed(zone)
         return zone
 
-    def place(self, zone: Zone, kind: ZoneKind, seat: int) -> None:
+    def place(self, zone: Zone, kind: ZoneKind, seat: int, face_down: bool = False) -> None:
         """A zone made in play goes on top before a seat, as this kind: stolen, bagged, carried abroad.
 
-        Whoever could see its cards goes on knowing them, by the new kind's visibility.
+        Whoever could see its cards goes on knowing them, by the new kind's visibility; `face_down` turns them over, so
+        that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
         """
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
         if zone.masks is None and kind is not zone.kind and kind.visibility.value == "mixed":
-            zone.masks = [zone.sees] * len(zone.cards)
+            zone.masks = [0 if face_down else zone.sees] * len(zone.cards)
         elif zone.masks is not None and kind.visibility.value != "mixed":
             zone.masks = None
         before, zone.kind, zone.owner = zone.sees, kind, seat
         zone.ordered = kind.ordered
         zone.sees = zone.seers_for(seat, self.everyone)
-        zone.counters += [0] * (len(kind.counters) - len(zone.counters))
+        zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
         if zone.masks is not None and kind.holder_learns:
             zone.learn(bit(seat))
         if not kind.remembers:
