@@ -6,12 +6,14 @@ from typing import Final
 
 from cutpurse.engine.errors import UnknownGame
 from cutpurse.engine.game import Game
+from cutpurse.games.bag_o_loot.rules import BagOLoot
 from cutpurse.games.greed.rules import Greed
 
 __all__ = ["GAMES", "game_named"]
 
 GAMES: Final[dict[str, type[Game]]] = {
     "greed": Greed,
+    "bag_o_loot": BagOLoot,
 }
 
 
