@@ -279,9 +279,12 @@ class Game:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
-        for zone in self.zones():
-            if zone.number == number:
-                return zone
+        for name in self._layout().made:
+            sides: list[list[Zone]] = getattr(self, name)
+            for side in sides:
+                for zone in side:
+                    if zone.number == number:
+                        return zone
         raise KeyError(number)
 
     def places(self) -> list[int]:
