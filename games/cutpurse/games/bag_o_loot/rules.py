@@ -212,16 +212,20 @@ class TakeATurn(Step):
 class MakeAPlay(Choice):
     """BL-4.2, BL-2.5. Any number of plays in any order, each with the set or bag it names, until the player is done.
 
-    One bag play a turn, and a snitch only as the first play, so at most one.
+    One bag play a turn, and a snitch only as the first play, so at most one. A set is opened with two matching cards, a
+    coin among them; the third and the fourth are built.
     """
 
     text: ClassVar[str] = "Which play do you make?"
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         hand = g.hand[seat].cards
-        faces = list(dict.fromkeys(hand))
-        coins = faces[:-1] if faces and faces[-1] == LOOTER else faces
-        options = self.to_open(hand, coins) + self.to_join(g, faces)
+        faces = dict.fromkeys(hand)
+        coins = [card for card in faces if card != LOOTER]
+        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1]
+        if LOOTER in faces:
+            options += [OPEN_WITH_LOOTER[coin] for coin in coins]
+        options += self.to_join(g, faces)
         if g.settings.advanced:
             if g.ditches < g.settings.ditch_per_turn or g.settings.ditch_per_turn == UNLIMITED:
                 options += self.to_ditch(g, coins)
@@ -230,40 +234,34 @@ class MakeAPlay(Choice):
         options.append(KNOCK)
         return options
 
-    def to_open(self, hand: list[int], coins: list[int]) -> list[Option]:
-        """BL-4.2, BL-2.2. Two matching cards, a coin among them; a third and a fourth are built."""
-        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1]
-        if len(coins) < len(hand) and hand[-1] == LOOTER:
-            options += [OPEN_WITH_LOOTER[coin] for coin in coins]
-        return options
-
-    def to_join(self, g: BagOLoot, faces: list[int]) -> list[Option]:
+    def to_join(self, g: BagOLoot, faces: dict[int, None]) -> list[Option]:
         """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. To build, steal, bag or pinch, with a coin of the number or a looter.
 
         A set of four is always bagged, and in advanced play with any card at all. A pinch wants the coin.
         """
         options = []
-        looter = LOOTER in faces
+        has_looter = LOOTER in faces
         advanced = g.settings.advanced
         for owner, side in enumerate(g.set):
             for zone in side:
-                coin = zone.counters[NUMBER]
-                if len(zone.cards) < OPEN_MOST:
-                    row = with_card(BUILD if owner == self.seat else STEAL, zone.number)
-                elif g.bag_plays:
-                    row = []
-                else:
-                    row = with_card(MAKE_BAG, zone.number)
-                    if advanced:
+                number = zone.counters[NUMBER]
+                has_coin = number in faces
+                is_full = len(zone.cards) == OPEN_MOST
+                if is_full and advanced:
+                    if not g.bag_plays:
+                        row = with_card(MAKE_BAG, zone.number)
                         options += [row[card] for card in faces]
-                        continue
-                if coin in faces:
-                    if row:
-                        options.append(row[coin])
-                    if not advanced and LOOTER in zone.cards:
-                        options.append(with_card(PINCH, zone.number)[coin])
-                if looter and row:
-                    options.append(row[LOOTER])
+                    continue
+                if not (has_coin or has_looter):
+                    continue
+                if not (is_full and g.bag_plays):
+                    row = with_card(MAKE_BAG if is_full else BUILD if owner == self.seat else STEAL, zone.number)
+                    if has_coin:
+                        options.append(row[number])
+                    if has_looter:
+                        options.append(row[LOOTER])
+                if has_coin and not advanced and LOOTER in zone.cards:
+                    options.append(with_card(PINCH, zone.number)[number])
         return options
 
     def to_snitch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
@@ -309,7 +307,7 @@ class MakeAPlay(Choice):
                 self.join(g, option.cards[0], g.zone(option.zone), verb)
 
     def open_a_set(self, g: BagOLoot, cards: tuple[int, ...]) -> None:
-        """BL-4.2. Two cards lie face up before the player; the coin gives their number."""
+        """BL-4.2, BL-2.2. Two cards lie face up before the player; the coin gives their number."""
         zone = g.make(SET, self.seat)
         g.count_zone(zone, NUMBER, cards[0])
         for card in cards:
