@@ -7,10 +7,12 @@ from typing import Final
 from cutpurse.engine.errors import UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games.greed.rules import Greed
+from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
 __all__ = ["GAMES", "game_named"]
 
 GAMES: Final[dict[str, type[Game]]] = {
+    "stolen_treasure": StolenTreasure,
     "greed": Greed,
 }
 
