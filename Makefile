@@ -1,0 +1,65 @@
+# Everything runs from .venv, made from requirements.lock. Nothing but Python 3.11 or newer and make is needed.
+
+PYTHON ?= python3
+WORKERS ?= auto
+SOAK_TIMEOUT_S ?= 7200
+UV_VERSION := 0.13.8
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# The folders that hold Python now.
+CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts,\
+    $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test soak bench check format lock wheel clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+
+demo: .venv/installed ## sample bots play every game
+	$(BIN)/cutpurse demo
+
+test: .venv/installed ## the tests, on all cores
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+soak: .venv/installed ## the tests and the long ones too
+	$(BIN)/python -m pytest -q -n $(WORKERS) --soak --timeout $(SOAK_TIMEOUT_S)
+
+bench: .venv/installed ## what the engine does in a second, beside its peers
+	$(BIN)/python benchmarks/bench.py
+
+check: .venv/installed ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(strip $(CODE))
+
+format: .venv/installed ## put the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versions
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(PYTHON) -m venv "$$folder" && \
+	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
+	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --custom-compile-command "make lock" --group dev $(LOCK_FLAGS) pyproject.toml -o requirements.lock
+
+wheel: .venv/installed ## dist/cutpurse-*.whl
+	rm -rf dist
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+
+clean: ## away with everything made here
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/locked: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Cutpurse needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv --clear .venv
+	$(PIP) install --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/installed: .venv/locked pyproject.toml
+	$(PIP) install --no-build-isolation --no-deps -e .
+	$(PIP) check
+	@touch $@

@@ -1,0 +1,131 @@
+"""The one source of chance: SHA-256 in counter mode over a 32-byte key.
+
+Anyone can redo it in any language. The stream of deal d has the key K = SHA-256(key || "deal" || d), block i of it is
+SHA-256(K || i), both numbers as 8 big-endian bytes, and a block is read as eight big-endian 32-bit words. So play in
+one deal never changes the next (stream 0 serves what concerns the whole match, deals count from 1), and
+a player who has seen a part of a stream cannot foretell the rest.
+
+    >>> chance = Chance(bytes(range(32)))
+    >>> [chance.below(100) for _ in range(6)]
+    [38, 88, 51, 95, 63, 69]
+    >>> deck = list(range(10)); chance.open(1); chance.shuffle(deck); deck
+    [2, 6, 8, 7, 0, 3, 4, 5, 1, 9]
+
+This module knows no cards and no game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from struct import Struct
+from typing import Final
+
+__all__ = ["Chance", "Script", "match_key"]
+
+KEY_BYTES: Final = 32
+_WORDS_IN_BLOCK: Final = 8
+_words = Struct(">8I").unpack
+_RANGE: Final = 1 << 32
+
+
+def match_key(seed: str | int, match: int) -> bytes:
+    """The key of match number `match` of a run: SHA-256 of the text "cutpurse/seed/SEED/MATCH"."""
+    return sha256(f"cutpurse/seed/{seed}/{match}".encode()).digest()
+
+
+class Chance:
+    """A stream of numbers, the same wherever the key is the same."""
+
+    __slots__ = ("at", "deal", "key", "stream", "words")
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"a key has {KEY_BYTES} bytes, this one has {len(key)}")
+        self.key = key
+        self.open(0)
+
+    def open(self, deal: int) -> None:
+        """Begin the stream of deal number `deal`."""
+        self.deal = deal
+        self.stream = sha256(self.key + b"deal" + deal.to_bytes(8, "big")).digest()
+        self.at = 0
+        self.words: tuple[int, ...] = ()
+
+    def below(self, n: int) -> int:
+        """A uniform number from 0 to n - 1.  Words from the incomplete last range of n are thrown away."""
+        at = self.at
+        limit = _RANGE - _RANGE % n
+        while True:
+            i = at & 7
+            if i == 0 or not self.words:
+                self.words = _words(sha256(self.stream + (at >> 3).to_bytes(8, "big")).digest())
+            word = self.words[i]
+            at += 1
+            if word < limit:
+                self.at = at
+                return word % n
+
+    def pick(self, cards: Sequence[int]) -> int:
+        """The place of one of these cards, all equally likely."""
+        return self.below(len(cards))
+
+    def shuffle(self, cards: list[int]) -> None:
+        """Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
+        for i in range(len(cards) - 1, 0, -1):
+            j = self.below(i + 1)
+            cards[i], cards[j] = cards[j], cards[i]
+
+    def new_key(self) -> bytes:
+        """A key for another stream, drawn from this one."""
+        return b"".join(self.below(_RANGE).to_bytes(4, "big") for _ in range(_WORDS_IN_BLOCK))
+
+    def fork(self) -> Chance:
+        """A stream that goes on as this one does."""
+        other = object.__new__(self.__class__)
+        other.key = self.key
+        other.deal = self.deal
+        other.stream = self.stream
+        other.at = self.at
+        other.words = self.words
+        return other
+
+    def save(self) -> list[str | int]:
+        """[key as hex, deal, words used so far]."""
+        return [self.key.hex(), self.deal, self.at]
+
+    @classmethod
+    def load(cls, saved: Sequence[str | int]) -> Chance:
+        """The stream that `save` told of."""
+        key, deal, at = saved
+        chance = cls(bytes.fromhex(str(key)))
+        chance.open(int(deal))
+        chance.at = int(at)
+        return chance
+
+
+class Script(Chance):
+    """Chance told beforehand, for tests: `below` gives the numbers of the script, `shuffle` leaves cards alone."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        super().__init__(bytes(KEY_BYTES))
+        self.left = list(numbers)
+
+    def below(self, n: int) -> int:
+        if not self.left:
+            raise AssertionError(f"the script of chance has ended, and a number below {n} is wanted")
+        number = self.left.pop(0)
+        if not 0 <= number < n:
+            raise AssertionError(f"the script of chance says {number}, and a number below {n} is wanted")
+        return number
+
+    def shuffle(self, cards: list[int]) -> None:
+        """Nothing: a test lays the cards as it wants them."""
+
+    def fork(self) -> Script:
+        other = super().fork()
+        assert isinstance(other, Script)
+        other.left = self.left[:]
+        return other

@@ -1,0 +1,550 @@
+"""A game: zones, counters, an agenda and one stream of chance.
+
+A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use what stands below "what rules call".
+Everything a game knows is in its zones, its counters and its agenda, so forking, saving, showing and telling are written here
+once for all games, and no game contains a line of redaction. This module knows no clock, no bot and no particular game.
+
+A game module declares a subclass of `Game` with the names of its counters and zones as annotations: a zone of the
+table is one `Zone`, one that every seat has is a list by seat, one that is made in play is a list of lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final, Self
+
+from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.errors import SettingsError
+from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
+from cutpurse.engine.settings import Settings
+from cutpurse.engine.view import View
+from cutpurse.engine.words import Words, ZoneKind
+from cutpurse.engine.zones import TABLE, Zone, bit
+
+__all__ = ["Game"]
+
+NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
+
+
+class Game:
+    """Base of every game; see the module's docstring."""
+
+    words: ClassVar[Words]
+    settings_type: ClassVar[type[Settings]] = Settings
+    usual_seats: ClassVar[int] = 4
+
+    # -- what a game fills in
+    @classmethod
+    def box(cls, seats: int, settings: Any) -> list[int]:
+        """Every card that takes part, a number a copy."""
+        raise TypeError(f"{cls.__name__} has no box")
+
+    def begin(self) -> None:
+        """Set up the first deal and put the first steps on the agenda."""
+        raise TypeError(f"{type(self).__name__} does not begin")
+
+    def scores(self) -> list[int]:
+        """What each seat has, in the game's own unit."""
+        raise TypeError(f"{type(self).__name__} has no scores")
+
+    def standing(self, seat: int) -> tuple[int, ...]:
+        """The measure that orders the seats when the game is over, the greatest first."""
+        return (self.scores()[seat],)
+
+    def may_lie(self, zone: Zone, card: int) -> bool:
+        """For `imagine`: whether a card that is nowhere to be seen can be among the hidden ones of this zone."""
+        return True
+
+    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
+        """For `imagine`: fill zones whose hidden cards depend on each other, taking the cards out of `unseen`."""
+
+    def is_plausible(self) -> bool:
+        """For `imagine`: whether this full state agrees with what the rules let everybody infer."""
+        return True
+
+    # -- making one
+    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
+        """An empty table; `new` deals."""
+        self.n = seats
+        self.settings = settings
+        self.chance = chance
+        self.everyone = (1 << (seats + 1)) - 1
+        self.agenda: list[Step] = []
+        self.answers: dict[int, Option] = {}
+        self.log: list[Event] | None = None  # playouts do not pay for events
+        self.made = 0  # zones made so far, which gives the next its number
+        self.fixed: list[Zone] = []
+        words = self.words
+        for counter in words.table_counters:
+            setattr(self, counter.name, 0)
+        for counter in words.seat_counters:
+            setattr(self, counter.name, [0] * seats)
+        for kind in words.zones:
+            if kind.many:
+                setattr(self, kind.name, [[] for _ in range(seats)])
+            elif not kind.per_seat:
+                self.fixed.append(self._new_zone(kind, TABLE))
+        for seat in range(seats):
+            self.fixed += [self._new_zone(kind, seat) for kind in words.zones if kind.per_seat and not kind.many]
+        self._name_zones()
+
+    @classmethod
+    def new(
+        cls, seats: int | None = None, key: bytes = bytes(32), settings: Mapping[str, object] | None = None
+    ) -> Self:
+        """A game that waits for its first answer.
+
+        Raises SettingsError for an unknown or impossible setting or number of seats, naming what is allowed.
+        """
+        seats = cls.usual_seats if seats is None else seats
+        game = cls(seats, cls.check(seats, settings or {}), Chance(key))
+        game.start()
+        return game
+
+    @classmethod
+    def check(cls, seats: int, settings: Mapping[str, object]) -> Settings:
+        """The settings, parsed.  Raises SettingsError as `new` does."""
+        allowed = cls.words.seats
+        if seats not in allowed:
+            raise SettingsError(f"{cls.words.title} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
+        return cls.settings_type.parse(settings, seats)
+
+    def start(self, log: bool = False) -> None:
+        """Set up and go on to the first question; with `log` from the first event on."""
+        if log:
+            self.log = []
+        self.begin()
+        self.settle()
+
+    def _new_zone(self, kind: ZoneKind, owner: int) -> Zone:
+        self.made += 1
+        return Zone(self.made, kind, owner, self.everyone)
+
+    def _name_zones(self) -> None:
+        """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
+        of_table, of_seats = self._layout()
+        named = self.__dict__
+        for i, name in enumerate(of_table):
+            named[name] = self.fixed[i]
+        for j, name in enumerate(of_seats, len(of_table)):
+            named[name] = self.fixed[j :: len(of_seats)] if of_seats else []
+
+    @classmethod
+    def _layout(cls) -> tuple[list[str], list[str]]:
+        """The names of the fixed zones of the table and of each seat."""
+        layout: tuple[list[str], list[str]] | None = cls.__dict__.get("_layout_cache")
+        if layout is None:
+            fixed = [kind for kind in cls.words.zones if not kind.many]
+            layout = [k.name for k in fixed if not k.per_seat], [k.name for k in fixed if k.per_seat]
+            cls._layout_cache = layout
+        return layout
+
+    _layout_cache: ClassVar[tuple[list[str], list[str]] | None] = None
+
+    # -- what a driver calls
+    def waiting(self) -> list[int]:
+        """The seats that owe an answer, ascending; empty when the game is over."""
+        if not self.agenda:
+            return []
+        top = self.agenda[-1]
+        if isinstance(top, Choice):
+            return [top.seat]
+        assert isinstance(top, Poll)
+        if not self.answers:
+            return top.seats(self)
+        return [seat for seat in top.seats(self) if seat not in self.answers]
+
+    @property
+    def question(self) -> Question:
+        """What is being asked.  Raises IndexError when the game is over."""
+        top = self.agenda[-1]
+        assert isinstance(top, Question)
+        return top
+
+    def options(self, seat: int) -> list[Option]:
+        """What a waiting seat may answer; depends only on what it may see."""
+        return self.agenda[-1].options(self, seat)  # type: ignore[attr-defined,no-any-return]  # a Question, see settle
+
+    def safe_option(self, seat: int, options: list[Option]) -> Option:
+        """The published answer for a waiting seat that gives none, one of its options."""
+        return self.question.safe(self, seat, options)
+
+    def choose(self, seat: int, option: Option) -> None:
+        """Answer for a waiting seat with one of its options, then let everything happen that waits for nobody.
+
+        Trusts the caller: an option that was not offered leaves the game in an undefined state. See `match.Match`.
+        """
+        top = self.agenda[-1]
+        if isinstance(top, Choice):
+            if self.log is not None and top.told:
+                self.log.append(Happened(option._replace(actor=seat), top.seen_by(self, option) or ()))
+            self.agenda.pop()
+            top.chosen(self, option)
+            self.settle()
+            return
+        assert isinstance(top, Poll)
+        self.answers[seat] = option
+        if len(self.answers) == len(top.seats(self)):
+            self.agenda.pop()
+            answers, self.answers = self.answers, {}
+            top.closed(self, answers)
+            self.settle()
+
+    def settle(self) -> None:
+        """Let everything happen that waits for nobody."""
+        agenda = self.agenda
+        while agenda:
+            top = agenda[-1]
+            if isinstance(top, Choice):
+                if self.log is not None:
+                    self.log.append(Asked(top.name(), (top.seat,)))
+                return
+            if not isinstance(top, Poll):
+                agenda.pop().run(self)
+            elif asked := top.seats(self):
+                if self.log is not None:
+                    self.log.append(Asked(top.name(), tuple(asked)))
+                return
+            else:
+                agenda.pop()
+                top.closed(self, {})
+
+    def view(self, seat: int | None = None) -> View:
+        """Everything a seat, or (None) the spectator, may know now."""
+        viewer = self.n if seat is None else seat
+        pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
+        words = self.words
+        for kind in words.zones:
+            if kind.many:
+                for side in getattr(self, kind.name):
+                    pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
+        named = self.__dict__
+        return View(
+            self.__class__,
+            self.settings,
+            self.n,
+            seat,
+            tuple([named[counter.name] for counter in words.table_counters]),
+            tuple([tuple(named[counter.name]) for counter in words.seat_counters]),
+            tuple(pictures),
+            tuple(self.agenda),
+        )
+
+    def fork(self) -> Self:
+        """An independent copy that goes on alike; steps are shared, events are not kept."""
+        other = object.__new__(self.__class__)
+        named = other.__dict__
+        named.update(self.__dict__)
+        other.log = None
+        other.chance = self.chance.fork()
+        other.agenda = self.agenda[:]
+        other.answers = self.answers.copy()
+        other.fixed = [zone.fork() for zone in self.fixed]
+        other._name_zones()
+        words = self.words
+        for counter in words.seat_counters:
+            named[counter.name] = named[counter.name][:]
+        for kind in words.zones:
+            if kind.many:
+                named[kind.name] = [[zone.fork() for zone in side] for side in named[kind.name]]
+        return other
+
+    def zones(self) -> list[Zone]:
+        """Every zone, in the order of a view."""
+        made = [zone for kind in self.words.zones if kind.many for side in getattr(self, kind.name) for zone in side]
+        return self.fixed + made
+
+    def zone(self, number: int) -> Zone:
+        """The zone of this number.  Raises KeyError if there is none (any more)."""
+        if 1 <= number <= len(self.fixed):
+            return self.fixed[number - 1]
+        for zone in self.zones():
+            if zone.number == number:
+                return zone
+        raise KeyError(number)
+
+    def places(self) -> list[int]:
+        """The place of each seat by `standing`, 1 the best; equal standings share the better place."""
+        standings = [self.standing(seat) for seat in range(self.n)]
+        return [1 + sum(other > mine for other in standings) for mine in standings]
+
+    # -- saving
+    def save(self) -> dict[str, Any]:
+        """The whole state, hidden cards and key included, JSON-able; events are not kept."""
+        words = self.words
+        return {
+            "game": words.game,
+            "rules": words.version,
+            "seats": self.n,
+            "settings": self.settings.changed(),
+            "chance": self.chance.save(),
+            "made": self.made,
+            "counters": [getattr(self, counter.name) for counter in words.table_counters],
+            "seat_counters": [getattr(self, counter.name)[:] for counter in words.seat_counters],
+            "zones": [zone.save() for zone in self.zones()],
+            "agenda": [step.save() for step in self.agenda],
+            "answers": [[seat, _act_to_list(option)] for seat, option in sorted(self.answers.items())],
+        }
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> Self:
+        """The state that `save` told of. Trusts its source."""
+        game = cls(saved["seats"], cls.check(saved["seats"], saved["settings"]), Chance.load(saved["chance"]))
+        words = cls.words
+        for counter, value in zip(words.table_counters, saved["counters"], strict=True):
+            setattr(game, counter.name, value)
+        for counter, values in zip(words.seat_counters, saved["seat_counters"], strict=True):
+            setattr(game, counter.name, list(values))
+        for number, kind_number, owner, cards, masks, columns, counters, intel in saved["zones"]:
+            if number <= len(game.fixed):
+                zone = game.fixed[number - 1]
+            else:
+                zone = game.restore_zone(number, words.zones[kind_number - 1], owner)
+            zone.cards = list(cards)
+            zone.masks = None if masks is None else list(masks)
+            zone.columns = None if columns is None else [list(column) for column in columns]
+            zone.counters = list(counters)
+            zone.intel = [(face, sure, maybe) for face, sure, maybe in intel]
+        game.made = saved["made"]
+        steps = cls.steps()
+        game.agenda = [steps[name].load(values) for name, *values in saved["agenda"]]
+        game.answers = {seat: _act_from_list(option) for seat, option in saved["answers"]}
+        return game
+
+    def restore_zone(self, number: int, kind: ZoneKind, owner: int) -> Zone:
+        """A zone made in play, put back on top of its side under its old number."""
+        zone = Zone(number, kind, owner, self.everyone)
+        getattr(self, kind.name)[owner].append(zone)
+        return zone
+
+    @classmethod
+    def steps(cls) -> dict[str, type[Step]]:
+        """Every step of the game, by name, in reading order."""
+        return steps_of(cls.__module__.rpartition(".")[0])
+
+    # -- what rules call
+    def next(self, *steps: Step) -> None:
+        """Do these next, in the order written, before whatever was already on the agenda."""
+        self.agenda += steps[::-1]
+
+    def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
+        """Cards come out of the box into a zone; `shown` as for `move`."""
+        entered = tuple(cards)
+        for card in entered:
+            zone.put(card, zone.sees | shown, None)
+        zone.pictures.clear()
+        if self.log is not None:
+            self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
+
+    def move(self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
+        """A card of this face goes from one zone to another.
+
+        Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
+        numbers if both zones have columns.
+        """
+        self.move_at(src.cards.index(card), src, dst, shown, columns)
+
+    def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """The card at this place goes; its face."""
+        card = src.cards.pop(place)
+        seers = src.sees | dst.sees | shown
+        if src.masks is not None:
+            seers |= src.masks.pop(place)
+        if src.columns is not None:
+            own = tuple([column.pop(place) for column in src.columns])
+            if columns is None and dst.columns is not None:
+                columns = own
+        if src.intel:
+            src.forget(card, seers)
+        dst.put(card, seers, columns)
+        src.pictures.clear()
+        dst.pictures.clear()
+        if self.log is not None:
+            self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
+        return card
+
+    def move_top(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """The top card goes; its face.  Raises IndexError if there is none."""
+        return self.move_at(-1, src, dst, shown, columns)
+
+    def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """A card goes that chance picks, all equally likely; its face."""
+        return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
+
+    def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
+        """All cards go at once, and what was known of them goes along."""
+        cards = src.cards[:]
+        if not cards:
+            return
+        masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
+        values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
+        intel, src.intel = src.intel, []
+        src.cards.clear()
+        if src.masks is not None:
+            src.masks.clear()
+        for column in src.columns or ():
+            column.clear()
+        for i, card in enumerate(cards):
+            dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
+        if intel and dst.kind.remembers:
+            dst.intel += intel
+            dst.drop_intel(dst.sees | shown)
+        src.pictures.clear()
+        dst.pictures.clear()
+        if self.log is not None:
+            self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
+
+    def exchange(self, one: Zone, other: Zone) -> None:
+        """Two zones of one kind swap their cards and what is known of them; who saw them before goes on knowing."""
+        before = one.sees, other.sees
+        for name in ("cards", "masks", "columns", "intel"):
+            mine, theirs = getattr(one, name), getattr(other, name)
+            setattr(one, name, theirs)
+            setattr(other, name, mine)
+        for zone, old_seers in ((one, before[1]), (other, before[0])):
+            zone.drop_intel(zone.sees)
+            if zone.kind.remembers and (lost := old_seers & ~zone.sees):
+                zone.intel += [(card, lost, 0) for card in zone.cards]
+            zone.pictures.clear()
+        if self.log is not None:
+            for src, dst in ((other, one), (one, other)):
+                seers = src.sees | dst.sees
+                self.log.append(Moved(src.number, dst.number, tuple(dst.cards), (seers,) * len(dst.cards)))
+
+    def shuffle(self, zone: Zone) -> None:
+        """The order of a zone is lost."""
+        self.chance.shuffle(zone.cards)
+        if self.log is not None:
+            self.log.append(Shuffled(zone.number))
+
+    def show(self, zone: Zone, seats: Iterable[int] | None = None) -> None:
+        """These seats, or (None) everybody, see what lies in a zone now."""
+        seen_by = tuple(seats) if seats is not None else ()
+        viewers = sum(bit(seat) for seat in seen_by) if seats is not None else self.everyone
+        seers = zone.sees | viewers
+        masks = tuple([seers | (zone.masks[i] if zone.masks else 0) for i in range(len(zone.cards))])
+        zone.learn(viewers)
+        if self.log is not None:
+            self.log.append(Shown(zone.number, seen_by, tuple(zone.cards), masks))
+
+    def make(self, kind: ZoneKind, seat: int) -> Zone:
+        """A new, empty zone before a seat, on top of those of its kind."""
+        assert kind.many, NEW_ZONE_IS_MANY
+        zone = self._new_zone(kind, seat)
+        getattr(self, kind.name)[seat].append(zone)
+        self._tell_placed(zone)
+        return zone
+
+    def place(self, zone: Zone, kind: ZoneKind, seat: int) -> None:
+        """A zone made in play goes on top before a seat, as this kind: stolen, bagged, carried abroad.
+
+        Whoever could see its cards goes on knowing them, by the new kind's visibility.
+        """
+        getattr(self, zone.kind.name)[zone.owner].remove(zone)
+        if zone.masks is None and kind is not zone.kind and kind.visibility.value == "mixed":
+            zone.masks = [zone.sees] * len(zone.cards)
+        elif zone.masks is not None and kind.visibility.value != "mixed":
+            zone.masks = None
+        before, zone.kind, zone.owner = zone.sees, kind, seat
+        zone.ordered = kind.ordered
+        zone.sees = zone.seers_for(seat, self.everyone)
+        zone.counters += [0] * (len(kind.counters) - len(zone.counters))
+        if zone.masks is not None and kind.holder_learns:
+            zone.learn(bit(seat))
+        if not kind.remembers:
+            zone.intel.clear()
+        elif lost := before & ~zone.sees:
+            zone.intel += [(card, lost, 0) for card in zone.cards]
+            zone.drop_intel(zone.sees)
+        getattr(self, kind.name)[seat].append(zone)
+        zone.pictures.clear()
+        self._tell_placed(zone)
+
+    def drop(self, zone: Zone) -> None:
+        """An empty zone made in play is gone."""
+        assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
+        getattr(self, zone.kind.name)[zone.owner].remove(zone)
+        if self.log is not None:
+            self.log.append(Placed(zone.number, 0, zone.owner))
+
+    def _tell_placed(self, zone: Zone) -> None:
+        if self.log is not None:
+            self.log.append(Placed(zone.number, zone.kind.number, zone.owner))
+
+    def count(self, counter: str, value: int, seat: int | None = None) -> None:
+        """A counter of the table or of a seat has a new value, and everybody is told."""
+        if seat is None:
+            setattr(self, counter, value)
+        else:
+            getattr(self, counter)[seat] = value
+        if self.log is not None:
+            self.log.append(Counted(counter, value, seat))
+
+    def count_zone(self, zone: Zone, counter: int, value: int) -> None:
+        """A counter of a zone (by its position in the kind's list) has a new value."""
+        zone.counters[counter] = value
+        zone.pictures.clear()
+        if self.log is not None:
+            self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
+
+    def count_card(self, zone: Zone, place: int, column: int, value: int) -> None:
+        """A column of the card at this place of an open zone has a new value; its place in the order stays."""
+        assert zone.columns is not None
+        zone.columns[column][place] = value
+        zone.pictures.clear()
+        if self.log is not None:
+            self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
+
+    def tell(self, verb: int, cards: tuple[int, ...] = (), masks: tuple[int, ...] = (), **rest: Any) -> None:
+        """Something happened that is no answer: a bust, a coin that fell. `rest` are the other fields of an `Act`."""
+        if self.log is not None:
+            self.log.append(Happened(Act(verb, cards, **rest), masks))
+
+    def tell_scores(self, over: bool) -> None:
+        """A deal, or the game, was counted up."""
+        if self.log is not None:
+            self.log.append(Scored(over, tuple(self.scores())))
+
+    def clear_table(self) -> None:
+        """Gather every card in, for a new deal: zones made in play are gone, the others empty, nothing is known."""
+        for zone in self.fixed:
+            zone.cards.clear()
+            zone.intel.clear()
+            zone.masks = None if zone.masks is None else []
+            zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
+            zone.counters = [0] * len(zone.counters)
+            zone.pictures.clear()
+        for kind in self.words.zones:
+            if kind.many:
+                for side in getattr(self, kind.name):
+                    for zone in side:
+                        zone.cards.clear()
+                    while side:
+                        self.drop(side[-1])
+
+    def open_deal(self, deal: int) -> None:
+        """Begin deal `deal` (from 1) with an empty table and its own stream of chance; stream 0 is the match's."""
+        self.clear_table()
+        self.chance.open(deal)
+
+    def seats_from(self, seat: int) -> list[int]:
+        """Every seat clockwise, this one first."""
+        return [(seat + k) % self.n for k in range(self.n)]
+
+    def opponents(self, seat: int) -> list[int]:
+        """The other seats, clockwise from the left."""
+        return [(seat + k) % self.n for k in range(1, self.n)]
+
+    def next_seat(self, seat: int) -> int:
+        """The seat to the left."""
+        return (seat + 1) % self.n
+
+
+def _act_to_list(act: Act) -> list[object]:
+    return [list(value) if isinstance(value, tuple) else value for value in act]
+
+
+def _act_from_list(saved: list[Any]) -> Act:
+    verb, cards, zone, seat, number, places, actor = saved
+    return Act(verb, tuple(cards), zone, seat, number, tuple(places), actor)

@@ -1,0 +1,95 @@
+"""Everything one seat, or the spectator, may know at one moment.
+
+A view is made of values that never change and can be kept. Two situations that a viewer cannot tell apart have equal
+views, byte for byte (`View.to_bytes`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cutpurse.engine.agenda import Act, Step
+from cutpurse.engine.zones import ZoneView
+
+if TYPE_CHECKING:
+    from cutpurse.engine.game import Game
+    from cutpurse.engine.settings import Settings
+
+__all__ = ["View"]
+
+
+class View:
+    """What a viewer may know: settings, counters, zones, and the agenda, which is open to all."""
+
+    __slots__ = ("agenda", "counters", "rules", "seat_counters", "seats", "settings", "viewer", "zones")
+
+    def __init__(
+        self,
+        rules: type[Game],
+        settings: Settings,
+        seats: int,
+        viewer: int | None,
+        counters: tuple[int, ...],
+        seat_counters: tuple[tuple[int, ...], ...],
+        zones: tuple[ZoneView, ...],
+        agenda: tuple[Step, ...],
+    ) -> None:
+        self.rules = rules
+        self.settings = settings
+        self.seats = seats
+        self.viewer = viewer  # a seat, or None: the spectator
+        self.counters = counters  # in the order of words.table_counters
+        self.seat_counters = seat_counters  # by counter in the order of words.seat_counters, then by seat
+        self.zones = zones  # those of the table, each seat's fixed ones, then those made in play by kind, seat and age
+        self.agenda = agenda  # the last is what happens next
+
+    @property
+    def pending(self) -> tuple[Act, ...]:
+        """What has been announced and is not finished, oldest first; the last is what is being asked about."""
+        return tuple([act for step in self.agenda if (act := step.act()) is not None])
+
+    def counter(self, name: str) -> int:
+        """A counter of the table, by name."""
+        return self.counters[[c.name for c in self.rules.words.table_counters].index(name)]
+
+    def seat_counter(self, name: str, seat: int) -> int:
+        """A counter of a seat, by name."""
+        return self.seat_counters[[c.name for c in self.rules.words.seat_counters].index(name)][seat]
+
+    def zone(self, number: int) -> ZoneView:
+        """The zone of this number.  Raises KeyError if there is none (any more)."""
+        for zone in self.zones:
+            if zone.number == number:
+                return zone
+        raise KeyError(number)
+
+    def of(self, kind: str, owner: int = -1) -> list[ZoneView]:
+        """The zones of this kind before a seat (from the bottom or oldest), or on the table."""
+        return [zone for zone in self.zones if zone.kind.name == kind and zone.owner == owner]
+
+    def to_json(self) -> dict[str, object]:
+        """The view in numbers, JSON-able."""
+        return {
+            "game": self.rules.words.game,
+            "settings": self.settings.changed(),
+            "seats": self.seats,
+            "viewer": self.viewer,
+            "counters": list(self.counters),
+            "seat_counters": [list(values) for values in self.seat_counters],
+            "zones": [
+                [z.number, z.kind.number, z.owner, z.size, z.cards, z.known, z.maybe, z.counters, z.columns]
+                for z in self.zones
+            ],
+            "agenda": [step.save() for step in self.agenda],
+        }
+
+    def to_bytes(self) -> bytes:
+        """Canonical JSON: equal if and only if the views are."""
+        return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True).encode()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, View) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())

@@ -1,0 +1,186 @@
+"""The vocabulary of a game: its cards, verbs, kinds of zone and counters, each with its number, name and sentence.
+
+Everything outside the engine (views, options, events, records, later the wire) is told in these words, so no other
+place needs to know a game. Numbers start at 1; card number 0 is a card lying face down. Names hold for ever, numbers
+for one rules version. This module knows no rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+__all__ = ["FACE_DOWN", "PASS_VERB", "CardKind", "Counter", "Unit", "Verb", "Visibility", "Words", "ZoneKind"]
+
+FACE_DOWN: Final = 0
+PASS_VERB: Final = 1  # verb 1 of every game: to do nothing
+
+
+class Visibility(Enum):
+    """Who sees the faces in a zone."""
+
+    ALL = "all"
+    OWNER = "owner"
+    NOBODY = "nobody"
+    MIXED = "mixed"  # kept card by card
+
+
+class Unit(Enum):
+    """What a number is a number of."""
+
+    COUNT = "count"
+    MONEY = "money"
+    POINTS = "points"
+    FLAG = "flag"  # 0 no, 1 yes
+    SEAT = "seat"  # a seat plus 1; 0 is nobody
+    CARD = "card"  # a card number; 0 is none
+
+
+@dataclass(frozen=True, slots=True)
+class CardKind:
+    """One face. Printed copies of it are the same card, unless a column of their zone tells them apart."""
+
+    name: str
+    title: str
+    text: str = ""
+    sort: str = ""
+    value: int = 0
+    traits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A number that belongs to the table, a seat, a zone or (as a column) each card of a zone."""
+
+    name: str
+    text: str
+    unit: Unit = Unit.COUNT
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Something that can be done or happen.
+
+    `text` is told when it happens ("{actor} plays {cards}"), `option_text` when it is offered ("play {cards}"); both
+    may use {actor}, {seat}, {zone}, {cards} and {number}. A verb without option_text happens by itself.
+    """
+
+    number: int
+    name: str
+    text: str
+    option_text: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneKind:
+    """Where cards can lie."""
+
+    number: int
+    name: str
+    title: str
+    text: str
+    visibility: Visibility
+    per_seat: bool  # one for each seat, else one on the table
+    ordered: bool  # the last card is the top; otherwise kept sorted, so that places tell nothing
+    many: bool  # made, given away and dropped in play; listed from the bottom or oldest to the top or newest
+    remembers: bool  # what a viewer learned of its hidden cards is kept (intel)
+    holder_learns: bool  # whoever gets a zone of mixed visibility sees all its cards
+    counters: tuple[Counter, ...]
+    columns: tuple[Counter, ...]
+
+
+class Words:
+    """The vocabulary of one game, filled by its module in reading order."""
+
+    def __init__(self, game: str, title: str, prefix: str, version: str, seats: range) -> None:
+        self.game = game
+        self.title = title
+        self.prefix = prefix  # of its rule numbers: "GR"
+        self.version = version  # changes whenever the same choices could lead to another position
+        self.seats = seats
+        self.cards: list[CardKind] = []
+        self.verbs: list[Verb] = []
+        self.zones: list[ZoneKind] = []
+        self.table_counters: list[Counter] = []
+        self.seat_counters: list[Counter] = []
+        self.verb("pass", "{actor} passes", "pass")
+
+    def card(
+        self,
+        name: str,
+        title: str,
+        text: str = "",
+        sort: str = "",
+        value: int = 0,
+        traits: Mapping[str, int] | None = None,
+    ) -> int:
+        """Add a face; its number."""
+        self.cards.append(CardKind(name, title, text, sort, value, traits or {}))
+        return len(self.cards)
+
+    def verb(self, name: str, text: str, option_text: str = "", rule: str = "") -> int:
+        """Add a verb; its number."""
+        self.verbs.append(Verb(len(self.verbs) + 1, name, text, option_text, rule))
+        return len(self.verbs)
+
+    def zone(
+        self,
+        name: str,
+        title: str,
+        text: str,
+        visibility: Visibility,
+        *,
+        per_seat: bool = True,
+        ordered: bool = False,
+        many: bool = False,
+        remembers: bool = True,
+        holder_learns: bool = False,
+        counters: tuple[Counter, ...] = (),
+        columns: tuple[Counter, ...] = (),
+    ) -> ZoneKind:
+        """Add a kind of zone. Zones of mixed visibility are ordered: in a sorted one a place would tell a face."""
+        if visibility is Visibility.MIXED and (not ordered or columns):
+            raise ValueError(f"zone kind {name}: mixed visibility needs an order and no columns")
+        kind = ZoneKind(
+            len(self.zones) + 1,
+            name,
+            title,
+            text,
+            visibility,
+            per_seat,
+            ordered,
+            many,
+            remembers and visibility in (Visibility.OWNER, Visibility.NOBODY),
+            holder_learns,
+            counters,
+            columns,
+        )
+        self.zones.append(kind)
+        return kind
+
+    def table_counter(self, name: str, text: str, unit: Unit = Unit.COUNT) -> str:
+        """Add a counter of the table; its name, which is an attribute of the game."""
+        self.table_counters.append(Counter(name, text, unit))
+        return name
+
+    def seat_counter(self, name: str, text: str, unit: Unit = Unit.COUNT) -> str:
+        """Add a counter that every seat has; its name, which is an attribute of the game, a list by seat."""
+        self.seat_counters.append(Counter(name, text, unit))
+        return name
+
+    def card_named(self, name: str) -> int:
+        """The number of a card.  Raises KeyError if there is none of this name."""
+        for number, card in enumerate(self.cards, 1):
+            if card.name == name:
+                return number
+        raise KeyError(name)
+
+    def verb_named(self, name: str) -> int:
+        """The number of a verb.  Raises KeyError if there is none of this name."""
+        for verb in self.verbs:
+            if verb.name == name:
+                return verb.number
+        raise KeyError(name)

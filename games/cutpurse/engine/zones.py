@@ -1,0 +1,204 @@
+"""Cards in one place, who may see them, and what each viewer has learned of those he may not.
+
+A viewer is a seat, or the spectator, who comes after the last seat and knows what everybody knows. A set of viewers is
+a bit mask: bit v is viewer v. Inside the engine a card is the number of its face; where equal faces can differ, the
+zone's columns tell them apart and move along. An unordered zone is always sorted, so that a place never tells when a
+card came. Rules move cards through `Game` only; this module knows no rules.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import NamedTuple
+
+from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
+
+__all__ = ["TABLE", "Zone", "ZoneView", "bit"]
+
+TABLE = -1  # the owner of a zone that belongs to nobody
+
+
+def bit(viewer: int) -> int:
+    """The set of viewers that holds just this one."""
+    return 1 << viewer
+
+
+class ZoneView(NamedTuple):
+    """A zone as one viewer may see it. Never changes."""
+
+    number: int
+    kind: ZoneKind
+    owner: int  # a seat, or TABLE
+    size: int
+    cards: tuple[int, ...]  # empty, or `size` long with FACE_DOWN for each card he may not see
+    known: tuple[int, ...]  # faces that are certainly among those he may not see, sorted
+    maybe: tuple[int, ...]  # faces that were among them when he last knew, sorted
+    counters: tuple[int, ...]
+    columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
+
+
+class Zone:
+    """Cards in one place.
+
+    `intel` has an entry (face, certain, maybe) for each card that somebody who may not see the zone has learned of:
+    the viewers who know it lies here, and those for whom it may have left unseen.
+    """
+
+    __slots__ = (
+        "cards",
+        "columns",
+        "counters",
+        "intel",
+        "kind",
+        "masks",
+        "number",
+        "ordered",
+        "owner",
+        "pictures",
+        "sees",
+    )
+
+    def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int) -> None:
+        self.number = number
+        self.kind = kind
+        self.owner = owner
+        self.ordered = kind.ordered
+        self.sees = self.seers_for(owner, everyone)
+        self.cards: list[int] = []
+        self.masks: list[int] | None = [] if kind.visibility is Visibility.MIXED else None
+        self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
+        self.counters: list[int] = [0] * len(kind.counters)
+        self.intel: list[tuple[int, int, int]] = []
+        self.pictures: dict[int, ZoneView] = {}
+
+    def seers_for(self, owner: int, everyone: int) -> int:
+        """The viewers who see every face here if the zone belongs to `owner`."""
+        if self.kind.visibility is Visibility.ALL:
+            return everyone
+        return bit(owner) if self.kind.visibility is Visibility.OWNER and owner >= 0 else 0
+
+    def fork(self) -> Zone:
+        """An independent copy."""
+        z = _blank(Zone)
+        z.number = self.number
+        z.kind = self.kind
+        z.owner = self.owner
+        z.ordered = self.ordered
+        z.sees = self.sees
+        z.cards = self.cards[:]
+        z.masks = None if self.masks is None else self.masks[:]
+        z.columns = None if self.columns is None else [column[:] for column in self.columns]
+        z.counters = self.counters[:]
+        z.intel = self.intel[:]
+        z.pictures = {}
+        return z
+
+    # -- cards come and go
+    def put(self, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
+        """A card whose face `seers` know comes to lie here, on top or in its sorted place."""
+        if self.ordered:
+            self.cards.append(card)
+            if self.masks is not None:
+                self.masks.append(seers)
+            if self.columns is not None:
+                for column, value in zip(self.columns, columns or (0,) * len(self.columns), strict=True):
+                    column.append(value)
+        elif self.columns is None:
+            insort(self.cards, card)
+        else:
+            values = columns or (0,) * len(self.columns)
+            i = bisect_left(self.cards, card)
+            while i < len(self.cards) and self.cards[i] == card and self.column_values(i) < values:
+                i += 1
+            self.cards.insert(i, card)
+            for column, value in zip(self.columns, values, strict=True):
+                column.insert(i, value)
+        if self.kind.remembers and (learners := seers & ~self.sees):
+            self.intel.append((card, learners, 0))
+
+    def column_values(self, place: int) -> tuple[int, ...]:
+        """The numbers on the card at this place."""
+        return tuple([column[place] for column in self.columns or ()])
+
+    # -- what viewers learn and lose
+    def forget(self, card: int, seers: int) -> None:
+        """A card has left: `seers` saw which, the others saw only that one did.
+
+        For who saw it one entry of that face goes, a certain one before an uncertain one; for the others all entries
+        become uncertain. An empty zone holds no secrets.
+        """
+        if not self.cards:
+            self.intel.clear()
+            return
+        left = seers
+        blind = ~seers
+        kept: list[tuple[int, int, int]] = []
+        for face, sure, maybe in self.intel:
+            if face == card and left:
+                hit = sure & left
+                sure ^= hit
+                left ^= hit
+            kept.append((face, sure & ~blind, maybe | (sure & blind)))
+        if left:
+            for i, (face, sure, maybe) in enumerate(kept):
+                if face == card and (hit := maybe & left):
+                    kept[i] = (face, sure, maybe ^ hit)
+                    left ^= hit
+        self.intel = [entry for entry in kept if entry[1] or entry[2]]
+
+    def learn(self, viewers: int) -> None:
+        """These viewers see all that lies here now; it replaces what they had learned."""
+        viewers &= ~self.sees
+        if self.masks is not None:
+            self.masks = [mask | viewers for mask in self.masks]
+        elif viewers:
+            self.drop_intel(viewers)
+            if self.kind.remembers:
+                self.intel += [(card, viewers, 0) for card in self.cards]
+        self.pictures.clear()
+
+    def drop_intel(self, viewers: int) -> None:
+        """These viewers' entries go: they see the cards themselves, or know nothing any more."""
+        rest = [(face, sure & ~viewers, maybe & ~viewers) for face, sure, maybe in self.intel]
+        self.intel = [entry for entry in rest if entry[1] or entry[2]]
+
+    # -- looking
+    def picture(self, viewer: int) -> ZoneView:
+        """The zone as this viewer may see it; kept until it changes."""
+        mine = 1 << viewer
+        known: tuple[int, ...] = ()
+        maybe: tuple[int, ...] = ()
+        columns: tuple[tuple[int, ...], ...] = ()
+        if self.masks is not None:
+            cards = tuple([c if mask & mine else FACE_DOWN for c, mask in zip(self.cards, self.masks, strict=True)])
+        elif self.sees & mine:
+            cards = tuple(self.cards)
+            if self.columns is not None:
+                columns = tuple([tuple(column) for column in self.columns])
+        else:
+            cards = ()
+            if self.intel:
+                known = tuple(sorted([face for face, sure, _ in self.intel if sure & mine]))
+                maybe = tuple(sorted([face for face, _, unsure in self.intel if unsure & mine]))
+        picture = ZoneView(
+            self.number, self.kind, self.owner, len(self.cards), cards, known, maybe, tuple(self.counters), columns
+        )
+        self.pictures[viewer] = picture
+        return picture
+
+    # -- saving
+    def save(self) -> list[object]:
+        """[number, kind, owner, cards, masks, columns, counters, intel], numbers only."""
+        return [
+            self.number,
+            self.kind.number,
+            self.owner,
+            self.cards[:],
+            self.masks and self.masks[:],
+            self.columns and [column[:] for column in self.columns],
+            self.counters[:],
+            [list(entry) for entry in self.intel],
+        ]
+
+
+_blank = Zone.__new__

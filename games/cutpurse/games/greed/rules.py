@@ -1,0 +1,455 @@
+"""The rules of Greed, one class a paragraph of `docs/rules/greed.md`, in the order of play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings, choice, flag, number
+from cutpurse.engine.zones import Zone
+from cutpurse.games.greed.cards import (
+    BUST,
+    COPIES,
+    CROOK,
+    FACES,
+    GO_ON,
+    LOOK,
+    LOOK_AT,
+    NUMBER,
+    NUMBERS,
+    PLAY,
+    PLUS_ONE,
+    RAID,
+    RAID_PILE,
+    SPECIALS,
+    STOP,
+    SWAP,
+    SWAP_AWAY,
+    SYMBOL,
+    TAKE,
+    TRADE,
+    WORDS,
+)
+
+__all__ = ["Greed", "GreedSettings"]
+
+MAX_PLAYERS: Final = WORDS.seats[-1]
+"""GR-1.4. Two to five players."""
+HAND: Final = 7
+REFILL_TO: Final = 8
+WINNING_SET: Final = 6
+WINNER_POINTS: Final = 7
+LONGEST_RAID: Final = 8
+"""GR-6.2. A raid draws at most eight cards: a hand never holds more, and the eighth card of the pile busts."""
+PILE: Final = -1  # in place of a victim
+RANDOM: Final = -1
+
+RAID_SEAT: Final = [Option(RAID, seat=seat) for seat in range(MAX_PLAYERS)]
+LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
+PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
+SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
+RAID_THE_PILE: Final = Option(RAID_PILE)
+GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
+
+
+@dataclass(frozen=True, slots=True)
+class GreedSettings(Settings):
+    """GR-1.3, GR-2.3, GR-4.1, GR-5.2, GR-6.1. The variants of Greed."""
+
+    mode: str = choice("single", "tournament", text="one game, or as many as there are players", rule="GR-5.2")
+    specials: str = choice("standard", "none", "rich", text="how many cards carry a symbol", rule="GR-1.3")
+    two_player_pile: bool = flag(True, text="two players may raid the draw pile instead", rule="GR-4.1")
+    first_seat: int = number(
+        RANDOM, 0, MAX_PLAYERS - 1, names={"random": RANDOM}, text="who begins the first game", rule="GR-2.3"
+    )
+    max_rounds: int = number(60, 20, 300, text="rounds after which a game ends without a winner", rule="GR-6.1")
+
+    def problem(self, seats: int) -> str:
+        if self.first_seat >= seats:
+            allowed = f"random, 0 to {seats - 1}"
+            return f"setting first_seat cannot be {self.first_seat} with {seats} players; it can be: {allowed}"
+        return ""
+
+
+class Greed(Game):
+    """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
+
+    words = WORDS
+    settings_type = GreedSettings
+    settings: GreedSettings
+
+    deck: Zone
+    discard: Zone
+    middle: Zone
+    hand: list[Zone]
+    collection: list[Zone]
+    game: int
+    turns: int
+    first: int
+    winner: int
+    points: list[int]
+    wins: list[int]
+
+    @classmethod
+    def box(cls, seats: int, settings: GreedSettings) -> list[int]:
+        special = SPECIALS[settings.specials]
+        cards = [CROOK] * seats
+        for n in NUMBERS:
+            cards += [FACES[n, 0]] * (COPIES - 3 * special)
+            cards += [FACES[n, symbol] for symbol in (PLUS_ONE, LOOK, SWAP) for _ in range(special)]
+        return cards
+
+    def begin(self) -> None:
+        seat = self.settings.first_seat
+        self.next(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
+
+    def draw(self, to: Zone, cards: int) -> None:
+        """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
+        for _ in range(cards):
+            if not self.deck.cards:
+                if not self.discard.cards:
+                    return
+                self.move_all(self.discard, self.deck)
+                self.shuffle(self.deck)
+            self.move_top(self.deck, to)
+
+    def sets(self, seat: int) -> list[int]:
+        """How many cards of each number a seat has collected, by number (place 0 is not used)."""
+        counts = [0] * (NUMBERS[-1] + 1)
+        for card in self.collection[seat].cards:
+            counts[NUMBER[card]] += 1
+        return counts
+
+    def scores(self) -> list[int]:
+        """The points of a tournament; in a single game the longest set."""
+        if self.settings.mode == "tournament":
+            return self.points[:]
+        return [max(self.sets(seat)) for seat in range(self.n)]
+
+    def standing(self, seat: int) -> tuple[int, ...]:
+        """GR-5.2, GR-6.1. Tournament: points, then games won. A single game: the winner, then the longest sets."""
+        if self.settings.mode == "tournament":
+            return self.points[seat], self.wins[seat]
+        return self.winner == seat + 1, *self.longest_sets(seat)
+
+    def longest_sets(self, seat: int) -> tuple[int, ...]:
+        """The lengths of all sets of a seat, the longest first."""
+        return tuple(sorted(self.sets(seat), reverse=True))
+
+    def options_of_collection(self, seat: int) -> list[Option]:
+        return [SWAP_CARD[card] for card in dict.fromkeys(self.collection[seat].cards)]
+
+
+@dataclass(slots=True)
+class SetUp(Step):
+    """GR-2.1, GR-2.2, GR-2.3, GR-2.4, GR-2.5. A crook and seven cards to each hand; then one open card for the first
+    player, two for the next, and so on. The rest is the draw pile.
+    """
+
+    def run(self, g: Greed) -> None:
+        g.first, g.winner, g.turns = self.seat + 1, 0, 0
+        g.open_deal(g.game + 1)
+        g.enter([card for card in g.box(g.n, g.settings) if card != CROOK], g.deck)
+        g.shuffle(g.deck)
+        for seat in g.seats_from(self.seat):
+            g.enter([CROOK], g.hand[seat], shown=g.everyone)
+            g.draw(g.hand[seat], HAND)
+        for cards, seat in enumerate(g.seats_from(self.seat), 1):
+            g.draw(g.collection[seat], cards)
+        g.next(TakeATurn(self.seat))
+
+
+@dataclass(slots=True)
+class TakeATurn(Step):
+    """GR-3.2. Who holds only the crook draws seven first; if none can be drawn there is nothing to play."""
+
+    def run(self, g: Greed) -> None:
+        g.turns += 1
+        hand = g.hand[self.seat]
+        if len(hand.cards) == 1:
+            g.draw(hand, HAND)
+        g.next(ChooseAVictim(self.seat))
+        if len(hand.cards) > 1:
+            g.next(PlayACard(self.seat))
+
+
+@dataclass(slots=True)
+class PlayACard(Choice):
+    """GR-3.1. One number card from the hand to the own collection, never the crook; its symbol does nothing."""
+
+    text: ClassVar[str] = "Which card do you play into your collection?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return [PLAY_CARD[card] for card in dict.fromkeys(g.hand[seat].cards) if card != CROOK]
+
+    def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
+        """GR-0.4. The number one has collected most of, the lowest of equals."""
+        have = g.sets(seat)
+        return max(options, key=lambda option: have[NUMBER[option.cards[0]]])
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        g.move(option.cards[0], g.hand[self.seat], g.collection[self.seat])
+
+
+@dataclass(slots=True)
+class ChooseAVictim(Choice):
+    """GR-3.3, GR-4.1. Another player, whose hand is never empty; of two players one may raid the draw pile."""
+
+    text: ClassVar[str] = "Whom do you raid?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        options = [RAID_SEAT[other] for other in g.opponents(seat)]
+        if g.n == 2 and g.settings.two_player_pile and (g.deck.cards or g.discard.cards):
+            options.append(RAID_THE_PILE)
+        return options
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        victim = PILE if option.seat is None else option.seat
+        g.next(DrawACard(self.seat, victim), RefillYourHand(self.seat, victim), CheckForAWinner(self.seat))
+
+
+@dataclass(slots=True)
+class DrawACard(Step):
+    """GR-3.4, GR-3.5, GR-3.8. A card of the victim's hand, or the top of the pile, goes face up to the middle.
+
+    A number that lies there already is a bust. Otherwise its symbol works, if it came from a hand; then the raider
+    goes on or stops, and must stop when there is nothing left to draw.
+    """
+
+    victim: int
+
+    def run(self, g: Greed) -> None:
+        seat, victim = self.seat, self.victim
+        lying = [NUMBER[card] for card in g.middle.cards]
+        if victim == PILE:
+            g.draw(g.middle, 1)
+            card = g.middle.cards[-1]
+        else:
+            card = g.move_random(g.hand[victim], g.middle)
+        assert len(g.middle.cards) <= LONGEST_RAID
+        if card != CROOK and NUMBER[card] in lying:
+            g.next(GoBust(seat, victim))
+            return
+        nothing_left = not (g.deck.cards or g.discard.cards) if victim == PILE else not g.hand[victim].cards
+        g.next(StopStealing(seat, victim) if nothing_left else GoOnOrStop(seat, victim))
+        if victim != PILE and (symbol := SYMBOL[card]):
+            if symbol == PLUS_ONE:
+                g.next(PlusOne(seat, NUMBER[card]))
+            elif symbol == LOOK:
+                g.next(LookAtAHand(seat))
+            elif len(g.collection[seat].cards) >= 2:
+                g.next(SwapTwoForThree(seat))
+
+
+@dataclass(slots=True)
+class GoOnOrStop(Choice):
+    """GR-3.5. After every card the raider goes on or stops."""
+
+    victim: int
+    text: ClassVar[str] = "Draw once more, or stop?"
+
+    def act(self) -> Act:
+        if self.victim == PILE:
+            return Act(RAID_PILE, actor=self.seat)
+        return Act(RAID, seat=self.victim, actor=self.seat)
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return GO_ON_OR_STOP
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        go_on = option.verb == GO_ON
+        g.next(DrawACard(self.seat, self.victim) if go_on else StopStealing(self.seat, self.victim))
+
+
+@dataclass(slots=True)
+class GoBust(Step):
+    """GR-3.6, GR-4.1. The same number twice: all of the middle returns to the victim's hand, or to the discard pile."""
+
+    victim: int
+
+    def run(self, g: Greed) -> None:
+        g.tell(BUST, actor=self.seat)
+        g.move_all(g.middle, g.discard if self.victim == PILE else g.hand[self.victim])
+
+
+@dataclass(slots=True)
+class StopStealing(Step):
+    """GR-3.7. The numbers of the middle join the collection; a crook lets the raider take one more card."""
+
+    victim: int
+
+    def run(self, g: Greed) -> None:
+        with_crook = CROOK in g.middle.cards
+        if with_crook:
+            g.next(ReturnTheCrook(self.victim))
+            if g.collection[self.victim].cards:
+                g.next(TakeACard(self.seat, self.victim))
+        for card in [card for card in g.middle.cards if card != CROOK]:
+            g.move(card, g.middle, g.collection[self.seat])
+
+
+@dataclass(slots=True)
+class TakeACard(Choice):
+    """GR-3.7. With the crook: one card of the victim's collection, or none."""
+
+    victim: int
+    text: ClassVar[str] = "Which card does the crook take?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        cards = dict.fromkeys(g.collection[self.victim].cards)
+        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in cards]]
+
+    def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
+        """GR-0.4. The number one has most of, the lowest of equals."""
+        have = g.sets(seat)
+        return max(options[1:], key=lambda option: have[NUMBER[option.cards[0]]])
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        if option != PASS:
+            g.move(option.cards[0], g.collection[self.victim], g.collection[self.seat])
+
+
+@dataclass(slots=True)
+class ReturnTheCrook(Step):
+    """GR-3.7. The crook goes back to the victim's hand, where all know it to be."""
+
+    def run(self, g: Greed) -> None:
+        g.move(CROOK, g.middle, g.hand[self.seat])
+
+
+@dataclass(slots=True)
+class PlusOne(Step):
+    """GR-3.9. Clockwise from the raider, who collects this number draws a card into his collection."""
+
+    number: int
+
+    def run(self, g: Greed) -> None:
+        for seat in g.seats_from(self.seat):
+            if any(NUMBER[card] == self.number for card in g.collection[seat].cards):
+                g.draw(g.collection[seat], 1)
+
+
+@dataclass(slots=True)
+class LookAtAHand(Choice):
+    """GR-3.10. The raider sees the hand of one other player, or of nobody; all see whose."""
+
+    text: ClassVar[str] = "Whose hand do you look at?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return [PASS, *[LOOK_SEAT[other] for other in g.opponents(seat)]]
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        if option.seat is not None:
+            g.show(g.hand[option.seat], [self.seat])
+
+
+@dataclass(slots=True)
+class SwapTwoForThree(Choice):
+    """GR-3.11. The raider may put two collected cards on the discard pile and then draw three; here the first."""
+
+    text: ClassVar[str] = "Put away two collected cards to draw three?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return [PASS, *g.options_of_collection(seat)]
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        if option != PASS:
+            g.move(option.cards[0], g.collection[self.seat], g.discard)
+            g.next(SwapTheSecond(self.seat))
+
+
+@dataclass(slots=True)
+class SwapTheSecond(Choice):
+    """GR-3.11. The second card; then three are drawn."""
+
+    text: ClassVar[str] = "Which other card do you put away?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return g.options_of_collection(seat)
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        g.move(option.cards[0], g.collection[self.seat], g.discard)
+        g.draw(g.collection[self.seat], 3)
+
+
+@dataclass(slots=True)
+class RefillYourHand(Step):
+    """GR-3.12. Who has only the crook left must draw seven; otherwise he may trade a number in, after the victim."""
+
+    victim: int
+
+    def run(self, g: Greed) -> None:
+        if len(g.hand[self.seat].cards) == 1:
+            g.draw(g.hand[self.seat], HAND)
+        elif g.collection[self.seat].cards:
+            g.next(TradeANumberIn(self.seat))
+        if self.victim != PILE:
+            g.next(RefillTheVictim(self.victim))
+
+
+@dataclass(slots=True)
+class RefillTheVictim(Step):
+    """GR-3.13. If the victim has only the crook left he must draw seven."""
+
+    def run(self, g: Greed) -> None:
+        if len(g.hand[self.seat].cards) == 1:
+            g.draw(g.hand[self.seat], HAND)
+
+
+@dataclass(slots=True)
+class TradeANumberIn(Choice):
+    """GR-3.14. All collected cards of one number may be discarded, to draw until the hand holds eight."""
+
+    text: ClassVar[str] = "Discard a number and refill your hand?"
+
+    def options(self, g: Greed, seat: int) -> list[Option]:
+        return [PASS, *[Option(TRADE, number=n) for n, cards in enumerate(g.sets(seat)) if cards]]
+
+    def chosen(self, g: Greed, option: Option) -> None:
+        if option == PASS:
+            return
+        mine = g.collection[self.seat]
+        for card in [card for card in mine.cards if NUMBER[card] == option.number]:
+            g.move(card, mine, g.discard)
+        g.draw(g.hand[self.seat], REFILL_TO - len(g.hand[self.seat].cards))
+
+
+@dataclass(slots=True)
+class CheckForAWinner(Step):
+    """GR-3.15, GR-6.1. Six of a number at the end of his own turn win; a game also ends after its last round."""
+
+    def run(self, g: Greed) -> None:
+        if max(g.sets(self.seat)) >= WINNING_SET:
+            g.winner = self.seat + 1
+            g.next(EndTheGame(self.seat))
+        elif g.turns == g.settings.max_rounds * g.n:
+            g.next(EndTheGame(self.seat))
+        else:
+            g.next(TakeATurn(g.next_seat(self.seat)))
+
+
+@dataclass(slots=True)
+class EndTheGame(Step):
+    """GR-5.1, GR-6.1. In a tournament the winner scores seven, the others their longest set; then the next seat begins.
+
+    A game without a winner is led by the longest set, then the next longest; who alone leads gets the seven.
+    """
+
+    def run(self, g: Greed) -> None:
+        if g.settings.mode == "single":
+            g.tell_scores(over=True)
+            return
+        best = max(g.longest_sets(seat) for seat in range(g.n))
+        leaders = [g.winner - 1] if g.winner else [seat for seat in range(g.n) if g.longest_sets(seat) == best]
+        for seat in range(g.n):
+            if leaders == [seat]:
+                g.count("points", g.points[seat] + WINNER_POINTS, seat)
+                g.count("wins", g.wins[seat] + 1, seat)
+            else:
+                g.count("points", g.points[seat] + max(g.sets(seat)), seat)
+        g.game += 1
+        g.tell_scores(over=g.game == g.n)
+        if g.game < g.n:
+            g.next(SetUp(g.next_seat(g.first - 1)))

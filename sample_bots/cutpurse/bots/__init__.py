@@ -1,0 +1,1 @@
+"""Sample bots; each sees only what its seat may see."""

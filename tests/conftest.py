@@ -1,0 +1,25 @@
+"""What every test may ask for: the long run (`--soak`)."""
+
+import pytest
+
+__all__ = ["soak"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--soak"):
+        return
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.skip(reason="runs in make soak"))
+
+
+@pytest.fixture(scope="session")
+def soak(pytestconfig: pytest.Config) -> bool:
+    """Whether this is the long run: a test may then play more cases."""
+    return bool(pytestconfig.getoption("--soak"))

@@ -1,0 +1,130 @@
+"""Who may import whom: the engine knows no clock, no network and no chance of its own; no part looks upwards."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.roots import modules
+
+# Part of the namespace -> the parts it may import, besides itself.
+MAY_IMPORT: dict[str, set[str]] = {
+    "engine": set(),
+    "games": {"engine"},
+    "v1": set(),
+    "sdk": {"engine", "games", "v1"},
+    "bots": {"engine", "games", "sdk"},
+    "leaderboard": set(),
+    "server": {"engine", "games", "v1", "sdk", "leaderboard"},
+}
+
+# Time is handed in, chance is one stream, and what is sent or stored is someone else's business.
+NO_WORLD = {
+    "asyncio",
+    "datetime",
+    "google",
+    "grpc",
+    "os",
+    "random",
+    "secrets",
+    "socket",
+    "sqlite3",
+    "threading",
+    "time",
+    "uuid",
+}
+MUST_NOT_IMPORT: dict[str, set[str]] = {"engine": NO_WORLD, "games": NO_WORLD}
+
+# Generated code needs its own runtime and nothing else.
+MAY_IMPORT_FROM_OUTSIDE: dict[str, set[str]] = {"v1": {"google", "grpc", "collections", "typing", "warnings"}}
+
+
+def imported(source: str, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything a module imports, at its top or within, relative imports resolved.
+
+    `from a import b` counts as `a.b`, since b may be a module; so does `import_module("a.b")`.
+    """
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=origin, names=names, level=level):
+                parts = module.split(".")
+                above = parts[: len(parts) + is_package - level] if level else []
+                base = ".".join([*above, *([origin] if origin else [])])
+                yield from ((node.lineno, f"{base}.{alias.name}") for alias in names)
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield node.lineno, name
+
+
+def forbidden(source: str, module: str, is_package: bool = False) -> list[str]:
+    """The imports that the module of this name may not make, as `line N: NAME`, in the order of the lines."""
+    part = module.split(".")[1]
+    faults = []
+    for line, name in sorted(imported(source, module, is_package)):
+        top, _, rest = name.partition(".")
+        if top == "cutpurse":
+            allowed = rest.split(".")[0] in MAY_IMPORT[part] | {part}
+        elif part in MAY_IMPORT_FROM_OUTSIDE:
+            allowed = top in MAY_IMPORT_FROM_OUTSIDE[part]
+        else:
+            allowed = top not in MUST_NOT_IMPORT.get(part, set())
+        if not allowed:
+            faults.append(f"line {line}: {name}")
+    return faults
+
+
+def test_no_module_imports_what_it_must_not_know() -> None:
+    faults = {
+        module.name: forbidden(module.file.read_text(encoding="utf-8"), module.name, module.is_package)
+        for module in modules()
+    }
+    assert {"cutpurse.engine", "cutpurse.games", "cutpurse.sdk", "cutpurse.bots"} <= faults.keys()
+    assert {name: lines for name, lines in faults.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    ("module", "planted", "found"),
+    [
+        ("cutpurse.engine.match", "import time", ["line 1: time"]),
+        ("cutpurse.engine.match", "from os import path", ["line 1: os.path"]),
+        ("cutpurse.engine.match", "import math\nimport os.path as p", ["line 2: os.path"]),
+        ("cutpurse.engine.zones", "from cutpurse import games", ["line 1: cutpurse.games"]),
+        ("cutpurse.engine.zones", "from ..games import registry", ["line 1: cutpurse.games.registry"]),
+        ("cutpurse.engine.zones", "from .. import games", ["line 1: cutpurse.games"]),
+        ("cutpurse.games.greed.rules", "def f():\n    import random", ["line 2: random"]),
+        ("cutpurse.games.greed.rules", "import cutpurse.sdk.bot", ["line 1: cutpurse.sdk.bot"]),
+        ("cutpurse.sdk.local", "from cutpurse.bots.greedy_bot import X", ["line 1: cutpurse.bots.greedy_bot.X"]),
+        ("cutpurse.sdk.cli", "importlib.import_module('cutpurse.server')", ["line 1: cutpurse.server"]),
+        ("cutpurse.bots.random_bot", "import cutpurse.server", ["line 1: cutpurse.server"]),
+        ("cutpurse.leaderboard.store", "import cutpurse.engine", ["line 1: cutpurse.engine"]),
+        ("cutpurse.server.lobby", "from cutpurse.bots import random_bot", ["line 1: cutpurse.bots.random_bot"]),
+        ("cutpurse.v1.game_pb2", "import numpy\nimport google.protobuf", ["line 1: numpy"]),
+    ],
+)
+def test_a_planted_import_is_found(module: str, planted: str, found: list[str]) -> None:
+    assert forbidden(planted, module) == found
+
+
+@pytest.mark.parametrize(
+    ("module", "planted"),
+    [
+        ("cutpurse.engine.chance", "import hashlib\nfrom cutpurse.engine.zones import Zone"),
+        ("cutpurse.engine.match", "from . import zones\nfrom .zones import Zone"),
+        ("cutpurse.games.greed.rules", "from cutpurse.engine.agenda import Choice"),
+        ("cutpurse.sdk.local", "import time\nfrom cutpurse.games import GAMES"),
+        ("cutpurse.server.wire", "from cutpurse.v1 import game_pb2"),
+        ("cutpurse.v1.game_pb2_grpc", "import grpc\nfrom cutpurse.v1 import game_pb2"),
+    ],
+)
+def test_what_is_allowed_is_not_found(module: str, planted: str) -> None:
+    assert forbidden(planted, module) == []
+
+
+def test_a_relative_import_of_a_package_is_resolved_from_the_package_itself() -> None:
+    assert list(imported("from .cards import Card", "cutpurse.games.greed", is_package=True)) == [
+        (1, "cutpurse.games.greed.cards.Card")
+    ]
