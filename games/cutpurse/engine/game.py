@@ -1,8 +1,9 @@
 """A game: zones, counters, an agenda and one stream of chance.
 
 A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use what stands below "what rules call".
-Everything a game knows is in its zones, its counters and its agenda, so forking, saving, showing and telling are written here
-once for all games, and no game contains a line of redaction. This module knows no clock, no bot and no particular game.
+Everything a game knows is in its zones, its counters and its agenda, so forking, saving, showing and telling are
+written here once for all games, and no game contains a line of redaction. This module knows no clock, no bot and no
+particular game.
 
 A game module declares a subclass of `Game` with the names of its counters and zones as annotations: a zone of the
 table is one `Zone`, one that every seat has is a list by seat, one that is made in play is a list of lists.
@@ -185,9 +186,11 @@ class Game:
             return
         assert isinstance(top, Poll)
         self.answers[seat] = option
-        if len(self.answers) == len(top.seats(self)):
+        asked = top.seats(self)
+        if len(self.answers) == len(asked):
             self.agenda.pop()
-            answers, self.answers = self.answers, {}
+            answers = {seat: self.answers[seat] for seat in asked}  # in this order, whoever was the quickest
+            self.answers = {}
             top.closed(self, answers)
             self.settle()
 
