@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["Measure", "Rows", "Sample", "Stopwatch", "Worker", "WorkerFailed", "serve"]
+__all__ = ["ROOT", "Measure", "Rows", "Sample", "Stopwatch", "Worker", "WorkerFailed", "serve"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
