@@ -5,7 +5,7 @@ What each card does is in `actions`, `thugs` and `holdings`; they call the metho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -190,14 +190,19 @@ class Szmal(Game):
         count = sum([shown[card] for card in column(thugs, COUNTS_AS)])
         return count if symbol == CAR else count + sum(column(thugs, ARMED))
 
-    def in_play(self, seat: int, ability: Collection[int]) -> list[tuple[int, int]]:
+    def in_play(self, seat: int, ability: frozenset[int]) -> list[tuple[int, int]]:
         """Cards of a Territory with an ability, ascending: the number that has it, and the card that it lies on."""
         thugs = self.thugs[seat]
-        found = [(number, card) for card, number in zip(thugs.cards, column(thugs, COUNTS_AS), strict=True)]
-        found += [(card, card) for card in self.holdings[seat].cards]
-        return sorted([pair for pair in found if pair[0] in ability])
+        counts_as = column(thugs, COUNTS_AS)
+        holdings = self.holdings[seat].cards
+        found: list[tuple[int, int]] = []
+        if not ability.isdisjoint(counts_as):
+            found += [(number, card) for card, number in zip(thugs.cards, counts_as, strict=True) if number in ability]
+        if not ability.isdisjoint(holdings):
+            found += [(card, card) for card in holdings if card in ability]
+        return sorted(found)
 
-    def in_all_play(self, ability: Collection[int]) -> list[tuple[int, int]]:
+    def in_all_play(self, ability: frozenset[int]) -> list[tuple[int, int]]:
         """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
         return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat, ability)])
 
@@ -498,27 +503,28 @@ class EndTheTurn(Step):
 
     def run(self, g: Szmal) -> None:
         last = g.round == ROUNDS
+        nothing = [0] * g.n
         for name in THIS_TURN:
-            self.change(g, name, [0] * g.n)
+            self.change(g, name, nothing)
         for name, _ in NEXT_TURN:
-            self.change(g, name, [0] * g.n if last else getattr(g, f"next_{name}"))
-            self.change(g, f"next_{name}", [0] * g.n)
+            ahead = getattr(g, f"next_{name}")
+            if ahead != nothing or getattr(g, name) != nothing:
+                self.change(g, name, nothing if last else ahead)
+                self.change(g, f"next_{name}", nothing)
         for thugs in g.thugs:
-            for place in range(len(thugs.cards)):
-                armed, next_armed = column(thugs, ARMED)[place], column(thugs, NEXT_ARMED)[place]
-                if armed or next_armed:
-                    g.count_card(thugs, place, ARMED, 0 if last else next_armed)
+            if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
+                for place in range(len(thugs.cards)):
+                    g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
                     g.count_card(thugs, place, NEXT_ARMED, 0)
         for kept in g.kept:
-            over = [card for card, until in zip(kept.cards, column(kept, UNTIL_ROUND), strict=True) if until <= g.round]
-            for card in over:
+            for card in [c for c, until in zip(kept.cards, column(kept, UNTIL_ROUND), strict=True) if until <= g.round]:
                 g.move(card, kept, g.discard)
         g.next(CountUp(TABLE) if last else BeginARound(TABLE))
 
     def change(self, g: Szmal, name: str, values: list[int]) -> None:
         old: list[int] = getattr(g, name)
         if old != values:
-            for seat, value in enumerate(values[:]):
+            for seat, value in enumerate(values):
                 if old[seat] != value:
                     g.count(name, value, seat)
 
