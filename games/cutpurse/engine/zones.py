@@ -150,8 +150,12 @@ class Zone:
             return
         left = seers
         blind = everyone & ~(seers | self.sees)
-        if not blind and all(face != card for face, _, _ in self.intel):
-            return
+        if not blind:
+            for face, _, _ in self.intel:
+                if face == card:
+                    break
+            else:
+                return
         kept: list[tuple[int, int, int]] = []
         for face, sure, maybe in self.intel:
             if face == card and left:
