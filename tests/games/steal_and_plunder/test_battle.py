@@ -11,7 +11,7 @@ def a_battle(owner: str, *, deck: str = "") -> Table:
     """Seat 0 has attacked the Copper Wire of seat 1, which hides a Gold Bar, with a Copper Wire."""
     table = Table(
         ["copper_wire copper_wire gold_bar fake_perfume", owner, "steal"],
-        ["!bribe_money bribe_money", "!fake_perfume fake_perfume | gold_bar? copper_wire", "!steal steal"],
+        ["!bribe_money bribe_money", "!fake_perfume fake_perfume | gold_bar? copper_wire", "!bribe_money bribe_money"],
         deck=deck,
     )
     table.turn_of(0)
@@ -44,9 +44,9 @@ def test_sp_4_26_a_chain_that_the_attacker_wins() -> None:
             "gold_bar copper_wire copper_wire copper_wire blood_diamond gold_bar copper_wire"
         ),
         f"pack {table.first + 1} of 1": "fake_perfume fake_perfume",
-        f"pack {table.first + 3} of 2": "steal steal",
+        f"pack {table.first + 3} of 2": "bribe_money bribe_money",
     }
-    assert "seat 0 wins pack 14 of seat 1" in table.told(2)
+    assert "seat 0 wins the battle for the pack of seat 1" in table.told(2)
 
 
 def test_sp_4_26_the_owner_wins_and_the_pack_stays_where_it_is() -> None:
@@ -61,7 +61,7 @@ def test_sp_4_26_the_owner_wins_and_the_pack_stays_where_it_is() -> None:
 def test_sp_4_11_only_the_two_take_part_and_only_their_hands_limit_it() -> None:
     table = Table(
         ["copper_wire copper_wire copper_wire gold_bar", "copper_wire copper_wire gold_bar", "copper_wire gold_bar"],
-        ["!steal steal", "!steal steal | copper_wire copper_wire", "!steal steal"],
+        ["!bribe_money bribe_money", "!bribe_money bribe_money | copper_wire copper_wire", "!bribe_money bribe_money"],
     )
     table.turn_of(0)
     table.says(0, "attack the open pack of seat 1 with Copper Wire")
@@ -102,7 +102,8 @@ def test_sp_4_13_a_wealth_card_lies_on_top_and_battle_cards_stay_public(answers:
 
 def test_sp_4_13_wilds_alone_slide_under_the_wealth_card() -> None:
     table = Table(
-        ["gold_bar", "blood_diamond", "steal"], ["!steal steal", "!steal steal | copper_wire? copper_wire", ""]
+        ["gold_bar", "blood_diamond", "steal"],
+        ["!bribe_money bribe_money", "!bribe_money bribe_money | copper_wire? copper_wire", ""],
     )
     table.turn_of(0)
     table.says(0, "attack the open pack of seat 1 with Gold Bar")
@@ -124,7 +125,12 @@ def test_sp_4_14_a_stolen_pack_is_open_at_once_also_to_its_victim() -> None:
 def test_sp_4_14_who_ever_held_a_pack_knows_its_partner_and_the_others_do_not() -> None:
     table = Table(
         ["copper_wire bribe_money", "fake_perfume fake_perfume", "copper_wire bribe_money", "steal"],
-        ["!steal steal", "!steal steal | gold_bar? copper_wire", "!steal steal", "!steal steal"],
+        [
+            "!bribe_money bribe_money",
+            "!bribe_money bribe_money | gold_bar? copper_wire",
+            "!bribe_money bribe_money",
+            "!bribe_money bribe_money",
+        ],
     )
     pack = table.g.pack[1][-1].number
     table.turn_of(0)

@@ -21,17 +21,19 @@ def key(number: int) -> bytes:
 
 
 def test_sp_5_1_the_game_ends_with_deck_and_hands_empty_and_without_a_reload() -> None:
-    table = Table(["copper_wire", "", "bribe_money"], ["!steal steal", "!gold_bar copper_wire", ""], reload_token=2)
+    table = Table(
+        ["copper_wire", "", "bribe_money"], ["!bribe_money bribe_money", "!gold_bar copper_wire", ""], reload_token=2
+    )
     table.turn_of(0)
     table.says(0, "discard Copper Wire")
     table.says(2, "discard Bribe Money")
     assert table.g.waiting() == []
     assert (table.g.reload_token, table.g.round) == (2, 1)
-    assert table.told(None)[-1] == "the end: 0, 350,000, 0"
+    assert table.told(None)[-1] == "the end: 100,000, 350,000, 0"
 
 
 def test_sp_5_1_the_last_card_of_an_audited_player_is_played_by_the_auditor() -> None:
-    table = Table(["forensic_audit", "gold_bar", ""], ["!steal steal", "", ""])
+    table = Table(["forensic_audit", "gold_bar", ""], ["!bribe_money bribe_money", "", ""])
     table.turn_of(0)
     table.says(0, "play Forensic Audit on the hand of seat 1")
     table.says(0, "take Gold Bar from the hand of seat 1")
@@ -41,7 +43,7 @@ def test_sp_5_1_the_last_card_of_an_audited_player_is_played_by_the_auditor() ->
 
 
 def test_sp_5_1_a_hand_of_power_cards_is_burned_to_the_end() -> None:
-    table = Table(["steal steal", "", ""], ["!steal steal", "", ""])
+    table = Table(["steal steal", "", ""], ["!bribe_money bribe_money", "", ""])
     table.turn_of(0)
     table.says(0, "give up Steal without effect")
     table.says(0, "give up Steal without effect")
@@ -74,7 +76,7 @@ def test_sp_5_2_a_taxed_half_is_exact() -> None:
 
 
 def test_all_packs_are_opened_at_the_end() -> None:
-    table = Table(["copper_wire", "", ""], ["!steal steal | gold_bar? copper_wire", "", ""])
+    table = Table(["copper_wire", "", ""], ["!bribe_money bribe_money | gold_bar? copper_wire", "", ""])
     table.turn_of(0)
     assert table.seen_by_all(0)[1] == "? copper_wire"
     table.says(0, "discard Copper Wire")
@@ -194,7 +196,7 @@ def test_sp_7_2_a_hidden_partner_is_of_the_industry_or_a_wild() -> None:
 def test_sp_7_2_after_a_burn_all_know_the_rest_to_be_power_cards() -> None:
     table = Table(
         ["steal tax_audit", "copper_wire gold_bar forensic_audit", "copper_wire"],
-        ["", "!steal steal", ""],
+        ["", "!bribe_money bribe_money", ""],
         deck="fake_perfume " * 6,
     )
     table.turn_of(0)
@@ -214,7 +216,7 @@ def test_sp_7_2_after_a_burn_all_know_the_rest_to_be_power_cards() -> None:
 def test_sp_7_2_a_power_card_that_all_know_of_is_played_or_taken() -> None:
     table = Table(
         ["steal steal tax_audit", "forensic_audit copper_wire", "bribe_money"],
-        ["", "!steal steal", ""],
+        ["", "!bribe_money bribe_money", ""],
         discard="steal",
     )
     table.turn_of(0)
@@ -229,7 +231,9 @@ def test_sp_7_2_a_power_card_that_all_know_of_is_played_or_taken() -> None:
 
 
 def test_sp_7_2_an_unknown_card_taken_may_be_the_power_card() -> None:
-    table = Table(["steal copper_wire", "forensic_audit", ""], ["", "!steal steal", ""], sure_powers=[1, 0, 0])
+    table = Table(
+        ["steal copper_wire", "forensic_audit", ""], ["", "!bribe_money bribe_money", ""], sure_powers=[1, 0, 0]
+    )
     table.turn_of(1)
     table.says(1, "play Forensic Audit on the hand of seat 0")
     table.says(1, "take Copper Wire from the hand of seat 0")

@@ -8,7 +8,9 @@ from tests.games.steal_and_plunder.table import Table, money
 
 
 def test_sp_4_15_the_auditor_sees_the_hand_and_takes_any_card() -> None:
-    table = Table(["forensic_audit bribe_money", "copper_wire gold_bar plunder", "steal"], ["!steal steal", "", ""])
+    table = Table(
+        ["forensic_audit bribe_money", "copper_wire gold_bar plunder", "steal"], ["!bribe_money bribe_money", "", ""]
+    )
     table.turn_of(0)
     table.says(0, "play Forensic Audit on the hand of seat 1")
     (audit,) = table.g.view(2).pending
@@ -24,7 +26,7 @@ def test_sp_4_15_the_auditor_sees_the_hand_and_takes_any_card() -> None:
         "hand 1": "copper_wire gold_bar",
         "hand 2": "steal",
         "spent": "forensic_audit",
-        f"pack {table.first} of 0": "steal steal",
+        f"pack {table.first} of 0": "bribe_money bribe_money",
     }
     for viewer, card in ((0, "Plunder"), (1, "Plunder"), (2, "card face down"), (None, "card face down")):
         assert f"seat 0 takes {card} from the hand of seat 1" in table.told(viewer)
@@ -35,7 +37,7 @@ def test_sp_4_15_the_auditor_sees_the_hand_and_takes_any_card() -> None:
 def test_sp_4_15_the_others_learn_nothing_of_an_audit() -> None:
     worlds = []
     for hand, taken in (("copper_wire gold_bar", "Gold Bar"), ("steal fake_perfume", "Steal")):
-        table = Table(["forensic_audit bribe_money", hand, "steal"], ["!steal steal", "", ""])
+        table = Table(["forensic_audit bribe_money", hand, "steal"], ["!bribe_money bribe_money", "", ""])
         table.turn_of(0)
         table.says(0, "play Forensic Audit on the hand of seat 1")
         middle = [table.g.view(viewer).to_bytes() for viewer in (2, None)]
@@ -48,7 +50,7 @@ def test_sp_4_15_the_others_learn_nothing_of_an_audit() -> None:
 def test_sp_4_15_by_a_setting_only_a_card_of_the_highest_value() -> None:
     table = Table(
         ["forensic_audit", "copper_wire fake_perfume liberated_livestock plunder", ""],
-        ["!steal steal", "", ""],
+        ["!bribe_money bribe_money", "", ""],
         settings={"audit_pick": "highest_value"},
     )
     table.turn_of(0)
@@ -61,7 +63,8 @@ def test_sp_4_15_by_a_setting_only_a_card_of_the_highest_value() -> None:
 
 def test_sp_4_16_a_full_hand_stays_at_five() -> None:
     table = Table(
-        ["forensic_audit copper_wire copper_wire copper_wire copper_wire", "gold_bar", ""], ["!steal steal", "", ""]
+        ["forensic_audit copper_wire copper_wire copper_wire copper_wire", "gold_bar", ""],
+        ["!bribe_money bribe_money", "", ""],
     )
     table.turn_of(0)
     table.says(0, "play Forensic Audit on the hand of seat 1")
@@ -82,7 +85,11 @@ def test_sp_4_16_a_full_hand_stays_at_five() -> None:
 def test_sp_4_17_where_used_power_cards_lie(card: str, offer: str, lies: str) -> None:
     table = Table(
         [card + " bribe_money", "gold_bar copper_wire", ""],
-        ["!gold_bar gold_bar", "!gold_bar gold_bar | copper_wire copper_wire", ""],
+        [
+            "!liberated_livestock liberated_livestock",
+            "!liberated_livestock liberated_livestock | copper_wire copper_wire",
+            "",
+        ],
     )
     table.turn_of(0)
     table.says(0, offer)
@@ -93,7 +100,12 @@ def test_sp_4_17_where_used_power_cards_lie(card: str, offer: str, lies: str) ->
 @pytest.mark.parametrize("card", ["steal", "plunder", "flee_the_country", "tax_audit"])
 def test_sp_4_23_nobody_can_counter_a_power_card(card: str) -> None:
     table = Table(
-        [card, "copper_wire gold_bar", ""], ["!gold_bar gold_bar", "!gold_bar gold_bar | copper_wire copper_wire", ""]
+        [card, "copper_wire gold_bar", ""],
+        [
+            "!liberated_livestock liberated_livestock",
+            "!liberated_livestock liberated_livestock | copper_wire copper_wire",
+            "",
+        ],
     )
     table.turn_of(0)
     table.says(0, table.offers(0)[0])
@@ -104,20 +116,27 @@ def test_sp_4_23_nobody_can_counter_a_power_card(card: str) -> None:
 def test_sp_4_18_a_pack_taken_with_steal_is_open_and_can_be_lost_again() -> None:
     table = Table(
         ["steal bribe_money", "steal", "copper_wire"],
-        ["!gold_bar gold_bar", "!gold_bar gold_bar | gold_bar? copper_wire", "!gold_bar gold_bar"],
+        [
+            "!liberated_livestock liberated_livestock",
+            "!liberated_livestock liberated_livestock | gold_bar? copper_wire",
+            "!liberated_livestock liberated_livestock",
+        ],
     )
     pack = table.g.pack[1][-1].number
     table.turn_of(0)
     table.says(0, "play Steal on the open pack of seat 1")
-    assert table.stack(0) == ["gold_bar gold_bar", "gold_bar copper_wire"]
+    assert table.stack(0) == ["liberated_livestock liberated_livestock", "gold_bar copper_wire"]
     assert table.knowers(pack) == [0, 1]
     table.says(1, "play Steal on the open pack of seat 0")
-    assert table.stack(1) == ["gold_bar gold_bar", "gold_bar copper_wire"]
+    assert table.stack(1) == ["liberated_livestock liberated_livestock", "gold_bar copper_wire"]
     assert table.offers(2) == ["discard Copper Wire", "attack the open pack of seat 1 with Copper Wire"]
 
 
 def test_sp_4_18_neither_steal_nor_plunder_takes_ones_own_pack() -> None:
-    table = Table(["steal plunder bribe_money", "", ""], ["!gold_bar gold_bar | copper_wire copper_wire", "", ""])
+    table = Table(
+        ["steal plunder bribe_money", "", ""],
+        ["!liberated_livestock liberated_livestock | copper_wire copper_wire", "", ""],
+    )
     table.turn_of(0)
     assert table.offers(0) == ["discard Bribe Money"]
 
@@ -125,7 +144,11 @@ def test_sp_4_18_neither_steal_nor_plunder_takes_ones_own_pack() -> None:
 def test_sp_4_19_a_plundered_pack_cannot_be_stolen_but_it_can_be_taxed() -> None:
     table = Table(
         ["plunder bribe_money", "copper_wire steal plunder", "tax_audit"],
-        ["!bribe_money bribe_money", "!gold_bar gold_bar | gold_bar? copper_wire", "!gold_bar gold_bar"],
+        [
+            "!bribe_money bribe_money",
+            "!liberated_livestock liberated_livestock | gold_bar? copper_wire",
+            "!liberated_livestock liberated_livestock",
+        ],
     )
     pack = table.g.pack[1][-1].number
     table.turn_of(0)
@@ -145,7 +168,7 @@ def test_sp_4_19_a_plundered_pack_cannot_be_stolen_but_it_can_be_taxed() -> None
 def test_sp_3_5_sp_4_20_flee_takes_stack_and_plundered_packs_abroad_safe_from_theft_and_tax() -> None:
     table = Table(
         ["flee_the_country copper_wire copper_wire", "copper_wire tax_audit steal", ""],
-        ["!bribe_money bribe_money | gold_bar? copper_wire", "!gold_bar gold_bar", ""],
+        ["!bribe_money bribe_money | gold_bar? copper_wire", "!liberated_livestock liberated_livestock", ""],
         plundered=["fake_perfume fake_perfume", "", ""],
     )
     table.turn_of(0)
@@ -155,7 +178,7 @@ def test_sp_3_5_sp_4_20_flee_takes_stack_and_plundered_packs_abroad_safe_from_th
         "hand 0": "copper_wire copper_wire",
         "hand 1": "copper_wire steal tax_audit",
         "cover 0": "flee_the_country",
-        f"pack {first + 2} of 1": "gold_bar gold_bar",
+        f"pack {first + 2} of 1": "liberated_livestock liberated_livestock",
         f"offshore {first} of 0": "bribe_money bribe_money",
         f"offshore {first + 1} of 0": "gold_bar copper_wire",
         f"offshore {first + 3} of 0": "fake_perfume fake_perfume",
@@ -169,7 +192,11 @@ def test_sp_3_5_sp_4_20_flee_takes_stack_and_plundered_packs_abroad_safe_from_th
 def test_sp_4_20_after_fleeing_the_lowest_pack_is_not_locked_and_its_partner_is_hidden() -> None:
     table = Table(
         ["flee_the_country copper_wire copper_wire", "copper_wire tax_audit", "bribe_money"],
-        ["!bribe_money bribe_money", "!gold_bar gold_bar", "!gold_bar gold_bar"],
+        [
+            "!bribe_money bribe_money",
+            "!liberated_livestock liberated_livestock",
+            "!liberated_livestock liberated_livestock",
+        ],
     )
     table.turn_of(0)
     table.says(0, "play Flee the Country on your own stack")
@@ -185,7 +212,7 @@ def test_sp_4_20_after_fleeing_the_lowest_pack_is_not_locked_and_its_partner_is_
 def test_sp_4_20_the_new_stack_can_be_stolen() -> None:
     table = Table(
         ["bribe_money", "copper_wire", ""],
-        ["copper_wire copper_wire", "!gold_bar gold_bar", ""],
+        ["copper_wire copper_wire", "!liberated_livestock liberated_livestock", ""],
         offshore=["!bribe_money bribe_money", "", ""],
     )
     table.turn_of(1)
@@ -195,7 +222,11 @@ def test_sp_4_20_the_new_stack_can_be_stolen() -> None:
 def test_sp_4_21_tax_takes_all_but_offshore_packs_and_halves_them_for_good() -> None:
     table = Table(
         ["tax_audit steal", "copper_wire flee_the_country", "fake_perfume steal"],
-        ["!gold_bar gold_bar", "!bribe_money bribe_money | gold_bar? copper_wire", "!gold_bar gold_bar"],
+        [
+            "!liberated_livestock liberated_livestock",
+            "!bribe_money bribe_money | gold_bar? copper_wire",
+            "!liberated_livestock liberated_livestock",
+        ],
         plundered=["", "fake_perfume fake_perfume", ""],
         offshore=["", "copper_wire copper_wire", ""],
     )
@@ -207,8 +238,8 @@ def test_sp_4_21_tax_takes_all_but_offshore_packs_and_halves_them_for_good() -> 
         "hand 1": "copper_wire flee_the_country",
         "hand 2": "fake_perfume steal",
         "cover 1": "tax_audit",
-        f"pack {first} of 0": "gold_bar gold_bar",
-        f"pack {first + 3} of 2": "gold_bar gold_bar",
+        f"pack {first} of 0": "liberated_livestock liberated_livestock",
+        f"pack {first + 3} of 2": "liberated_livestock liberated_livestock",
         f"taxed {first + 1} of 1": "bribe_money bribe_money",
         f"taxed {first + 2} of 1": "gold_bar copper_wire",
         f"taxed {first + 4} of 1": "fake_perfume fake_perfume",
@@ -235,7 +266,10 @@ def test_sp_4_21_after_a_tax_audit_flee_covers_only_what_came_later() -> None:
 
 
 def test_sp_4_21_a_tax_audit_on_the_locked_pack_alone() -> None:
-    table = Table(["tax_audit", "copper_wire gold_bar", ""], ["!gold_bar gold_bar", "!copper_wire copper_wire", ""])
+    table = Table(
+        ["tax_audit", "copper_wire gold_bar", ""],
+        ["!liberated_livestock liberated_livestock", "!copper_wire copper_wire", ""],
+    )
     table.turn_of(0)
     table.says(0, "play Tax Audit on all that seat 1 has")
     assert table.table()[f"taxed {table.first + 1} of 1"] == "copper_wire copper_wire"
@@ -244,7 +278,7 @@ def test_sp_4_21_a_tax_audit_on_the_locked_pack_alone() -> None:
 
 
 def test_sp_4_22_ones_own_stack_cannot_be_taxed() -> None:
-    table = Table(["tax_audit copper_wire", "", "copper_wire"], ["!gold_bar gold_bar", "", ""])
+    table = Table(["tax_audit copper_wire", "", "copper_wire"], ["!liberated_livestock liberated_livestock", "", ""])
     table.turn_of(0)
     assert table.offers(0) == ["discard Copper Wire"]
 
@@ -252,7 +286,11 @@ def test_sp_4_22_ones_own_stack_cannot_be_taxed() -> None:
 def test_sp_4_24_without_cards_in_hand_one_is_attacked_plundered_and_taxed() -> None:
     table = Table(
         ["copper_wire plunder tax_audit", "", ""],
-        ["!gold_bar gold_bar", "!gold_bar gold_bar | copper_wire copper_wire", ""],
+        [
+            "!liberated_livestock liberated_livestock",
+            "!liberated_livestock liberated_livestock | copper_wire copper_wire",
+            "",
+        ],
     )
     table.turn_of(0)
     assert table.offers(0) == [
@@ -264,7 +302,7 @@ def test_sp_4_24_without_cards_in_hand_one_is_attacked_plundered_and_taxed() -> 
 
 
 def test_sp_4_15_who_holds_no_card_cannot_be_audited() -> None:
-    table = Table(["forensic_audit", "", "steal"], ["!gold_bar gold_bar", "", ""])
+    table = Table(["forensic_audit", "", "steal"], ["!liberated_livestock liberated_livestock", "", ""])
     table.turn_of(0)
     assert table.offers(0) == ["play Forensic Audit on the hand of seat 2"]
 
@@ -294,7 +332,12 @@ def test_sp_7_1_by_a_setting_offshore_packs_are_shown(setting: str, knowers: lis
 def test_sp_0_4_the_safe_answer_of_a_turn(hand: str, safe: str) -> None:
     table = Table(
         ["gold_bar", "gold_bar", hand, "gold_bar"],
-        ["!steal steal", "!steal steal | plunder copper_wire", "!steal steal", "!steal steal | plunder copper_wire"],
+        [
+            "!bribe_money bribe_money",
+            "!bribe_money bribe_money | copper_wire copper_wire",
+            "!bribe_money bribe_money",
+            "!bribe_money bribe_money | copper_wire copper_wire",
+        ],
         discard="copper_wire",
     )
     table.turn_of(2)
@@ -303,7 +346,8 @@ def test_sp_0_4_the_safe_answer_of_a_turn(hand: str, safe: str) -> None:
 
 def test_sp_0_4_the_safe_answer_of_an_audit_is_the_highest_value_in_the_order_of_the_box() -> None:
     table = Table(
-        ["forensic_audit", "steal liberated_livestock fake_perfume copper_wire", ""], ["!steal steal", "", ""]
+        ["forensic_audit", "steal liberated_livestock fake_perfume copper_wire", ""],
+        ["!bribe_money bribe_money", "", ""],
     )
     table.turn_of(0)
     table.says(0, "play Forensic Audit on the hand of seat 1")

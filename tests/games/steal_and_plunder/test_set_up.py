@@ -90,7 +90,7 @@ def test_sp_1_1_the_box() -> None:
 def test_sp_1_2_the_same_colour_is_not_enough() -> None:
     table = Table(
         ["copper_wire bribe_money", "", "steal"],
-        ["!fake_perfume fake_perfume", "", "!steal steal | redistributed_diesel redistributed_diesel"],
+        ["!fake_perfume fake_perfume", "", "!bribe_money bribe_money | redistributed_diesel redistributed_diesel"],
         discard="counterfeit_cigarettes",
     )
     table.turn_of(0)
@@ -99,13 +99,14 @@ def test_sp_1_2_the_same_colour_is_not_enough() -> None:
 
 def test_sp_1_3_any_wild_beats_any_other() -> None:
     table = Table(
-        ["blood_diamond", "cryptocurrency_coin", ""], ["!steal steal", "!steal steal | copper_wire copper_wire", ""]
+        ["blood_diamond", "cryptocurrency_coin", ""],
+        ["!bribe_money bribe_money", "!bribe_money bribe_money | copper_wire copper_wire", ""],
     )
     table.turn_of(0)
     table.says(0, "attack the open pack of seat 1 with Blood Diamond")
     table.says(1, "add Cryptocurrency Coin")
     table.says(0, "concede")
-    assert table.stack(1) == ["steal steal", "copper_wire blood_diamond cryptocurrency_coin copper_wire"]
+    assert table.stack(1) == ["bribe_money bribe_money", "copper_wire blood_diamond cryptocurrency_coin copper_wire"]
 
 
 def test_sp_1_4_both_tokens_lie_before_the_first_player() -> None:

@@ -35,7 +35,7 @@ def test_sp_3_2_the_first_pack_is_shown_locked_and_cannot_be_stolen() -> None:
 def test_sp_3_3_only_the_top_pack_is_open_and_those_below_open_again() -> None:
     table = Table(
         ["steal steal copper_wire fake_perfume", "copper_wire", "copper_wire"],
-        ["!gold_bar bribe_money", "!steal steal | fake_perfume fake_perfume | copper_wire copper_wire", ""],
+        ["!gold_bar bribe_money", "!bribe_money bribe_money | fake_perfume fake_perfume | copper_wire copper_wire", ""],
     )
     table.turn_of(0)
     assert [offer for offer in table.offers(0) if offer.startswith("attack")] == [
@@ -95,7 +95,11 @@ def test_sp_4_1_a_round_begins_with_the_start_holder_who_may_be_skipped_too() ->
 def test_sp_4_2_the_table_of_actions_and_one_of_them_ends_the_turn() -> None:
     table = Table(
         ["copper_wire copper_wire gold_bar steal plunder", "copper_wire", "gold_bar"],
-        ["!steal steal", "!steal steal | copper_wire copper_wire", "!steal steal | fake_perfume fake_perfume"],
+        [
+            "!bribe_money bribe_money",
+            "!bribe_money bribe_money | copper_wire copper_wire",
+            "!bribe_money bribe_money | fake_perfume fake_perfume",
+        ],
         discard="copper_wire",
     )
     table.turn_of(0)
@@ -118,7 +122,10 @@ def test_sp_4_2_the_table_of_actions_and_one_of_them_ends_the_turn() -> None:
 
 
 def test_sp_4_2_the_other_power_cards() -> None:
-    table = Table(["forensic_audit flee_the_country tax_audit", "copper_wire", ""], ["!steal steal", "", "steal steal"])
+    table = Table(
+        ["forensic_audit flee_the_country tax_audit", "copper_wire", ""],
+        ["!bribe_money bribe_money", "", "!fake_perfume fake_perfume"],
+    )
     table.turn_of(0)
     assert table.offers(0) == [
         "play Forensic Audit on the hand of seat 1",
@@ -130,7 +137,7 @@ def test_sp_4_2_the_other_power_cards() -> None:
 def test_sp_4_3_before_the_first_pack_one_only_forms_and_discards() -> None:
     table = Table(
         ["copper_wire gold_bar steal forensic_audit tax_audit", "bribe_money", ""],
-        ["", "!steal steal | copper_wire copper_wire", ""],
+        ["", "!bribe_money bribe_money | copper_wire copper_wire", ""],
     )
     table.turn_of(0)
     assert table.offers(0) == ["form a pack of Copper Wire, Gold Bar", "discard Copper Wire", "discard Gold Bar"]
@@ -144,7 +151,7 @@ def test_sp_4_4_a_pair_in_hand_goes_before_the_discard_pile(strict: str, offered
     assert ("form a pack of the top discard and Fake Perfume" in table.offers(0)) is offered
 
 
-@pytest.mark.parametrize("laid", ["", "!steal steal"])
+@pytest.mark.parametrize("laid", ["", "!bribe_money bribe_money"])
 def test_sp_4_4_who_has_no_pair_or_has_his_first_pack_may_use_the_discard_pile(laid: str) -> None:
     hand = "copper_wire copper_wire fake_perfume" if laid else "copper_wire fake_perfume"
     table = Table([hand, "", ""], [laid, "", ""], discard="fake_perfume")
@@ -167,7 +174,7 @@ def test_sp_4_4_the_first_pack_of_the_discard_is_locked_too() -> None:
 def test_sp_4_5_a_wild_of_the_hand_joins_the_discard_only_by_a_setting(setting: str, offered: bool) -> None:
     table = Table(
         ["gold_bar copper_wire", "", ""],
-        ["!steal steal", "", ""],
+        ["!bribe_money bribe_money", "", ""],
         discard="copper_wire",
         settings={"hand_wild_on_discard": setting},
     )
@@ -178,10 +185,10 @@ def test_sp_4_5_a_wild_of_the_hand_joins_the_discard_only_by_a_setting(setting: 
 
 
 def test_sp_4_5_by_default_all_know_what_joins_the_discard() -> None:
-    table = Table(["copper_wire bribe_money", "", ""], ["!steal steal", "", ""], discard="copper_wire")
+    table = Table(["copper_wire bribe_money", "", ""], ["!bribe_money bribe_money", "", ""], discard="copper_wire")
     table.turn_of(0)
     table.says(0, "form a pack of the top discard and Copper Wire")
-    assert table.seen_by_all(0) == ["steal steal", "copper_wire copper_wire"]
+    assert table.seen_by_all(0) == ["bribe_money bribe_money", "copper_wire copper_wire"]
 
 
 def test_sp_4_5_with_the_setting_nobody_knows_what_lies_under_the_discard() -> None:
@@ -189,7 +196,7 @@ def test_sp_4_5_with_the_setting_nobody_knows_what_lies_under_the_discard() -> N
     for partner, title in (("gold_bar", "Gold Bar"), ("copper_wire", "Copper Wire")):
         table = Table(
             [f"{partner} bribe_money", "fake_perfume", ""],
-            ["!steal steal", "", ""],
+            ["!bribe_money bribe_money", "", ""],
             discard="copper_wire",
             settings={"hand_wild_on_discard": True},
         )
@@ -201,7 +208,7 @@ def test_sp_4_5_with_the_setting_nobody_knows_what_lies_under_the_discard() -> N
     assert worlds[0] == worlds[1]
 
 
-@pytest.mark.parametrize(("laid", "top"), [("", "copper_wire"), ("!steal steal", "gold_bar")])
+@pytest.mark.parametrize(("laid", "top"), [("", "copper_wire"), ("!bribe_money bribe_money", "gold_bar")])
 def test_sp_4_5_with_the_setting_a_first_pack_and_a_taken_wild_are_still_public(laid: str, top: str) -> None:
     table = Table(
         ["copper_wire bribe_money", "fake_perfume", ""],
@@ -217,7 +224,7 @@ def test_sp_4_5_with_the_setting_a_first_pack_and_a_taken_wild_are_still_public(
 def test_sp_4_6_a_wild_on_the_discard_pile_is_taken_with_any_wealth_card_but_no_wild() -> None:
     table = Table(
         ["copper_wire fake_perfume gold_bar", "", ""],
-        ["!steal steal", "", ""],
+        ["!bribe_money bribe_money", "", ""],
         discard="gold_bar",
         settings={"hand_wild_on_discard": True},
     )
@@ -227,7 +234,7 @@ def test_sp_4_6_a_wild_on_the_discard_pile_is_taken_with_any_wealth_card_but_no_
         "form a pack of the top discard and Fake Perfume",
     ]
     table.says(0, "form a pack of the top discard and Fake Perfume")
-    assert table.seen_by_all(0) == ["steal steal", "gold_bar fake_perfume"]
+    assert table.seen_by_all(0) == ["bribe_money bribe_money", "gold_bar fake_perfume"]
 
 
 def test_sp_4_7_wilds_may_be_discarded_and_power_cards_never() -> None:
@@ -262,19 +269,21 @@ def test_sp_4_9_with_an_empty_deck_one_discards_without_drawing_even_if_one_coul
 
 
 def test_sp_4_10_a_power_card_is_burned_only_if_nothing_else_can_be_done() -> None:
-    table = Table(["steal plunder", "steal", ""], ["!steal steal", "!steal steal", ""])
+    table = Table(["steal plunder", "steal", ""], ["!bribe_money bribe_money", "!bribe_money bribe_money", ""])
     table.turn_of(0)
     assert table.offers(0) == ["give up Steal without effect", "give up Plunder without effect"]
     table.says(0, "give up Plunder without effect")
     assert table.names(table.g.spent.cards) == "plunder"
     assert table.g.sure_powers == [1, 0, 0]
-    table = Table(["steal copper_wire", "steal", ""], ["!steal steal", "!steal steal", ""])
+    table = Table(["steal copper_wire", "steal", ""], ["!bribe_money bribe_money", "!bribe_money bribe_money", ""])
     table.turn_of(0)
     assert table.offers(0) == ["discard Copper Wire"]
 
 
 def test_sp_4_10_before_the_first_pack_a_hand_of_power_cards_burns() -> None:
-    table = Table(["steal tax_audit", "copper_wire", ""], ["", "!steal steal | copper_wire copper_wire", ""])
+    table = Table(
+        ["steal tax_audit", "copper_wire", ""], ["", "!bribe_money bribe_money | copper_wire copper_wire", ""]
+    )
     table.turn_of(0)
     assert table.offers(0) == ["give up Steal without effect", "give up Tax Audit without effect"]
 
