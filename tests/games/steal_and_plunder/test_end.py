@@ -230,6 +230,18 @@ def test_sp_7_2_a_power_card_that_all_know_of_is_played_or_taken() -> None:
     assert table.g.sure_powers == [0, 1, 0]
 
 
+def test_sp_7_2_a_power_card_played_may_be_the_known_one() -> None:
+    table = Table(
+        ["steal tax_audit copper_wire", "gold_bar", ""],
+        ["!bribe_money bribe_money", "!bribe_money bribe_money | copper_wire copper_wire", ""],
+        sure_powers=[2, 0, 0],
+    )
+    table.turn_of(0)
+    table.says(0, "play Steal on the open pack of seat 1")
+    assert table.g.sure_powers == [1, 0, 0]
+    assert "sure_powers of seat 0 is 1" in table.told(None)
+
+
 def test_sp_7_2_an_unknown_card_taken_may_be_the_power_card() -> None:
     table = Table(
         ["steal copper_wire", "forensic_audit", ""], ["", "!bribe_money bribe_money", ""], sure_powers=[1, 0, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cutpurse.engine.zones import TABLE
 from tests.games.steal_and_plunder.table import Table, money
 
 
@@ -73,28 +74,24 @@ def test_sp_4_16_a_full_hand_stays_at_five() -> None:
 
 
 @pytest.mark.parametrize(
-    ("card", "offer", "lies"),
+    ("card", "offer", "zone", "owner"),
     [
-        ("steal", "play Steal on the open pack of seat 1", "spent"),
-        ("plunder", "play Plunder on the open pack of seat 1", "spent"),
-        ("forensic_audit", "play Forensic Audit on the hand of seat 1", "spent"),
-        ("flee_the_country", "play Flee the Country on your own stack", "cover 0"),
-        ("tax_audit", "play Tax Audit on all that seat 1 has", "cover 1"),
+        ("steal", "play Steal on the open pack of seat 1", "spent", TABLE),
+        ("plunder", "play Plunder on the open pack of seat 1", "spent", TABLE),
+        ("forensic_audit", "play Forensic Audit on the hand of seat 1", "spent", TABLE),
+        ("flee_the_country", "play Flee the Country on your own stack", "cover", 0),
+        ("tax_audit", "play Tax Audit on all that seat 1 has", "cover", 1),
     ],
 )
-def test_sp_4_17_where_used_power_cards_lie(card: str, offer: str, lies: str) -> None:
+def test_sp_4_17_where_used_power_cards_lie(card: str, offer: str, zone: str, owner: int) -> None:
     table = Table(
         [card + " bribe_money", "gold_bar copper_wire", ""],
-        [
-            "!liberated_livestock liberated_livestock",
-            "!liberated_livestock liberated_livestock | copper_wire copper_wire",
-            "",
-        ],
+        ["!fake_perfume fake_perfume", "!fake_perfume fake_perfume | copper_wire copper_wire", ""],
     )
     table.turn_of(0)
     table.says(0, offer)
-    assert table.table()[lies] == card
-    assert table.g.view(2).of(lies.split(maxsplit=1)[0], int(lies[6:] or -1) if " " in lies else -1)[0].size == 1
+    (seen,) = table.g.view(2).of(zone, owner)
+    assert table.names(seen.cards) == card
 
 
 @pytest.mark.parametrize("card", ["steal", "plunder", "flee_the_country", "tax_audit"])

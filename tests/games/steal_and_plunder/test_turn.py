@@ -238,7 +238,7 @@ def test_sp_4_6_a_wild_on_the_discard_pile_is_taken_with_any_wealth_card_but_no_
 
 
 def test_sp_4_7_wilds_may_be_discarded_and_power_cards_never() -> None:
-    table = Table(["gold_bar steal copper_wire", "", ""], deck="fake_perfume")
+    table = Table(["gold_bar steal copper_wire", "copper_wire", ""], deck="bribe_money fake_perfume")
     table.turn_of(0)
     assert [offer for offer in table.offers(0) if offer.startswith("discard")] == [
         "discard Copper Wire",
@@ -247,6 +247,7 @@ def test_sp_4_7_wilds_may_be_discarded_and_power_cards_never() -> None:
     table.says(0, "discard Gold Bar")
     lying = table.table()
     assert (lying["discard"], lying["hand 0"]) == ("gold_bar", "copper_wire fake_perfume steal")
+    assert (table.g.waiting(), lying["deck"]) == ([1], "bribe_money"), "one card is drawn at once"
     assert "Fake Perfume" not in "".join(table.told(1))
 
 
