@@ -1,0 +1,216 @@
+"""A match: a game, the answers of its seats and their faults, until there is a result and a record.
+
+No clock, no network, no bot is known here: whoever drives a match puts its questions and hands the answers in. A
+question with one option is answered by the match itself (the driver's PASS), so that a window in which everybody is
+asked costs no round trip and tells nothing. An illegal answer may be corrected twice; then the game's published safe
+option is taken and the seat has a fault. After three faults its seat is played on by safe options to the end, so that
+the others keep a whole game.
+
+    match = Match(GAMES["greed"], seats=["ann", "bob", "cid"], key=key)
+    while decision := match.decision():
+        match.answer(decision.seat, decision.number, 0)
+    match.result().places
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.errors import IllegalAnswer, WrongDecision
+from cutpurse.engine.game import Game
+from cutpurse.engine.text import option_text
+
+__all__ = ["CORRECTIONS", "FAULTS", "Chosen", "Decision", "EndCause", "Fault", "Match", "MatchResult"]
+
+CORRECTIONS: Final = 2  # illegal answers to one question that may be put right
+FAULTS: Final = 3  # questions a seat may leave to its safe option before it is played on
+
+
+class EndCause(Enum):
+    """Why a seat ended as it did; the first fault decides once it is played on."""
+
+    NORMAL = "normal"
+    ILLEGAL = "illegal"
+    CRASHED = "crashed"
+
+
+class Decision(NamedTuple):
+    """A question that is put to a seat, with everything it may answer."""
+
+    seat: int
+    number: int  # counts the decisions of the match, from 0
+    ask: str  # the question's name
+    options: list[Option]
+
+
+class Chosen(NamedTuple):
+    """An answer that took effect."""
+
+    seat: int
+    option: Option
+    cause: EndCause  # NORMAL: the seat's own; otherwise why the safe option was taken for it
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A question that a seat left to its safe option."""
+
+    seat: int
+    decision: int
+    ask: str
+    cause: EndCause
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """How a match ended: by seat the scores, the places (1 the best, ties share) and the end causes."""
+
+    scores: tuple[int, ...]
+    places: tuple[int, ...]
+    end_causes: tuple[EndCause, ...]
+
+
+class Match:
+    """One match; `game` may be read, never answered directly."""
+
+    def __init__(
+        self,
+        rules: type[Game],
+        seats: Sequence[str],
+        key: bytes,
+        settings: Mapping[str, object] | None = None,
+        log: bool = False,
+    ) -> None:
+        """Sets up and deals.  Raises SettingsError.  With `log`, `game.log` keeps every event."""
+        self.rules = rules
+        self.seats = tuple(seats)
+        self.game = rules(len(seats), rules.check(len(seats), settings or {}), Chance(key))
+        self.key = key
+        self.choices: list[Chosen] = []  # the questions with one option left out: they follow
+        self.faults: list[Fault] = []
+        self._open: dict[int, Decision] = {}
+        self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
+        self._decisions = 0
+        self._played_on: dict[int, EndCause] = {}
+        self.game.start(log)
+        self._advance()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is a result."""
+        return not self._open
+
+    def decisions(self) -> list[Decision]:
+        """Every open question, by seat; none when the match is over."""
+        return list(self._open.values())
+
+    def decision(self, seat: int | None = None) -> Decision | None:
+        """The open question of a seat, or (None) of the lowest seat that has one."""
+        if seat is None:
+            return next(iter(self._open.values()), None)
+        return self._open.get(seat)
+
+    def answer(self, seat: int, number: int, answer: Option | int) -> None:
+        """Take a seat's answer to decision `number`: an option, or its place in the list.
+
+        Raises WrongDecision if that question is not open, and nothing changes. Raises IllegalAnswer if it was not
+        offered: after at most two of them the question stays open for a better one, after the next it is closed with
+        the safe option (`decision(seat)` tells which).
+        """
+        decision = self._find(seat, number)
+        option = _offered(decision.options, answer)
+        if option is not None:
+            self._take(decision, option, EndCause.NORMAL)
+            return
+        self._wrong[seat] = self._wrong.get(seat, 0) + 1
+        problem = self._illegal(decision, answer)
+        if self._wrong[seat] > CORRECTIONS:
+            self._fault(decision, EndCause.ILLEGAL, problem)
+        raise IllegalAnswer(problem)
+
+    def give_up(self, seat: int, number: int, reason: str) -> None:
+        """The bot's own code failed on this decision: the safe option is taken, and it counts as a fault."""
+        self.fault(seat, number, EndCause.CRASHED, reason)
+
+    def fault(self, seat: int, number: int, cause: EndCause, reason: str) -> None:
+        """Take the safe option for a seat, for this cause.  Raises WrongDecision as `answer` does."""
+        self._fault(self._find(seat, number), cause, reason)
+
+    def result(self) -> MatchResult:
+        """How it ended.  Raises WrongDecision while it goes on."""
+        if not self.over:
+            raise WrongDecision(f"the match goes on: {len(self._open)} decisions are open")
+        causes = [self._cause(seat) for seat in range(self.game.n)]
+        return MatchResult(tuple(self.game.scores()), tuple(self.game.places()), tuple(causes))
+
+    def _cause(self, seat: int) -> EndCause:
+        if seat in self._played_on:
+            return self._played_on[seat]
+        return EndCause.NORMAL
+
+    def _find(self, seat: int, number: int) -> Decision:
+        decision = self._open.get(seat)
+        if decision is None or decision.number != number:
+            what = f"seat {seat} is asked decision {decision.number}" if decision else f"seat {seat} is asked nothing"
+            raise WrongDecision(f"decision {number} is not open for seat {seat}: {what}")
+        return decision
+
+    def _illegal(self, decision: Decision, answer: object) -> str:
+        offered = decision.options
+        shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
+        more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
+        return (
+            f"decision {decision.number} ({decision.ask}) has options 0-{len(offered) - 1}: {shown}{more}; "
+            f"seat {decision.seat} answered {answer!r:.200}"
+        )
+
+    def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
+        seat = decision.seat
+        self.faults.append(Fault(seat, decision.number, decision.ask, cause, reason))
+        if sum(fault.seat == seat for fault in self.faults) >= FAULTS:
+            first = next(fault for fault in self.faults if fault.seat == seat)
+            self._played_on[seat] = first.cause
+        self._take(decision, self.game.safe_option(seat, decision.options), cause)
+
+    def _take(self, decision: Decision, option: Option, cause: EndCause) -> None:
+        del self._open[decision.seat]
+        self._wrong.pop(decision.seat, None)
+        self.choices.append(Chosen(decision.seat, option, cause))
+        self.game.choose(decision.seat, option)
+        if not self._open:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Answer what only has one option, and for seats that are played on, until somebody must be asked."""
+        game = self.game
+        while seats := game.waiting():
+            for seat in seats:
+                options = game.options(seat)
+                if len(options) == 1:
+                    game.choose(seat, options[0])
+                elif seat in self._played_on:
+                    option = game.safe_option(seat, options)
+                    self.choices.append(Chosen(seat, option, self._played_on[seat]))
+                    game.choose(seat, option)
+                else:
+                    self._open[seat] = Decision(seat, self._decisions, game.question.name(), options)
+                    self._decisions += 1
+            if self._open:
+                return
+
+
+def _offered(options: list[Option], answer: object) -> Option | None:
+    """The option that was answered, or None if it was not offered."""
+    if isinstance(answer, bool):
+        return None
+    if isinstance(answer, int):
+        return options[answer] if 0 <= answer < len(options) else None
+    if isinstance(answer, tuple):
+        return next((option for option in options if option == answer), None)
+    return None

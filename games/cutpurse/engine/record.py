@@ -1,0 +1,211 @@
+"""A match on one line: written, read, replayed, verified.
+
+A record is the key, the game with its rules version and settings, the seats, and the options chosen, in words and not
+by index; a safe option that was taken for a seat says why. Questions with one option are left out, since they follow.
+Replaying it gives every view, every event and the result again, byte for byte.
+
+The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
+comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
+spectator, was told. This module reads and writes no file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from cutpurse.engine.agenda import Act
+from cutpurse.engine.errors import CutpurseError, RecordError
+from cutpurse.engine.events import Event
+from cutpurse.engine.game import Game
+from cutpurse.engine.match import Chosen, Decision, EndCause, Match, MatchResult
+from cutpurse.engine.words import FACE_DOWN, Words
+
+__all__ = ["SCHEMA", "Record", "act_to_json", "event_to_json", "read_record", "replay", "verify", "write_record"]
+
+SCHEMA: Final = 1
+_DIGEST: Final = ',"digest":"'
+_ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A match as it was written down; `choices` in words."""
+
+    game: str
+    rules: str
+    settings: dict[str, str]
+    key: bytes
+    seats: tuple[str, ...]
+    choices: tuple[list[Any], ...]
+    result: dict[str, list[Any]]
+    events: tuple[str, ...]
+
+
+# -- in words
+def act_to_json(words: Words, act: Act) -> list[Any]:
+    """[verb, {field: value}] with cards by name; fields that say nothing are left out."""
+    fields: dict[str, Any] = {}
+    for name in _ACT_FIELDS:
+        value = getattr(act, name)
+        if value not in ((), 0, None) or (name == "seat" and value == 0 and value is not None):
+            fields[name] = list(value) if isinstance(value, tuple) else value
+    if act.cards:
+        fields["cards"] = [words.cards[card - 1].name if card != FACE_DOWN else None for card in act.cards]
+    return [words.verbs[act.verb - 1].name, fields]
+
+
+def _act_from_json(words: Words, verb: str, fields: dict[str, Any]) -> Act:
+    return Act(
+        words.verb_named(verb),
+        tuple(words.card_named(name) for name in fields.get("cards", ())),
+        fields.get("zone", 0),
+        fields.get("seat"),
+        fields.get("number", 0),
+        tuple(fields.get("places", ())),
+    )
+
+
+def _choice_to_json(words: Words, chosen: Chosen) -> list[Any]:
+    own = chosen.cause is EndCause.NORMAL
+    return [chosen.seat, *act_to_json(words, chosen.option), *([] if own else [chosen.cause.value])]
+
+
+def event_to_json(event: Event) -> list[Any]:
+    """[kind, *fields] of an event as one viewer is told it."""
+    values = [value for name, value in zip(event._fields, event, strict=True) if name != "masks"]
+    return [type(event).__name__.lower(), *values]
+
+
+# -- writing and reading
+def write_record(match: Match) -> str:
+    """The line of a match that is over and was logged from its start."""
+    game = match.game
+    if game.log is None:
+        raise ValueError("a match without a log cannot be recorded")
+    body = {
+        "choices": [_choice_to_json(game.words, chosen) for chosen in match.choices],
+        "events": _event_hashes(game),
+        "game": game.words.game,
+        "key": match.key.hex(),
+        "result": _result_to_json(match.result()),
+        "rules": game.words.version,
+        "seats": list(match.seats),
+        "settings": game.settings.changed(),
+    }
+    text = f'{{"schema":{SCHEMA},' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
+    return f'{text}{_DIGEST}{sha256(text.encode()).hexdigest()}"}}'
+
+
+def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
+    return {
+        "end_causes": [cause.value for cause in result.end_causes],
+        "places": list(result.places),
+        "scores": list(result.scores),
+    }
+
+
+def _event_hashes(game: Game) -> list[str]:
+    """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
+    hashes = []
+    for viewer in range(game.n + 1):
+        told = sha256()
+        for event in game.log or ():
+            told.update(json.dumps(event_to_json(event.to(viewer)), separators=(",", ":")).encode() + b"\n")
+        hashes.append(told.hexdigest())
+    return hashes
+
+
+def read_record(line: str) -> Record:
+    """The record on a line, once its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
+    line = line.rstrip("\r\n")
+    text, _, tail = line.rpartition(_DIGEST)
+    if not text or not tail.endswith('"}') or not line.startswith('{"schema":'):
+        raise RecordError("not a whole record: a line begins with its schema and ends with its digest")
+    if sha256(text.encode()).hexdigest() != tail[:-2]:
+        raise RecordError("the record was altered: its digest does not fit its bytes")
+    try:
+        body = json.loads(line)
+        if body["schema"] != SCHEMA:
+            raise RecordError(f"the record has schema {body['schema']}; this version reads {SCHEMA}")
+        return Record(
+            body["game"],
+            body["rules"],
+            body["settings"],
+            bytes.fromhex(body["key"]),
+            tuple(body["seats"]),
+            tuple(body["choices"]),
+            body["result"],
+            tuple(body["events"]),
+        )
+    except (ValueError, KeyError, TypeError) as problem:
+        raise RecordError(f"not a record of this form: {problem!r}") from None
+
+
+# -- replaying
+def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision, Chosen]]:
+    """Play a record again: before each choice the match, the question, and what was chosen then.
+
+    The match goes on when the next is asked for, and after the last it is over. Raises RecordError where the record
+    and the rules part.
+    """
+    if record.rules != rules.words.version:
+        raise RecordError(
+            f"the record was made under version {record.rules} of the rules of {record.game}; "
+            f"this is version {rules.words.version}"
+        )
+    try:
+        match = Match(rules, record.seats, record.key, record.settings, log=True)
+    except (CutpurseError, ValueError) as problem:
+        raise RecordError(f"the record cannot begin: {problem}") from None
+    while not match.over:
+        at = len(match.choices)
+        if at >= len(record.choices):
+            raise RecordError(f"the record ends after {at} choices, and the match goes on")
+        chosen = _choice_from_json(rules.words, at, record.choices[at])
+        decision = match.decision(chosen.seat)
+        if decision is None or chosen.option not in decision.options:
+            raise RecordError(f"choice {at} of the record, {record.choices[at]!r:.200}, was not possible there")
+        yield match, decision, chosen
+        if chosen.cause is EndCause.NORMAL:
+            match.answer(chosen.seat, decision.number, chosen.option)
+        else:
+            match.fault(chosen.seat, decision.number, chosen.cause, "as recorded")
+        if match.choices[at] != chosen:
+            raise RecordError(f"choice {at} of the record is not the safe option that was to be taken there")
+
+
+def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
+    try:
+        seat, verb, fields, *cause = choice
+        return Chosen(seat, _act_from_json(words, verb, fields), EndCause(*cause) if cause else EndCause.NORMAL)
+    except (ValueError, KeyError, TypeError) as problem:
+        raise RecordError(f"choice {at} of the record, {choice!r:.200}, cannot be read: {problem}") from None
+
+
+def verify(line: str, rules: type[Game]) -> list[str]:
+    """Re-play a record and compare everything; what was checked, in plain words.  Raises RecordError."""
+    record = read_record(line)
+    checked = [f"the digest fits the {len(line.rstrip())} bytes of the record"]
+    match: Match | None = None
+    for match, _, _ in replay(record, rules):  # noqa: B007  # the last one is wanted
+        pass
+    if match is None:
+        match = Match(rules, record.seats, record.key, record.settings, log=True)
+    again = [_choice_to_json(rules.words, chosen) for chosen in match.choices]
+    if again != list(record.choices):
+        raise RecordError(f"the record has {len(record.choices)} choices, and the match is over after {len(again)}")
+    checked.append(f"all {len(again)} choices were possible, and the others followed by the rules")
+    if (result := _result_to_json(match.result())) != record.result:
+        raise RecordError(f"the result is not {record.result} but {result}")
+    checked.append(f"the result is {result['scores']}, places {result['places']}")
+    if (hashes := _event_hashes(match.game)) != list(record.events):
+        seat = next(i for i, (a, b) in enumerate(zip(hashes, [*record.events, *[""] * 9], strict=False)) if a != b)
+        raise RecordError(f"viewer {seat} was not told what the record says")
+    checked.append(f"every seat and the spectator were told the same {len(match.game.log or ())} events")
+    if line.rstrip("\r\n") != write_record(match):
+        raise RecordError("the record is not in its canonical form")
+    return checked
