@@ -73,19 +73,28 @@ def test_bl_0_1_equal_copies_are_one_option_and_the_turn_goes_clockwise() -> Non
 
 
 def test_bl_0_2_the_first_clockwise_of_those_who_challenge_acts_and_the_others_stay_secret() -> None:
-    story = at_table(["5 9", "1", "2", "3"], {0: ["5 5 5 5"], 1: ["1 1"], 2: ["2 2"], 3: ["3 3"]}, settings=ADVANCED)
-    story.begin(MakeAPlay(0))
-    story.says(0, "bag set 8 of seat 0 with Coin 9")
+    story = at_table(["1", "2", "5 9", "3"], {0: ["1 1"], 1: ["2 2"], 2: ["5 5 5 5"], 3: ["3 3"]}, settings=ADVANCED)
+    story.begin(MakeAPlay(2))
+    story.says(2, "bag set 10 of seat 2 with Coin 9")
     assert story.question() == "challenge_the_bag"
-    assert story.g.waiting() == [1, 2, 3]
+    assert story.g.waiting() == [0, 1, 3]
     before = len(story.told(1))
-    story.says(3, "challenge bag 8 of seat 0")
-    story.says(1, "pass")
+    story.says(1, "challenge bag 10 of seat 2")
+    story.says(3, "pass")
     assert story.told(1)[before:] == []
-    story.says(2, "challenge bag 8 of seat 0")
+    story.says(0, "challenge bag 10 of seat 2")
+    assert [zone.number for zone in story.g.bluff_bag[0]] == [10]  # seat 3 passed, seat 1 sits further round the table
+    assert [line for line in story.told(2)[before:] if "seat 1" in line or "seat 3" in line] == []
+    assert "seat 0 challenges bag 10 of seat 0" in story.told(2)
+
+
+def test_bl_0_2_left_of_the_challenged_player_comes_before_seat_0() -> None:
+    story = at_table(["1", "5 9", "3"], {0: ["1 1"], 1: ["5 5 5 5"], 2: ["3 3"]}, settings=ADVANCED)
+    story.begin(MakeAPlay(1))
+    story.says(1, "bag set 8 of seat 1 with Coin 9")
+    story.says(0, "challenge bag 8 of seat 1")
+    story.says(2, "challenge bag 8 of seat 1")
     assert [zone.number for zone in story.g.bluff_bag[2]] == [8]
-    assert [line for line in story.told(1) if "challenges" in line] == ["seat 2 challenges bag 8 of seat 2"]
-    assert not any("seat 3" in line for line in story.told(1)[before:])
 
 
 def test_bl_0_3_a_looter_seen_entering_a_hand_is_known_until_a_card_leaves_unseen() -> None:
