@@ -240,7 +240,8 @@ class Game:
         pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
         for name in layout.made:
             for side in named[name]:
-                pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
+                if side:
+                    pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
         return View(
             self.__class__,
             self.settings,
