@@ -96,7 +96,7 @@ def test_st_5_2_a_kraken_makes_another_player_win() -> None:
     [
         (0, ["", RICH + " gold_dubloons", RICH + " sapphire"], 2),  # the highest score
         (2, ["diamond nobles_trove ruby sapphire", RICH + " gold_dubloons", ""], 0),  # equal: first clockwise
-        (0, ["", RICH + " gold_dubloons", "diamond nobles_trove ruby sapphire"], 1),
+        (1, [RICH + " gold_dubloons", "", "diamond nobles_trove ruby sapphire"], 2),
         (1, [RICH + " sapphire", RICH + " gold_dubloons", ""], 1),  # the active player
     ],
 )
