@@ -177,7 +177,9 @@ def test_st_7_2_a_match_below_the_stake_was_all_he_had() -> None:
         g = imagine(story.g.view(0), Chance(match_key("imagine", k)))
         assert isinstance(g, StolenTreasure)
         assert g.is_plausible()
-        assert all(g.value[card] <= 0 for card in g.treasure_hand[1].cards)
+        hand = g.treasure_hand[1].cards
+        assert (len(hand), hand) == (2, sorted(hand))
+        assert all(g.value[card] <= 0 for card in hand)
     story.g.treasure_hand[1].put(story.g.words.card_named("ruby"), 0, (1,))
     assert not story.g.is_plausible()
 
