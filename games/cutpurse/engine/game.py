@@ -421,19 +421,24 @@ class Game:
         cards = src.cards[:]
         if not cards:
             return
-        masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
-        values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
-        intel, src.intel = src.intel, []
-        src.cards.clear()
-        if src.masks is not None:
-            src.masks.clear()
-        for column in src.columns or ():
-            column.clear()
-        for i, card in enumerate(cards):
-            dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
-        if intel and dst.remembers:
-            dst.intel += intel
-            dst.drop_intel(dst.sees | shown)
+        if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
+            seers = src.sees | dst.sees | shown
+            dst.take_over(src, seers)
+            masks = [seers] * len(cards)
+        else:
+            masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
+            values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
+            src.drop_intel(dst.sees | shown)
+            intel, src.intel = src.intel, []
+            src.cards.clear()
+            if src.masks is not None:
+                src.masks.clear()
+            for column in src.columns or ():
+                column.clear()
+            for i, card in enumerate(cards):
+                dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
+            if dst.remembers:
+                dst.intel += intel
         src.pictures.clear()
         dst.pictures.clear()
         if self.log is not None:

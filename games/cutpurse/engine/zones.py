@@ -134,6 +134,29 @@ class Zone:
         if self.remembers and (learners := seers & ~self.sees):
             self.intel.append((card, learners, 0))
 
+    def take_over(self, src: Zone, seers: int) -> None:
+        """All that lies in `src` comes to lie here, where nothing did, with what was known of it; neither has columns.
+
+        `seers` see every face: what they had learned gives way to that.
+        """
+        self.cards, src.cards = src.cards, []
+        intel, src.intel, self.intel = src.intel, [], []
+        if not self.remembers:
+            return
+        learners = seers & ~self.sees
+        blind = ~(seers | self.sees)
+        if not learners:
+            self.intel = [(f, sure & blind, maybe & blind) for f, sure, maybe in intel if (sure | maybe) & blind]
+            return
+        new = self.cards[:]
+        for face, sure, maybe in intel:
+            if face in new:  # one entry tells of everybody who knows this card
+                new.remove(face)
+                self.intel.append((face, sure & blind | learners, maybe & blind))
+            elif (sure | maybe) & blind:
+                self.intel.append((face, sure & blind, maybe & blind))
+        self.intel += [(face, learners, 0) for face in new]
+
     def column_values(self, place: int) -> tuple[int, ...]:
         """The numbers on the card at this place."""
         return tuple([column[place] for column in self.columns or ()])
