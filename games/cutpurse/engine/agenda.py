@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from cutpurse.engine.words import PASS_VERB
@@ -86,6 +87,7 @@ class Question(Step):
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
 
     @classmethod
+    @cache
     def name(cls) -> str:
         """The question's name in snake_case."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
