@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from cutpurse.engine.words import PASS_VERB
@@ -50,6 +51,8 @@ def steps_of(package: str) -> dict[str, type[Step]]:
 class Step:
     """Something that happens by itself, for one seat or (-1) for the table."""
 
+    waits: ClassVar[bool] = False  # whether it needs answers
+
     # The methods below take `g: Any`: each game's steps name their own class of game there.
     seat: int
 
@@ -80,9 +83,11 @@ class Step:
 class Question(Step):
     """A step that waits for answers."""
 
+    waits: ClassVar[bool] = True
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
 
     @classmethod
+    @cache
     def name(cls) -> str:
         """The question's name in snake_case."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

@@ -12,7 +12,7 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
@@ -26,6 +26,27 @@ from cutpurse.engine.zones import TABLE, Zone, bit
 __all__ = ["Game"]
 
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
+
+
+class _Layout(NamedTuple):
+    """The names of a game's zones and counters, sorted by what they belong to."""
+
+    of_table: tuple[str, ...]
+    of_seats: tuple[str, ...]
+    made: tuple[str, ...]
+    table_counters: tuple[str, ...]
+    seat_counters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, words: Words) -> _Layout:
+        fixed = [kind for kind in words.zones if not kind.many]
+        return cls(
+            tuple(kind.name for kind in fixed if not kind.per_seat),
+            tuple(kind.name for kind in fixed if kind.per_seat),
+            tuple(kind.name for kind in words.zones if kind.many),
+            tuple(counter.name for counter in words.table_counters),
+            tuple(counter.name for counter in words.seat_counters),
+        )
 
 
 class Game:
@@ -124,24 +145,21 @@ class Game:
 
     def _name_zones(self) -> None:
         """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
-        of_table, of_seats = self._layout()
+        layout = self._layout()
         named = self.__dict__
-        for i, name in enumerate(of_table):
+        for i, name in enumerate(layout.of_table):
             named[name] = self.fixed[i]
-        for j, name in enumerate(of_seats, len(of_table)):
-            named[name] = self.fixed[j :: len(of_seats)] if of_seats else []
+        for j, name in enumerate(layout.of_seats, len(layout.of_table)):
+            named[name] = self.fixed[j :: len(layout.of_seats)]
 
     @classmethod
-    def _layout(cls) -> tuple[list[str], list[str]]:
-        """The names of the fixed zones of the table and of each seat."""
-        layout: tuple[list[str], list[str]] | None = cls.__dict__.get("_layout_cache")
+    def _layout(cls) -> _Layout:
+        layout: _Layout | None = cls.__dict__.get("_layout_cache")
         if layout is None:
-            fixed = [kind for kind in cls.words.zones if not kind.many]
-            layout = [k.name for k in fixed if not k.per_seat], [k.name for k in fixed if k.per_seat]
-            cls._layout_cache = layout
+            layout = cls._layout_cache = _Layout.of(cls.words)
         return layout
 
-    _layout_cache: ClassVar[tuple[list[str], list[str]] | None] = None
+    _layout_cache: ClassVar[_Layout | None] = None
 
     # -- what a driver calls
     def waiting(self) -> list[int]:
@@ -199,37 +217,37 @@ class Game:
         agenda = self.agenda
         while agenda:
             top = agenda[-1]
-            if isinstance(top, Choice):
+            if not top.waits:
+                agenda.pop().run(self)
+            elif isinstance(top, Choice):
                 if self.log is not None:
                     self.log.append(Asked(top.name(), (top.seat,)))
                 return
-            if not isinstance(top, Poll):
-                agenda.pop().run(self)
-            elif asked := top.seats(self):
-                if self.log is not None:
-                    self.log.append(Asked(top.name(), tuple(asked)))
-                return
             else:
+                assert isinstance(top, Poll)
+                if asked := top.seats(self):
+                    if self.log is not None:
+                        self.log.append(Asked(top.name(), tuple(asked)))
+                    return
                 agenda.pop()
                 top.closed(self, {})
 
     def view(self, seat: int | None = None) -> View:
         """Everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
-        pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
-        words = self.words
-        for kind in words.zones:
-            if kind.many:
-                for side in getattr(self, kind.name):
-                    pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
+        layout = self._layout()
         named = self.__dict__
+        pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
+        for name in layout.made:
+            for side in named[name]:
+                pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
         return View(
             self.__class__,
             self.settings,
             self.n,
             seat,
-            tuple([named[counter.name] for counter in words.table_counters]),
-            tuple([tuple(named[counter.name]) for counter in words.seat_counters]),
+            tuple([named[name] for name in layout.table_counters]),
+            tuple([tuple(named[name]) for name in layout.seat_counters]),
             tuple(pictures),
             tuple(self.agenda),
         )
@@ -245,12 +263,11 @@ class Game:
         other.answers = self.answers.copy()
         other.fixed = [zone.fork() for zone in self.fixed]
         other._name_zones()
-        words = self.words
-        for counter in words.seat_counters:
-            named[counter.name] = named[counter.name][:]
-        for kind in words.zones:
-            if kind.many:
-                named[kind.name] = [[zone.fork() for zone in side] for side in named[kind.name]]
+        layout = self._layout()
+        for name in layout.seat_counters:
+            named[name] = named[name][:]
+        for name in layout.made:
+            named[name] = [[zone.fork() for zone in side] for side in named[name]]
         return other
 
     def zones(self) -> list[Zone]:
@@ -334,8 +351,11 @@ class Game:
     def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
         """Cards come out of the box into a zone; `shown` as for `move`."""
         entered = tuple(cards)
-        for card in entered:
-            zone.put(card, zone.sees | shown, None)
+        if zone.plain and zone.ordered and not zone.remembers:
+            zone.cards += entered
+        else:
+            for card in entered:
+                zone.put(card, zone.sees | shown, None)
         zone.pictures.clear()
         if self.log is not None:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
@@ -352,17 +372,20 @@ class Game:
         """The card at this place goes; its face."""
         card = src.cards.pop(place)
         seers = src.sees | dst.sees | shown
-        if src.masks is not None:
-            seers |= src.masks.pop(place)
-        if src.columns is not None:
-            own = tuple([column.pop(place) for column in src.columns])
-            if columns is None and dst.columns is not None:
-                columns = own
+        if not src.plain:
+            if src.masks is not None:
+                seers |= src.masks.pop(place)
+            if src.columns is not None:
+                own = tuple([column.pop(place) for column in src.columns])
+                if columns is None and dst.columns is not None:
+                    columns = own
         if src.intel:
-            src.forget(card, seers)
+            src.forget(card, seers, self.everyone)
         dst.put(card, seers, columns)
-        src.pictures.clear()
-        dst.pictures.clear()
+        if src.pictures:
+            src.pictures.clear()
+        if dst.pictures:
+            dst.pictures.clear()
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
         return card
@@ -390,7 +413,7 @@ class Game:
             column.clear()
         for i, card in enumerate(cards):
             dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
-        if intel and dst.kind.remembers:
+        if intel and dst.remembers:
             dst.intel += intel
             dst.drop_intel(dst.sees | shown)
         src.pictures.clear()
@@ -407,7 +430,7 @@ class Game:
             setattr(other, name, mine)
         for zone, old_seers in ((one, before[1]), (other, before[0])):
             zone.drop_intel(zone.sees)
-            if zone.kind.remembers and (lost := old_seers & ~zone.sees):
+            if zone.remembers and (lost := old_seers & ~zone.sees):
                 zone.intel += [(card, lost, 0) for card in zone.cards]
             zone.pictures.clear()
         if self.log is not None:
@@ -449,8 +472,8 @@ class Game:
             zone.masks = [zone.sees] * len(zone.cards)
         elif zone.masks is not None and kind.visibility.value != "mixed":
             zone.masks = None
-        before, zone.kind, zone.owner = zone.sees, kind, seat
-        zone.ordered = kind.ordered
+        before, zone.owner = zone.sees, seat
+        zone.become(kind)
         zone.sees = zone.seers_for(seat, self.everyone)
         zone.counters += [0] * (len(kind.counters) - len(zone.counters))
         if zone.masks is not None and kind.holder_learns:

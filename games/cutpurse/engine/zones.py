@@ -55,14 +55,15 @@ class Zone:
         "ordered",
         "owner",
         "pictures",
+        "plain",
+        "remembers",
         "sees",
     )
 
     def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int) -> None:
         self.number = number
-        self.kind = kind
         self.owner = owner
-        self.ordered = kind.ordered
+        self.become(kind)
         self.sees = self.seers_for(owner, everyone)
         self.cards: list[int] = []
         self.masks: list[int] | None = [] if kind.visibility is Visibility.MIXED else None
@@ -70,6 +71,13 @@ class Zone:
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
         self.pictures: dict[int, ZoneView] = {}
+
+    def become(self, kind: ZoneKind) -> None:
+        """Take over what is looked up at every move from the kind."""
+        self.kind = kind
+        self.ordered = kind.ordered
+        self.remembers = kind.remembers
+        self.plain = kind.visibility is not Visibility.MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
         """The viewers who see every face here if the zone belongs to `owner`."""
@@ -84,6 +92,8 @@ class Zone:
         z.kind = self.kind
         z.owner = self.owner
         z.ordered = self.ordered
+        z.remembers = self.remembers
+        z.plain = self.plain
         z.sees = self.sees
         z.cards = self.cards[:]
         z.masks = None if self.masks is None else self.masks[:]
@@ -96,16 +106,20 @@ class Zone:
     # -- cards come and go
     def put(self, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
         """A card whose face `seers` know comes to lie here, on top or in its sorted place."""
-        if self.ordered:
+        if self.plain:
+            if self.ordered:
+                self.cards.append(card)
+            else:
+                insort(self.cards, card)
+        elif self.ordered:
             self.cards.append(card)
             if self.masks is not None:
                 self.masks.append(seers)
             if self.columns is not None:
                 for column, value in zip(self.columns, columns or (0,) * len(self.columns), strict=True):
                     column.append(value)
-        elif self.columns is None:
-            insort(self.cards, card)
         else:
+            assert self.columns is not None  # a kind of mixed visibility is ordered
             values = columns or (0,) * len(self.columns)
             i = bisect_left(self.cards, card)
             while i < len(self.cards) and self.cards[i] == card and self.column_values(i) < values:
@@ -113,7 +127,7 @@ class Zone:
             self.cards.insert(i, card)
             for column, value in zip(self.columns, values, strict=True):
                 column.insert(i, value)
-        if self.kind.remembers and (learners := seers & ~self.sees):
+        if self.remembers and (learners := seers & ~self.sees):
             self.intel.append((card, learners, 0))
 
     def column_values(self, place: int) -> tuple[int, ...]:
@@ -121,7 +135,7 @@ class Zone:
         return tuple([column[place] for column in self.columns or ()])
 
     # -- what viewers learn and lose
-    def forget(self, card: int, seers: int) -> None:
+    def forget(self, card: int, seers: int, everyone: int) -> None:
         """A card has left: `seers` saw which, the others saw only that one did.
 
         For who saw it one entry of that face goes, a certain one before an uncertain one; for the others all entries
@@ -131,7 +145,9 @@ class Zone:
             self.intel.clear()
             return
         left = seers
-        blind = ~seers
+        blind = everyone & ~(seers | self.sees)
+        if not blind and all(face != card for face, _, _ in self.intel):
+            return
         kept: list[tuple[int, int, int]] = []
         for face, sure, maybe in self.intel:
             if face == card and left:
@@ -153,7 +169,7 @@ class Zone:
             self.masks = [mask | viewers for mask in self.masks]
         elif viewers:
             self.drop_intel(viewers)
-            if self.kind.remembers:
+            if self.remembers:
                 self.intel += [(card, viewers, 0) for card in self.cards]
         self.pictures.clear()
 
@@ -166,6 +182,7 @@ class Zone:
     def picture(self, viewer: int) -> ZoneView:
         """The zone as this viewer may see it; kept until it changes."""
         mine = 1 << viewer
+        cards: tuple[int, ...] = ()
         known: tuple[int, ...] = ()
         maybe: tuple[int, ...] = ()
         columns: tuple[tuple[int, ...], ...] = ()
@@ -175,11 +192,9 @@ class Zone:
             cards = tuple(self.cards)
             if self.columns is not None:
                 columns = tuple([tuple(column) for column in self.columns])
-        else:
-            cards = ()
-            if self.intel:
-                known = tuple(sorted([face for face, sure, _ in self.intel if sure & mine]))
-                maybe = tuple(sorted([face for face, _, unsure in self.intel if unsure & mine]))
+        elif self.intel:
+            known = tuple(sorted([face for face, sure, _ in self.intel if sure & mine]))
+            maybe = tuple(sorted([face for face, _, unsure in self.intel if unsure & mine]))
         picture = ZoneView(
             self.number, self.kind, self.owner, len(self.cards), cards, known, maybe, tuple(self.counters), columns
         )

@@ -13,6 +13,7 @@ __all__ = [
     "CROOK",
     "FACES",
     "GO_ON",
+    "HAND_ZONE",
     "LOOK",
     "LOOK_AT",
     "NUMBER",
@@ -62,7 +63,8 @@ for _n in NUMBERS:
 WORDS.zone("deck", "draw pile", "Drawn from its top.", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
 WORDS.zone("discard", "discard pile", "Becomes a new draw pile.", Visibility.ALL, per_seat=False, ordered=True)
 WORDS.zone("middle", "middle", "What this raid has drawn.", Visibility.ALL, per_seat=False, ordered=True)
-WORDS.zone("hand", "hand", "Cards to play, and to be raided.", Visibility.OWNER)
+HAND_ZONE: Final = WORDS.zone("hand", "hand", "Cards to play, and to be raided.", Visibility.OWNER)
+"""GR-0.3. Every card leaves a hand openly, so what a viewer has learned of one is certain until it leaves."""
 COLLECTION: Final = WORDS.zone("collection", "collection", "Six of a number here win.", Visibility.ALL)
 
 WORDS.table_counter("game", "which game of the tournament is on, from 0")

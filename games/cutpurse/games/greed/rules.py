@@ -50,6 +50,8 @@ RAID_SEAT: Final = [Option(RAID, seat=seat) for seat in range(MAX_PLAYERS)]
 LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
 PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
 SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
+TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
+TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
 RAID_THE_PILE: Final = Option(RAID_PILE)
 GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
 
@@ -117,10 +119,8 @@ class Greed(Game):
 
     def sets(self, seat: int) -> list[int]:
         """How many cards of each number a seat has collected, by number (place 0 is not used)."""
-        counts = [0] * (NUMBERS[-1] + 1)
-        for card in self.collection[seat].cards:
-            counts[NUMBER[card]] += 1
-        return counts
+        collected = [NUMBER[card] for card in self.collection[seat].cards]
+        return [collected.count(n) for n in (0, *NUMBERS)]
 
     def scores(self) -> list[int]:
         """The points of a tournament; in a single game the longest set."""
@@ -298,8 +298,8 @@ class TakeACard(Choice):
     text: ClassVar[str] = "Which card does the crook take?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        cards = dict.fromkeys(g.collection[self.victim].cards)
-        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in cards]]
+        take = TAKE_FROM[self.victim]
+        return [PASS, *[take[card] for card in dict.fromkeys(g.collection[self.victim].cards)]]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """GR-0.4. The number one has most of, the lowest of equals."""
@@ -405,7 +405,7 @@ class TradeANumberIn(Choice):
     text: ClassVar[str] = "Discard a number and refill your hand?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *[Option(TRADE, number=n) for n, cards in enumerate(g.sets(seat)) if cards]]
+        return [PASS, *[TRADE_NUMBER[n] for n, cards in enumerate(g.sets(seat)) if cards]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option == PASS:
