@@ -234,18 +234,19 @@ def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: 
     compare(one, twin, table.viewer)
     for step in range(steps):
         if not one.waiting():
-            findings.long += 1
-            return
+            break
+        parted = ""
         for _ in range(TRIES):
             went_on = go_on(one, twin, table.copy(), random)
             if not isinstance(went_on, str):
+                one, twin, table = went_on
+                findings.steps += 1
                 break
+            parted = went_on
         else:
-            findings.parted[went_on] += 1
+            findings.parted[parted] += 1
             findings.long += step >= 4
             return
-        one, twin, table = went_on
-        findings.steps += 1
     findings.long += 1
 
 
