@@ -279,9 +279,12 @@ class Game:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
-        for zone in self.zones():
-            if zone.number == number:
-                return zone
+        for name in self._layout().made:
+            sides: list[list[Zone]] = getattr(self, name)
+            for side in sides:
+                for zone in side:
+                    if zone.number == number:
+                        return zone
         raise KeyError(number)
 
     def places(self) -> list[int]:
@@ -462,20 +465,21 @@ class Game:
         self._tell_placed(zone)
         return zone
 
-    def place(self, zone: Zone, kind: ZoneKind, seat: int) -> None:
+    def place(self, zone: Zone, kind: ZoneKind, seat: int, face_down: bool = False) -> None:
         """A zone made in play goes on top before a seat, as this kind: stolen, bagged, carried abroad.
 
-        Whoever could see its cards goes on knowing them, by the new kind's visibility.
+        Whoever could see its cards goes on knowing them, by the new kind's visibility; `face_down` turns them over, so
+        that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
         """
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
         if zone.masks is None and kind is not zone.kind and kind.visibility.value == "mixed":
-            zone.masks = [zone.sees] * len(zone.cards)
+            zone.masks = [0 if face_down else zone.sees] * len(zone.cards)
         elif zone.masks is not None and kind.visibility.value != "mixed":
             zone.masks = None
         before, zone.owner = zone.sees, seat
         zone.become(kind)
         zone.sees = zone.seers_for(seat, self.everyone)
-        zone.counters += [0] * (len(kind.counters) - len(zone.counters))
+        zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
         if zone.masks is not None and kind.holder_learns:
             zone.learn(bit(seat))
         if not kind.remembers:

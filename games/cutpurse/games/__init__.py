@@ -6,12 +6,18 @@ from typing import Final
 
 from cutpurse.engine.errors import UnknownGame
 from cutpurse.engine.game import Game
+from cutpurse.games.bag_o_loot.rules import BagOLoot
 from cutpurse.games.greed.rules import Greed
+from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
 __all__ = ["GAMES", "game_named"]
 
 GAMES: Final[dict[str, type[Game]]] = {
+    "steal_and_plunder": StealAndPlunder,
+    "stolen_treasure": StolenTreasure,
     "greed": Greed,
+    "bag_o_loot": BagOLoot,
 }
 
 

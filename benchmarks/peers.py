@@ -1,0 +1,96 @@
+"""The worker that measures the peers: OpenSpiel and RLCard from Python, in an environment of their own (`.peers/`).
+
+It never imports anything of Cutpurse.  Each peer plays at random in the cheapest way its Python interface allows:
+OpenSpiel's chance is drawn by index (its examples use numpy.random.choice, four times slower), and a decision is the
+legal actions, a random one of them, and applying it.  Both count forced moves as decisions, so they are counted here.
+"""
+
+import importlib.metadata
+import random
+from functools import partial
+
+import pyspiel  # type: ignore[import-not-found]  # lives in .peers/ only
+import rlcard  # type: ignore[import-not-found]  # lives in .peers/ only
+
+from benchmarks.protocol import Measure, Sample, Stopwatch, serve
+
+__all__ = ["main"]
+
+OPEN_SPIEL_GAMES = ("hearts", "crazy_eights", "hanabi", "gin_rummy")
+SEED = 1
+
+
+def open_spiel_playouts(name: str, seconds: float) -> Sample:
+    """Random playouts of one game, nothing looked at."""
+    chance = random.random
+    new_state = pyspiel.load_game(name).new_initial_state
+    decisions = 0
+    watch = Stopwatch(seconds)
+    while True:
+        state = new_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes = state.chance_outcomes()
+                state.apply_action(outcomes[int(chance() * len(outcomes))][0])
+            else:
+                actions = state.legal_actions()
+                state.apply_action(actions[int(chance() * len(actions))])
+                decisions += 1
+        state.returns()
+        if watch.is_over():
+            return watch.sample(decisions)
+
+
+def open_spiel_playouts_with_a_look(name: str, seconds: float) -> Sample:
+    """The same, and whoever decides is given the information state string first."""
+    chance = random.random
+    new_state = pyspiel.load_game(name).new_initial_state
+    decisions = 0
+    watch = Stopwatch(seconds)
+    while True:
+        state = new_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes = state.chance_outcomes()
+                state.apply_action(outcomes[int(chance() * len(outcomes))][0])
+            else:
+                state.information_state_string(state.current_player())
+                actions = state.legal_actions()
+                state.apply_action(actions[int(chance() * len(actions))])
+                decisions += 1
+        state.returns()
+        if watch.is_over():
+            return watch.sample(decisions)
+
+
+def rlcard_playouts(name: str, seconds: float) -> Sample:
+    """Random playouts through RLCard's environment, which builds an observation at every step and cannot do without."""
+    chance = random.random
+    env = rlcard.make(name, config={"seed": SEED})
+    decisions = 0
+    watch = Stopwatch(seconds)
+    while True:
+        state, _ = env.reset()
+        while not env.is_over():
+            actions = list(state["legal_actions"])
+            state, _ = env.step(actions[int(chance() * len(actions))])
+            decisions += 1
+        env.get_payoffs()
+        if watch.is_over():
+            return watch.sample(decisions)
+
+
+def prepare() -> tuple[dict[str, Measure], dict[str, str]]:
+    random.seed(SEED)
+    rows: dict[str, Measure] = {f"open_spiel/{name}": partial(open_spiel_playouts, name) for name in OPEN_SPIEL_GAMES}
+    rows["open_spiel/hearts/string"] = partial(open_spiel_playouts_with_a_look, "hearts")
+    rows["rlcard/uno"] = partial(rlcard_playouts, "uno")
+    return rows, {name: importlib.metadata.version(name) for name in ("open-spiel", "rlcard", "numpy")}
+
+
+def main() -> None:
+    serve(prepare)
+
+
+if __name__ == "__main__":
+    main()

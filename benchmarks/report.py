@@ -1,0 +1,142 @@
+"""From samples to what is shown: medians, ratios beside their targets, tables.  It knows no clock, process or file.
+
+A round is one sample of every row, taken in turn.  A rate is a thing done per CPU second; a ratio is the median of the
+ratios within each round, so that what slows the whole machine for a while cancels out.
+
+Our own decisions are held to the stricter count: only those with two options or more are counted, though the forced
+ones take their time; a peer's forced moves count for it, as it counts them itself.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+
+from benchmarks.protocol import Sample
+
+__all__ = ["COSTS", "PEERS", "Ratio", "Round", "costs", "lines", "median_rate", "ratios", "rates"]
+
+Round = Mapping[str, Sample]
+
+HEARTS = "open_spiel/hearts"
+HEARTS_WITH_A_LOOK = "open_spiel/hearts/string"
+GIN_RUMMY = "open_spiel/gin_rummy"
+UNO = "rlcard/uno"
+PEERS: Mapping[str, str] = {
+    HEARTS: "OpenSpiel hearts",
+    HEARTS_WITH_A_LOOK: "OpenSpiel hearts, information state string each time",
+    "open_spiel/crazy_eights": "OpenSpiel crazy_eights",
+    "open_spiel/hanabi": "OpenSpiel hanabi",
+    GIN_RUMMY: "OpenSpiel gin_rummy",
+    UNO: "RLCard uno, with the observation it always builds",
+}
+COSTS = ("fork", "save", "load")
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One ratio of ours to a peer's; `value` is None if it was not measured, `target` the least it should be."""
+
+    what: str
+    value: float | None
+    target: float | None
+
+    @property
+    def verdict(self) -> str:
+        if self.value is None:
+            return "not measured"
+        if self.target is None:
+            return ""
+        return "met" if self.value >= self.target else "missed"
+
+
+def rate(sample: Sample) -> float:
+    """Things done per CPU second, forced decisions too."""
+    return sample.done / sample.cpu_s
+
+
+def strict_rate(sample: Sample) -> float:
+    """Decisions with two options or more per CPU second; where nobody counted them apart, all."""
+    return (sample.done if sample.free is None else sample.free) / sample.cpu_s
+
+
+def median_rate(rounds: Sequence[Round], row: str, of: Callable[[Sample], float] = rate) -> float:
+    return median(of(each[row]) for each in rounds)
+
+
+def mean_ratio(rounds: Sequence[Round], rows: Sequence[str], peer: str) -> float | None:
+    """The geometric mean of our rows (strict) to a peer's: the median over the rounds.  None if the peer is missing."""
+    if not all(peer in each for each in rounds):
+        return None
+    return median(geometric_mean(strict_rate(each[row]) for row in rows) / rate(each[peer]) for each in rounds)
+
+
+def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> list[Ratio]:
+    """Every ratio with its target.  The targets are for all the games: with fewer measured there are none."""
+    whole = len(games) == all_games
+    ours = f"ours ({len(games)} of {all_games} games)"
+    bare = [f"cutpurse/{game}" for game in games]
+    looked = [f"cutpurse/{game}/view" for game in games]
+    each = {game: mean_ratio(rounds, [row], GIN_RUMMY) for game, row in zip(games, bare, strict=True)}
+    known = {game: value for game, value in each.items() if value is not None}
+    slowest = min(known, key=lambda game: known[game]) if known else "unknown"
+    found = [
+        (f"{ours}, to OpenSpiel hearts", mean_ratio(rounds, bare, HEARTS), 0.4),
+        (f"our slowest ({slowest}), to OpenSpiel gin_rummy", known.get(slowest), 1.0),
+        (f"{ours} with a view, to hearts with its string", mean_ratio(rounds, looked, HEARTS_WITH_A_LOOK), 0.3),
+        (f"{ours}, to RLCard uno (with its observation)", mean_ratio(rounds, bare, UNO), 3.0),
+        (f"{ours} with a view, to RLCard uno", mean_ratio(rounds, looked, UNO), None),
+    ]
+    return [Ratio(what, value, target if whole else None) for what, value, target in found]
+
+
+def rates(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, float, float | None]]:
+    """For each row of playouts: its name, decisions per CPU second, and those with two options or more (ours only)."""
+    found: list[tuple[str, float, float | None]] = []
+    for game in games:
+        for row, name in ((f"cutpurse/{game}", game), (f"cutpurse/{game}/view", f"{game}, a view each time")):
+            found.append((name, median_rate(rounds, row), median_rate(rounds, row, strict_rate)))
+    found += [(name, median_rate(rounds, row), None) for row, name in PEERS.items() if row in rounds[0]]
+    return found
+
+
+def costs(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, list[float]]]:
+    """For each game what a fork, a save and a load cost, CPU microseconds."""
+    return [(game, [1e6 / median_rate(rounds, f"cutpurse/{game}/{cost}") for cost in COSTS]) for game in games]
+
+
+def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Aligned lines: the first column to the left, the others to the right."""
+    rows = [head, *body]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(row[i].rjust(widths[i]) for i in range(1, len(head)))]).rstrip()
+        for row in rows
+    ]
+
+
+def lines(rounds: Sequence[Round], games: Sequence[str], found: Sequence[Ratio]) -> list[str]:
+    """All that is shown of the figures, line by line."""
+    playouts = [
+        (name, f"{every:,.0f}", "-" if free is None else f"{free:,.0f}") for name, every, free in rates(rounds, games)
+    ]
+    return [
+        *table(["random playouts, one core", "decisions / CPU s", "with 2 options or more"], playouts),
+        "",
+        *table(
+            ["CPU microseconds", *COSTS],
+            [(game, *(f"{value:.1f}" for value in values)) for game, values in costs(rounds, games)],
+        ),
+        "",
+        *table(
+            ["ratio (ours: 2 options or more; geometric mean)", "measured", "target", ""],
+            [
+                (
+                    ratio.what,
+                    "-" if ratio.value is None else f"{ratio.value:.2f}",
+                    "-" if ratio.target is None else f">= {ratio.target}",
+                    ratio.verdict,
+                )
+                for ratio in found
+            ],
+        ),
+    ]

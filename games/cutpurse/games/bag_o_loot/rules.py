@@ -1,0 +1,543 @@
+"""The rules of Bag-O-Loot, one class a paragraph of `docs/rules/bag_o_loot.md`, in the order of play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Final
+
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings, choice, flag, number
+from cutpurse.engine.words import FACE_DOWN, ZoneKind
+from cutpurse.engine.zones import Zone, bit
+from cutpurse.games.bag_o_loot.cards import (
+    BAG,
+    BAG_OPEN,
+    BLUFF,
+    BLUFF_BAG,
+    BUILD,
+    CHALLENGE,
+    COPIES,
+    DECKS,
+    DITCH,
+    DONE,
+    GENUINE,
+    GIVE,
+    GO_OUT,
+    LOOTER,
+    MAKE_BAG,
+    NO_MATCH,
+    NUMBERS,
+    OPEN,
+    PINCH,
+    SET,
+    SNITCH,
+    STALEMATE,
+    STEAL,
+    TAKE_BAG,
+    TAKE_SETS,
+    WORDS,
+)
+from cutpurse.games.bag_o_loot.hidden_bags import fill_closed_bags, fill_fifth_cards, fill_numbered_bags
+
+__all__ = ["BagOLoot", "BagOLootSettings"]
+
+HAND: Final = 8
+"""BL-3.3. Eight cards are dealt to each."""
+OPEN_MOST: Final = 4
+"""BL-2.2. An open set has at most four cards; the fifth makes it a bag."""
+BAG_POINTS: Final = 10
+"""BL-5.4. Each bag is worth ten points; a card in an open set one."""
+MOST_TIE_BREAKS: Final = 3
+"""BL-5.5. At most three more rounds to break a tie."""
+IDLE_TURNS_EACH: Final = 2
+"""BL-5.3. Two turns for each player in a row without a play, and nothing to draw, end a round."""
+LONGEST_ROUND: Final = 3000
+"""BL-7.1. A round stays far below so many turns.
+
+Every turn takes a card off the draw pile while there is one; later every play lowers the cards in hands or, with the
+same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
+"""
+AS_MANY_AS_PLAYERS: Final = 0
+UNLIMITED: Final = 0
+
+NUMBER: Final = 0  # the place of the number among the counters of a set or bag
+
+OPEN_TWO: Final = [Option(OPEN, (coin, coin)) for coin in range(LOOTER)]  # by number, as the next
+OPEN_WITH_LOOTER: Final = [Option(OPEN, (coin, LOOTER)) for coin in range(LOOTER)]
+GIVE_TO: Final = [Option(GIVE, seat=seat) for seat in range(WORDS.seats[-1])]
+KNOCK: Final = Option(DONE)
+
+
+@cache
+def with_card(verb: int, zone: int) -> list[Option]:
+    """By card: the option that does this to the zone with it. Kept, for a zone's number lasts through the match."""
+    return [Option(verb, (card,), zone) for card in range(LOOTER + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class BagOLootSettings(Settings):
+    """BL-3.1, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
+
+    rounds: int = number(
+        AS_MANY_AS_PLAYERS,
+        1,
+        20,
+        names={"players": AS_MANY_AS_PLAYERS},
+        text="rounds of a match; by default one for each player, so that everybody deals once",
+        rule="BL-3.1",
+    )
+    advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
+    ditch_per_turn: int = number(
+        1, 0, 1, names={"unlimited": UNLIMITED}, text="advanced: coins one may ditch in a turn", rule="BL-6.6"
+    )
+    bag_faces: str = choice("hidden", "open", text="whether the cards in bags stay visible", rule="BL-8.2")
+    tie_break_round: bool = flag(False, text="more rounds while the lead is shared, at most three", rule="BL-5.5")
+
+
+class BagOLoot(Game):
+    """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
+
+    words = WORDS
+    settings_type = BagOLootSettings
+    settings: BagOLootSettings
+
+    draw_pile: Zone
+    ditched: Zone
+    middle: Zone
+    hand: list[Zone]
+    set: list[list[Zone]]
+    bag: list[list[Zone]]
+    bag_open: list[list[Zone]]
+    bluff_bag: list[list[Zone]]
+    round: int
+    dealer: int
+    turn_of: int
+    turns: int
+    idle_turns: int
+    plays: int
+    bag_plays: int
+    ditches: int
+    total: list[int]
+
+    @classmethod
+    def box(cls, seats: int, settings: BagOLootSettings) -> list[int]:
+        """BL-1.1, BL-1.2. Five coins of each number that so many players use, and their looters."""
+        deck = DECKS[seats]
+        return [coin for coin in NUMBERS if coin <= deck.highest for _ in range(COPIES)] + [LOOTER] * deck.looters
+
+    def begin(self) -> None:
+        """BL-3.2. The first dealer is random."""
+        self.next(SetUpARound(self.chance.below(self.n)))
+
+    @property
+    def bag_kind(self) -> ZoneKind:
+        """BL-6.2, BL-8.2. As what a bag lies on the table."""
+        if self.settings.advanced:
+            return BLUFF_BAG
+        return BAG if self.settings.bag_faces == "hidden" else BAG_OPEN
+
+    @property
+    def bags(self) -> list[list[Zone]]:
+        """The bags of each seat, the oldest first."""
+        if self.settings.advanced:
+            return self.bluff_bag
+        return self.bag if self.settings.bag_faces == "hidden" else self.bag_open
+
+    def worth(self, seat: int) -> int:
+        """BL-5.4. What lies before a seat is worth now; cards in hand are worth nothing."""
+        return BAG_POINTS * len(self.bags[seat]) + sum(len(zone.cards) for zone in self.set[seat])
+
+    def count_a_play(self) -> None:
+        """BL-4.5, BL-5.3. Any play that succeeded spares the forfeit and begins the count of idle turns anew."""
+        self.plays += 1
+        self.idle_turns = 0
+
+    def scores(self) -> list[int]:
+        """The points of the rounds that have been counted."""
+        return self.total[:]
+
+    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
+        """BL-4.4, BL-6.2. A closed bag holds coins of one number and looters; so do four cards of a numbered one."""
+        if self.settings.advanced:
+            bags = [(zone.cards, zone.counters[NUMBER]) for side in self.bluff_bag for zone in side]
+            fill_numbered_bags(bags, unseen, chance)
+            if self.agenda and isinstance(top := self.agenda[-1], ChallengeTheBag):
+                bags.append((self.middle.cards, self.zone(top.zone).counters[NUMBER]))
+            fill_fifth_cards(bags, unseen, chance)
+        else:
+            fill_closed_bags([zone.cards for side in self.bag for zone in side], unseen, chance)
+
+
+@dataclass(slots=True)
+class SetUpARound(Step):
+    """BL-3.2, BL-3.3. The deck is shuffled, eight cards go to each, the rest is the draw pile.
+
+    `seat` deals; the player on his left begins.
+    """
+
+    def run(self, g: BagOLoot) -> None:
+        g.open_deal(g.round + 1)
+        g.count("round", g.round + 1)
+        g.dealer = self.seat + 1
+        g.turns = g.idle_turns = 0
+        g.enter(g.box(g.n, g.settings), g.draw_pile)
+        g.shuffle(g.draw_pile)
+        for _ in range(HAND):
+            for seat in g.opponents(self.seat):
+                g.move_top(g.draw_pile, g.hand[seat])
+            g.move_top(g.draw_pile, g.hand[self.seat])
+        g.next(TakeATurn(g.next_seat(self.seat)))
+
+
+@dataclass(slots=True)
+class TakeATurn(Step):
+    """BL-4.1. A card is drawn while there is a draw pile, which is never renewed; no hand is too large."""
+
+    def run(self, g: BagOLoot) -> None:
+        g.turns += 1
+        assert g.turns < LONGEST_ROUND
+        g.turn_of = self.seat + 1
+        g.plays = g.bag_plays = g.ditches = 0
+        if g.draw_pile.cards:
+            g.move_top(g.draw_pile, g.hand[self.seat])
+        else:
+            g.idle_turns += 1
+        g.next(MakeAPlay(self.seat))
+
+
+@dataclass(slots=True)
+class MakeAPlay(Choice):
+    """BL-4.2, BL-2.5. Any number of plays in any order, each with the set or bag it names, until the player is done.
+
+    One bag play a turn, and a snitch only as the first play, so at most one. A set is opened with two matching cards, a
+    coin among them; the third and the fourth are built.
+    """
+
+    text: ClassVar[str] = "Which play do you make?"
+
+    def options(self, g: BagOLoot, seat: int) -> list[Option]:
+        hand = g.hand[seat].cards
+        faces = dict.fromkeys(hand)
+        coins = [card for card in faces if card != LOOTER]
+        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1]
+        if LOOTER in faces:
+            options += [OPEN_WITH_LOOTER[coin] for coin in coins]
+        options += self.to_join(g, faces)
+        if g.settings.advanced:
+            if g.ditches < g.settings.ditch_per_turn or g.settings.ditch_per_turn == UNLIMITED:
+                options += self.to_ditch(g, coins)
+        elif not g.plays:
+            options += self.to_snitch(g, coins)
+        options.append(KNOCK)
+        return options
+
+    def to_join(self, g: BagOLoot, faces: dict[int, None]) -> list[Option]:
+        """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. To build, steal, bag or pinch, with a coin of the number or a looter.
+
+        A set of four is always bagged, and in advanced play with any card at all. A pinch wants the coin.
+        """
+        options = []
+        has_looter = LOOTER in faces
+        advanced = g.settings.advanced
+        for owner, side in enumerate(g.set):
+            for zone in side:
+                number = zone.counters[NUMBER]
+                has_coin = number in faces
+                is_full = len(zone.cards) == OPEN_MOST
+                if is_full and advanced:
+                    if not g.bag_plays:
+                        row = with_card(MAKE_BAG, zone.number)
+                        options += [row[card] for card in faces]
+                    continue
+                if not (has_coin or has_looter):
+                    continue
+                if not (is_full and g.bag_plays):
+                    row = with_card(MAKE_BAG if is_full else BUILD if owner == self.seat else STEAL, zone.number)
+                    if has_coin:
+                        options.append(row[number])
+                    if has_looter:
+                        options.append(row[LOOTER])
+                if has_coin and not advanced and LOOTER in zone.cards:
+                    options.append(with_card(PINCH, zone.number)[number])
+        return options
+
+    def to_snitch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+        """BL-4.4, BL-2.4. Any coin, on any bag."""
+        options = []
+        for side in g.bags:
+            for zone in side:
+                row = with_card(SNITCH, zone.number)
+                options += [row[coin] for coin in coins]
+        return options
+
+    def to_ditch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
+        """BL-6.6, BL-2.4. A coin, on any bag of its number."""
+        bags = [zone for side in g.bags for zone in side if zone.counters[NUMBER] in coins]
+        return [with_card(DITCH, zone.number)[zone.counters[NUMBER]] for zone in bags]
+
+    def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
+        """BL-0.4. In a turn: done."""
+        return KNOCK
+
+    def seen_by(self, g: BagOLoot, option: Option) -> tuple[int, ...] | None:
+        """BL-6.2. In advanced play the fifth card is laid face down."""
+        if option.verb == MAKE_BAG and g.settings.advanced:
+            return (bit(self.seat),)
+        return None
+
+    def chosen(self, g: BagOLoot, option: Option) -> None:
+        verb = option.verb
+        if verb == DONE:
+            g.next(EndTheTurn(self.seat))
+            if not g.plays and g.hand[self.seat].cards:
+                g.next(ForfeitACard(self.seat))
+        elif verb == SNITCH:
+            g.next(Snitch(self.seat, option.zone, option.cards[0]))
+        else:
+            g.count_a_play()
+            g.next(GoOnOrGoOut(self.seat))
+            if verb == OPEN:
+                self.open_a_set(g, option.cards)
+            elif verb == DITCH:
+                self.ditch(g, option.cards[0])
+            else:
+                self.join(g, option.cards[0], g.zone(option.zone), verb)
+
+    def open_a_set(self, g: BagOLoot, cards: tuple[int, ...]) -> None:
+        """BL-4.2, BL-2.2. Two cards lie face up before the player; the coin gives their number."""
+        zone = g.make(SET, self.seat)
+        g.count_zone(zone, NUMBER, cards[0])
+        for card in cards:
+            g.move(card, g.hand[self.seat], zone)
+
+    def join(self, g: BagOLoot, card: int, zone: Zone, verb: int) -> None:
+        """BL-4.2. The card joins the set; stolen or bagged it is the player's; a pinch brings him a looter."""
+        hand = g.hand[self.seat]
+        if verb == MAKE_BAG and g.settings.advanced:
+            self.lay_face_down(g, card, zone)
+            return
+        g.move(card, hand, zone)
+        if verb == PINCH:
+            g.move(LOOTER, zone, hand)
+        elif verb == STEAL:
+            g.place(zone, SET, self.seat)
+        elif verb == MAKE_BAG:
+            g.bag_plays += 1
+            g.place(zone, g.bag_kind, self.seat)
+
+    def lay_face_down(self, g: BagOLoot, card: int, zone: Zone) -> None:
+        """BL-6.2. The bag is the player's at once, its number on show; its fifth card waits face down in the middle."""
+        g.bag_plays += 1
+        g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
+        g.move(card, g.hand[self.seat], g.middle)
+        g.next(ChallengeTheBag(self.seat, zone.number))
+
+    def ditch(self, g: BagOLoot, coin: int) -> None:
+        """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
+        g.ditches += 1
+        g.move(coin, g.hand[self.seat], g.ditched)
+        if g.draw_pile.cards:
+            g.move_top(g.draw_pile, g.hand[self.seat])
+
+
+@dataclass(slots=True)
+class Snitch(Step):
+    """BL-4.4. The coin is shown to all; if it has the bag's number it goes in, and a looter comes to the hand.
+
+    All five coins of a number cannot be in a bag while one is in a hand, so there is a looter. No match: the coin goes
+    back, known to all, the bag stays closed, and the turn is over, which is no forfeit (BL-4.5).
+    """
+
+    zone: int
+    coin: int
+
+    def run(self, g: BagOLoot) -> None:
+        hand, bag = g.hand[self.seat], g.zone(self.zone)
+        g.move(self.coin, hand, g.middle, shown=g.everyone)
+        if self.coin in bag.cards:
+            g.move_top(g.middle, bag)
+            g.move(LOOTER, bag, hand, shown=g.everyone)
+            g.count_a_play()
+            g.next(GoOnOrGoOut(self.seat))
+        else:
+            g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
+            g.move_top(g.middle, hand)
+            g.next(EndTheTurn(self.seat))
+
+
+@dataclass(slots=True)
+class ChallengeTheBag(Poll):
+    """BL-6.3, BL-0.2. All others who own a bag or a set may challenge the bag, in secret; one of them does.
+
+    That is the first clockwise from the left of the challenged player. What the others said stays secret.
+    """
+
+    zone: int
+    text: ClassVar[str] = "Do you challenge the bag?"
+
+    def act(self) -> Act:
+        return Act(MAKE_BAG, (FACE_DOWN,), self.zone, actor=self.seat)
+
+    def seats(self, g: BagOLoot) -> list[int]:
+        return [seat for seat in range(g.n) if seat != self.seat and (g.bags[seat] or g.set[seat])]
+
+    def options(self, g: BagOLoot, seat: int) -> list[Option]:
+        return [PASS, Option(CHALLENGE, zone=self.zone)]
+
+    def closed(self, g: BagOLoot, answers: dict[int, Option]) -> None:
+        for seat in g.opponents(self.seat):
+            if answers.get(seat, PASS) != PASS:
+                g.tell(CHALLENGE, actor=seat, zone=self.zone)
+                g.next(ShowTheFifthCard(self.seat, self.zone, seat))
+                return
+        g.next(CloseTheBag(self.seat, self.zone))
+
+
+@dataclass(slots=True)
+class ShowTheFifthCard(Step):
+    """BL-6.3, BL-6.5. Only the challenger sees it, and "bluff" or "genuine" is announced.
+
+    A bluff is the challenger's bag, and going out with it brings no other; after a genuine bag the challenged player
+    is rewarded first.
+    """
+
+    zone: int
+    challenger: int
+
+    def run(self, g: BagOLoot) -> None:
+        bag = g.zone(self.zone)
+        g.show(g.middle, [self.challenger])
+        if g.middle.cards[0] in (bag.counters[NUMBER], LOOTER):
+            g.tell(GENUINE, actor=self.seat, zone=self.zone)
+            g.next(CloseTheBag(self.seat, self.zone), TakeYourReward(self.seat, self.challenger))
+        else:
+            g.tell(BLUFF, actor=self.seat, zone=self.zone)
+            g.agenda.pop()
+            g.place(bag, BLUFF_BAG, self.challenger)
+            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut(self.seat, False))
+
+
+@dataclass(slots=True)
+class CloseTheBag(Step):
+    """BL-6.4. The fifth card goes into the bag, which counts from now on whatever it is, and is not looked at again."""
+
+    zone: int
+
+    def run(self, g: BagOLoot) -> None:
+        g.move_top(g.middle, g.zone(self.zone))
+
+
+@dataclass(slots=True)
+class TakeYourReward(Choice):
+    """BL-6.3. Whose bag was genuine takes one bag or all open sets of the challenger, out of what there is."""
+
+    challenger: int
+    text: ClassVar[str] = "What do you take from the challenger?"
+
+    def options(self, g: BagOLoot, seat: int) -> list[Option]:
+        """BL-0.4. The safe one comes first: the oldest bag, else the open sets."""
+        options = [Option(TAKE_BAG, zone=bag.number) for bag in g.bags[self.challenger]]
+        if g.set[self.challenger]:
+            options.append(Option(TAKE_SETS, seat=self.challenger))
+        return options
+
+    def chosen(self, g: BagOLoot, option: Option) -> None:
+        if option.verb == TAKE_BAG:
+            g.place(g.zone(option.zone), BLUFF_BAG, self.seat)
+        else:
+            for zone in g.set[self.challenger][:]:
+                g.place(zone, SET, self.seat)
+
+
+@dataclass(slots=True)
+class GoOnOrGoOut(Step):
+    """BL-5.1, BL-6.5. A play that empties the hand ends the round at once, after a challenge; else the turn goes on."""
+
+    with_bonus: bool = True  # not for a caught bluff
+
+    def run(self, g: BagOLoot) -> None:
+        if g.hand[self.seat].cards:
+            g.next(MakeAPlay(self.seat))
+            return
+        g.tell(GO_OUT, actor=self.seat)
+        g.next(EndTheRound(self.seat))
+        if self.with_bonus and any(g.bags[other] for other in g.opponents(self.seat)):
+            g.next(TakeABag(self.seat))
+
+
+@dataclass(slots=True)
+class TakeABag(Choice):
+    """BL-5.2, BL-8.1. Who goes out takes a bag of his choice from another player; it stays the same bag."""
+
+    text: ClassVar[str] = "Which bag do you take for going out?"
+
+    def options(self, g: BagOLoot, seat: int) -> list[Option]:
+        return [Option(TAKE_BAG, zone=bag.number) for other in g.opponents(seat) for bag in g.bags[other]]
+
+    def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
+        """BL-0.4. Of who has most points among those who have a bag, the next clockwise of equals: his oldest.
+
+        Points are the total and what lies before him.
+        """
+        owners = [other for other in g.opponents(seat) if g.bags[other]]
+        richest = max(owners, key=lambda other: g.total[other] + g.worth(other))
+        return Option(TAKE_BAG, zone=g.bags[richest][0].number)
+
+    def chosen(self, g: BagOLoot, option: Option) -> None:
+        g.place(g.zone(option.zone), g.bag_kind, self.seat)
+
+
+@dataclass(slots=True)
+class ForfeitACard(Choice):
+    """BL-4.5. Who is done without a play names another player, who gets a random card of his hand.
+
+    Those two know the card. It may be the last one: that is not going out (BL-5.1).
+    """
+
+    text: ClassVar[str] = "You made no play: who pulls a card from your hand?"
+
+    def options(self, g: BagOLoot, seat: int) -> list[Option]:
+        """BL-0.4. The safe one comes first: the left neighbour."""
+        return [GIVE_TO[other] for other in g.opponents(seat)]
+
+    def chosen(self, g: BagOLoot, option: Option) -> None:
+        assert option.seat is not None
+        g.move_random(g.hand[self.seat], g.hand[option.seat])
+
+
+@dataclass(slots=True)
+class EndTheTurn(Step):
+    """BL-4.2, BL-5.3. The turn passes to the left, unless nobody has played for two turns each without a draw pile."""
+
+    def run(self, g: BagOLoot) -> None:
+        if g.idle_turns >= IDLE_TURNS_EACH * g.n:
+            g.tell(STALEMATE)
+            g.next(EndTheRound(self.seat))
+        else:
+            g.next(TakeATurn(g.next_seat(self.seat)))
+
+
+@dataclass(slots=True)
+class EndTheRound(Step):
+    """BL-5.4, BL-3.2, BL-6.4. Bags are opened and all is counted; then the deal passes to the left."""
+
+    def run(self, g: BagOLoot) -> None:
+        for bag in [bag for side in g.bluff_bag for bag in side]:
+            g.show(bag)
+        for seat in range(g.n):
+            g.count("total", g.total[seat] + g.worth(seat), seat)
+        over = self.is_last(g)
+        g.tell_scores(over)
+        if not over:
+            g.next(SetUpARound(g.next_seat(g.dealer - 1)))
+
+    def is_last(self, g: BagOLoot) -> bool:
+        """BL-3.1, BL-5.5. After the rounds agreed; with `tie_break_round` up to three more while the lead is shared."""
+        rounds = g.settings.rounds or g.n
+        if g.round < rounds:
+            return False
+        is_shared = g.total.count(max(g.total)) > 1
+        return not (g.settings.tie_break_round and is_shared and g.round < rounds + MOST_TIE_BREAKS)

@@ -1,0 +1,93 @@
+"""The battle for a pack, chapter 4.2 of `docs/rules/steal_and_plunder.md`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.games.steal_and_plunder.cards import ATTACK, CONCEDE, CONTRIBUTE, FITS, PACK, SEATS, WEALTH, WILDS, WIN
+
+if TYPE_CHECKING:
+    from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+
+__all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "attacks"]
+
+ATTACK_SEAT: Final = [{card: Option(ATTACK, (card,), seat=seat) for card in (*WEALTH, *WILDS)} for seat in SEATS]
+CONTRIBUTE_CARD: Final = {card: Option(CONTRIBUTE, (card,)) for card in (*WEALTH, *WILDS)}
+CONCEDE_NOW: Final = Option(CONCEDE)
+
+
+def attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
+    """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
+    options = []
+    for target, pack in enumerate(g.open_packs()):
+        if target != seat and pack is not None:
+            attack = ATTACK_SEAT[target]
+            if (industry := pack.cards[-1]) in wealth:
+                options.append(attack[industry])
+            for wild in wilds:
+                options.append(attack[wild])
+    return options
+
+
+@dataclass(slots=True)
+class AttackAPack(Step):
+    """SP-4.26, SP-4.24. The attacker lays a card face up beside an open pack; an empty hand can only concede."""
+
+    owner: int
+    card: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.move(self.card, g.hand[self.seat], g.battle)
+        g.next(AnswerTheTheft(self.owner, self.seat, self.owner, self.card, g.pack[self.owner][-1].number))
+
+
+@dataclass(slots=True)
+class AnswerTheTheft(Choice):
+    """SP-4.26, SP-4.11, SP-4.12, SP-0.3. Add a card of the industry or a Wild, or concede; then the other side answers.
+
+    Nothing is drawn meanwhile, and who has nothing to add is asked all the same.
+    """
+
+    thief: int
+    owner: int
+    card: int
+    pack: int
+    text: ClassVar[str] = "Do you add a card to the battle?"
+
+    def act(self) -> Act:
+        return Act(ATTACK, (self.card,), zone=self.pack, seat=self.owner, actor=self.thief)
+
+    def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
+        """SP-0.4. To concede is the safe answer."""
+        fits = FITS[g.pack[self.owner][-1].cards[-1]]
+        return [CONCEDE_NOW, *[CONTRIBUTE_CARD[card] for card in dict.fromkeys(g.hand[seat].cards) if card in fits]]
+
+    def chosen(self, g: StealAndPlunder, option: Option) -> None:
+        rival = self.owner if self.seat == self.thief else self.thief
+        if option.verb == CONCEDE:
+            g.next(WinTheBattle(rival, self.owner))
+        else:
+            g.move(option.cards[0], g.hand[self.seat], g.battle)
+            g.next(AnswerTheTheft(rival, self.thief, self.owner, self.card, self.pack))
+
+
+@dataclass(slots=True)
+class WinTheBattle(Step):
+    """SP-4.26, SP-4.13, SP-4.14. All battle cards join the pack, a Wealth card on top; if the attacker has won he takes
+    it onto his stack, where it is open at once.
+    """
+
+    owner: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        pack = g.pack[self.owner][-1]
+        industry = pack.cards[-1]
+        g.tell(WIN, zone=pack.number, actor=self.seat)
+        g.move_all(g.battle, pack)
+        if pack.cards[-1] != industry:  # a Wild: the uppermost Wealth card, which all know, goes over it
+            place = max(place for place, card in enumerate(pack.cards) if card == industry)
+            g.move_at(place, pack, pack)
+        if self.seat != self.owner:
+            g.place(pack, PACK, self.seat)

@@ -1,0 +1,179 @@
+"""The Power cards, chapters 4.3 and 4.4 of `docs/rules/steal_and_plunder.md`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.engine.zones import bit
+from cutpurse.games.steal_and_plunder.cards import (
+    ANY_CARD,
+    AUDIT,
+    FLEE,
+    FLEE_THE_COUNTRY,
+    FORENSIC_AUDIT,
+    HAND_SIZE,
+    OFFSHORE,
+    PACK,
+    PLUNDER,
+    PLUNDER_CARD,
+    PLUNDERED,
+    SEATS,
+    STEAL,
+    STEAL_CARD,
+    TAKE,
+    TAX,
+    TAX_AUDIT,
+    TAXED,
+    VALUE,
+)
+
+if TYPE_CHECKING:
+    from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+
+__all__ = [
+    "AuditAHand",
+    "BurnAPower",
+    "FleeTheCountry",
+    "PlunderAPack",
+    "StealAPack",
+    "TakeTheirBestCard",
+    "TaxAStack",
+    "uses",
+]
+
+STEAL_FROM: Final = [Option(STEAL, (STEAL_CARD,), seat=seat) for seat in SEATS]
+PLUNDER_FROM: Final = [Option(PLUNDER, (PLUNDER_CARD,), seat=seat) for seat in SEATS]
+AUDIT_SEAT: Final = [Option(AUDIT, (FORENSIC_AUDIT,), seat=seat) for seat in SEATS]
+FLEE_NOW: Final = Option(FLEE, (FLEE_THE_COUNTRY,))
+TAX_SEAT: Final = [Option(TAX, (TAX_AUDIT,), seat=seat) for seat in SEATS]
+TAKE_FROM: Final = [{card: Option(TAKE, (card,), seat=seat) for card in ANY_CARD} for seat in SEATS]
+
+
+def uses(g: StealAndPlunder, seat: int, card: int) -> list[Option]:
+    """SP-4.18, SP-4.20, SP-4.22, SP-4.24. What a Power card can be played on: opponents only, except to flee."""
+    if card == FLEE_THE_COUNTRY:
+        return [FLEE_NOW] if g.gathered(seat) else []
+    opponents = [other for other in range(g.n) if other != seat]
+    if card == FORENSIC_AUDIT:
+        return [AUDIT_SEAT[other] for other in opponents if g.hand[other].cards]
+    if card == TAX_AUDIT:
+        return [TAX_SEAT[other] for other in opponents if g.gathered(other)]
+    play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
+    open_packs = g.open_packs()
+    return [play_on[other] for other in opponents if open_packs[other] is not None]
+
+
+@dataclass(slots=True)
+class StealAPack(Step):
+    """SP-4.18. Steal: an open pack comes on top of one's own stack, and can be lost again."""
+
+    owner: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, STEAL_CARD, g.spent)
+        g.place(g.pack[self.owner][-1], PACK, self.seat)
+
+
+@dataclass(slots=True)
+class PlunderAPack(Step):
+    """SP-4.19, SP-4.18. Plunder: an open pack goes beside one's own stack, where only a Tax Audit reaches it."""
+
+    owner: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, PLUNDER_CARD, g.spent)
+        g.place(g.pack[self.owner][-1], PLUNDERED, self.seat)
+
+
+@dataclass(slots=True)
+class AuditAHand(Step):
+    """SP-4.15. Forensic Audit: one sees a whole hand, and takes a card of it."""
+
+    target: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, FORENSIC_AUDIT, g.spent)
+        g.show(g.hand[self.target], [self.seat])
+        g.next(TakeTheirBestCard(self.seat, self.target))
+
+
+@dataclass(slots=True)
+class TakeTheirBestCard(Choice):
+    """SP-4.15, SP-4.16. Any card of the audited hand, or by a setting one of the highest value, goes into one's own.
+
+    That hand has just lost the Forensic Audit, so it does not exceed five.
+    """
+
+    target: int
+    text: ClassVar[str] = "Which card do you take?"
+
+    def act(self) -> Act:
+        return Act(AUDIT, (FORENSIC_AUDIT,), seat=self.target, actor=self.seat)
+
+    def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
+        cards = list(dict.fromkeys(g.hand[self.target].cards))
+        if g.settings.audit_pick == "highest_value":
+            highest = max([VALUE[card] for card in cards])
+            cards = [card for card in cards if VALUE[card] == highest]
+        return [TAKE_FROM[self.target][card] for card in cards]
+
+    def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
+        """SP-0.4. The card of the highest value."""
+        return max(options, key=lambda option: VALUE[option.cards[0]])
+
+    def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...]:
+        """Only the two know which card it is."""
+        return (bit(self.seat) | bit(self.target),)
+
+    def chosen(self, g: StealAndPlunder, option: Option) -> None:
+        theirs, mine = g.hand[self.target], g.hand[self.seat]
+        sure = g.sure_powers[self.target]
+        if sure:
+            if sure == len(theirs.cards):
+                g.count("sure_powers", g.sure_powers[self.seat] + 1, self.seat)
+            g.count("sure_powers", sure - 1, self.target)
+        g.move(option.cards[0], theirs, mine)
+        assert len(mine.cards) <= HAND_SIZE
+
+
+@dataclass(slots=True)
+class FleeTheCountry(Step):
+    """SP-4.20, SP-3.5, SP-7.1. All one's packs, locked and plundered ones too, go offshore; no theft, no tax.
+
+    A new stack begins, and its lowest pack is not locked. A setting shows these packs to all.
+    """
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, FLEE_THE_COUNTRY, g.cover[self.seat])
+        for pack in g.gathered(self.seat):
+            g.place(pack, OFFSHORE, self.seat)
+            if g.settings.offshore_open:
+                g.show(pack)
+
+
+@dataclass(slots=True)
+class TaxAStack(Step):
+    """SP-4.21, SP-4.19, SP-3.5. All the target's packs, locked and plundered ones too, count half and stay for good.
+
+    Offshore packs are exempt; the victim begins a new stack.
+    """
+
+    target: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, TAX_AUDIT, g.cover[self.target])
+        for pack in g.gathered(self.target):
+            g.place(pack, TAXED, self.target)
+
+
+@dataclass(slots=True)
+class BurnAPower(Step):
+    """SP-4.10, SP-7.2. A Power card is spent without effect; so all know the rest of that hand to be Power cards."""
+
+    card: int
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.play_a_power(self.seat, self.card, g.spent)
+        g.count("sure_powers", len(g.hand[self.seat].cards), self.seat)

@@ -1,0 +1,459 @@
+"""The rules of Steal & Plunder, one class a paragraph of `docs/rules/steal_and_plunder.md`, in the order of play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cutpurse.engine.agenda import Choice, Option, Step
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings, choice, flag, number
+from cutpurse.engine.words import FACE_DOWN
+from cutpurse.engine.zones import TABLE, Zone, bit
+from cutpurse.games.steal_and_plunder.battle import AttackAPack, attacks
+from cutpurse.games.steal_and_plunder.cards import (
+    ATTACK,
+    AUDIT,
+    BURN,
+    COPIES,
+    DISCARD,
+    DRAW,
+    FITS,
+    FLEE,
+    FORM,
+    FORM_WITH_DISCARD,
+    HAND_SIZE,
+    LOCKED,
+    PACK,
+    PLUNDER,
+    POWERS,
+    RELOAD,
+    SMALL_DECK_LEAVES_OUT,
+    START,
+    STEAL,
+    TAX,
+    VALUE,
+    WEALTH,
+    WILDS,
+    WORDS,
+    YELLOW,
+)
+from cutpurse.games.steal_and_plunder.powers import (
+    AuditAHand,
+    BurnAPower,
+    FleeTheCountry,
+    PlunderAPack,
+    StealAPack,
+    TaxAStack,
+    uses,
+)
+
+__all__ = ["StealAndPlunder", "StealAndPlunderSettings"]
+
+SMALL_DECK_SEATS: Final = 3
+"""SP-2.5. Only three players may leave cards out."""
+LONGEST_GAME: Final = 100
+"""SP-6.1. Each turn lowers the cards of deck and hands together, and these are at most 100."""
+
+FORM_PACK: Final = {
+    industry: {partner: Option(FORM, (industry, partner)) for partner in (industry, *WILDS)} for industry in WEALTH
+}
+FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
+DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
+IS_WEALTH: Final = frozenset(WEALTH)  # asked at every turn, and to look into a range takes twice as long
+IS_WILD: Final = frozenset(WILDS)
+BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
+
+
+@dataclass(frozen=True, slots=True)
+class StealAndPlunderSettings(Settings):
+    """SP-2.1, SP-2.5, SP-4.4, SP-4.5, SP-4.15, SP-5.3, SP-5.4, SP-7.1. The variants of Steal & Plunder."""
+
+    mode: str = choice("single", "series", text="one game, or games until a total is reached", rule="SP-5.4")
+    target: int = number(
+        10_000_000, 1_000_000, 50_000_000, step=50_000, text="the total that ends a series", rule="SP-5.4"
+    )
+    max_games: int = number(15, 1, 50, text="games after which a series ends anyhow", rule="SP-5.4")
+    small_deck: bool = flag(False, text="three players leave two industries in the box", rule="SP-2.5")
+    removed_yellow: str = choice(
+        "bribe_money",
+        *[WORDS.cards[card - 1].name for card in YELLOW if WORDS.cards[card - 1].name != "bribe_money"],
+        text="which yellow industry the small deck leaves out",
+        rule="SP-2.5",
+    )
+    start_method: str = choice("draw", "random", text="how the first player is found", rule="SP-2.1")
+    strict_first_pack_order: bool = flag(
+        True, text="with a pair in hand the first pack cannot be made with the discard", rule="SP-4.4"
+    )
+    hand_wild_on_discard: bool = flag(
+        False, text="a Wild of the hand makes a pack with a Wealth card on the discard pile", rule="SP-4.5"
+    )
+    audit_pick: str = choice("choice", "highest_value", text="which card a Forensic Audit takes", rule="SP-4.15")
+    offshore_open: bool = flag(False, text="packs are shown to all when they go abroad", rule="SP-7.1")
+
+    def problem(self, seats: int) -> str:
+        if self.small_deck and seats != SMALL_DECK_SEATS:
+            return f"setting small_deck cannot be true with {seats} players; it can be: false"
+        return ""
+
+
+class StealAndPlunder(Game):
+    """SP-0.1. Seats go clockwise, and all chance is one stream."""
+
+    words = WORDS
+    settings_type = StealAndPlunderSettings
+    settings: StealAndPlunderSettings
+
+    deck: Zone
+    discard: Zone
+    spent: Zone
+    battle: Zone
+    start_draw: Zone
+    hand: list[Zone]
+    cover: list[Zone]
+    pack: list[list[Zone]]
+    plundered: list[list[Zone]]
+    offshore: list[list[Zone]]
+    taxed: list[list[Zone]]
+    game: int
+    round: int
+    turns: int
+    start_token: int
+    reload_token: int
+    locked_in: list[int]
+    sure_powers: list[int]
+    total: list[int]
+
+    @classmethod
+    def box(cls, seats: int, settings: StealAndPlunderSettings) -> list[int]:
+        """SP-1.1, SP-2.5. All 101 cards, or the 85 of the small deck."""
+        out = (SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)) if settings.small_deck else ()
+        return [card for card, copies in COPIES.items() if card not in out for _ in range(copies)]
+
+    def begin(self) -> None:
+        if self.settings.start_method == "random":
+            self.next(SetUp(self.chance.below(self.n)))
+        else:
+            self.enter(self.box(self.n, self.settings), self.deck)
+            self.next(DrawForTheStart(TABLE, tuple(range(self.n))))
+
+    def open_packs(self) -> list[Zone | None]:
+        """SP-3.3. By seat the top pack of its stack, unless that is the locked one or there is none."""
+        return [stack[-1] if stack and not stack[-1].counters[LOCKED] else None for stack in self.pack]
+
+    def lay_a_pack(self, seat: int) -> Zone:
+        """SP-3.2, SP-3.3. An empty pack on top of a stack; a player's first is locked, and locks him in."""
+        pack = self.make(PACK, seat)
+        if not self.locked_in[seat]:
+            self.count("locked_in", 1, seat)
+            self.count_zone(pack, LOCKED, 1)
+        return pack
+
+    def gathered(self, seat: int) -> list[Zone]:
+        """SP-3.5. The stack and the plundered packs, which Flee the Country and Tax Audit take together."""
+        return self.pack[seat] + self.plundered[seat]
+
+    def play_a_power(self, seat: int, card: int, to: Zone) -> None:
+        """SP-4.2, SP-4.17, SP-4.23. A used Power card leaves the hand openly, and nothing can counter it."""
+        self.move(card, self.hand[seat], to)
+        if sure := self.sure_powers[seat]:
+            self.count("sure_powers", sure - 1, seat)
+
+    def worth(self, packs: list[Zone]) -> int:
+        """What lies in these packs, in Rand."""
+        return sum([VALUE[card] for pack in packs for card in pack.cards])
+
+    def scores(self) -> list[int]:
+        """SP-5.2, SP-5.3. All packs, the taxed ones half; in a series the totals. Equal scores share the place."""
+        return self.total[:] if self.settings.mode == "series" else self.count_up()
+
+    def count_up(self) -> list[int]:
+        """SP-5.2. What each seat has in this game; a taxed half is exact in steps of 25 000."""
+        return [
+            self.worth(self.pack[seat] + self.plundered[seat] + self.offshore[seat]) + self.worth(self.taxed[seat]) // 2
+            for seat in range(self.n)
+        ]
+
+    def all_packs(self) -> list[Zone]:
+        """Every pack on the table, wherever it lies."""
+        kinds = (self.pack, self.plundered, self.offshore, self.taxed)
+        return [pack for kind in kinds for side in kind for pack in side]
+
+    def may_lie(self, zone: Zone, card: int) -> bool:
+        """SP-7.2. A hidden partner goes with its industry; a burn shows that the rest of a hand is Power cards."""
+        if zone.kind.many:
+            return card in FITS[zone.cards[-1]]
+        if zone.owner != TABLE and self.sure_powers[zone.owner] == len(zone.cards):
+            return card in POWERS
+        return True
+
+    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
+        """SP-7.2. First the Power cards that a burn has betrayed, then the hidden partners."""
+        for seat, hand in enumerate(self.hand):
+            for _ in range(self.sure_powers[seat] - sum(card in POWERS for card in hand.cards)):
+                powers = [card for card in unseen if card in POWERS]
+                card = powers[chance.pick(powers)]
+                unseen.remove(card)
+                hand.cards[hand.cards.index(FACE_DOWN)] = card
+            hand.cards.sort()
+        # Twins and Wilds are equally likely copy by copy, except that no pack may be left without a partner:
+        # where more partners are hidden than twins are unseen, that many Wilds are spoken for.
+        packs = [pack for pack in self.all_packs() if FACE_DOWN in pack.cards]
+        hidden = dict.fromkeys(WEALTH, 0)
+        for pack in packs:
+            hidden[pack.cards[-1]] += 1
+        for pack in packs:
+            industry = pack.cards[-1]
+            short = {kind: max(0, packs_left - unseen.count(kind)) for kind, packs_left in hidden.items()}
+            wilds = [card for card in unseen if card in WILDS]
+            if not short[industry] and len(wilds) <= sum(short.values()):
+                wilds = []
+            partners = wilds + [industry] * unseen.count(industry)
+            card = partners[chance.pick(partners)]
+            unseen.remove(card)
+            pack.cards[pack.cards.index(FACE_DOWN)] = card
+            hidden[industry] -= 1
+
+    def is_plausible(self) -> bool:
+        """SP-7.2. Every pack is of one industry, and no hand has fewer Power cards than all know of."""
+        if any(card not in FITS[pack.cards[-1]] for pack in self.all_packs() for card in pack.cards):
+            return False
+        return all(
+            sure <= sum(card in POWERS for card in hand.cards)
+            for sure, hand in zip(self.sure_powers, self.hand, strict=True)
+        )
+
+
+@dataclass(slots=True)
+class DrawForTheStart(Step):
+    """SP-2.1. Each of these seats draws a card face up, and the highest value begins; the best draw again if tied.
+
+    A deck too short for that takes all drawn cards back first. In the end all of them go back.
+    """
+
+    drawers: tuple[int, ...]
+
+    def run(self, g: StealAndPlunder) -> None:
+        if len(g.deck.cards) < len(self.drawers):
+            g.move_all(g.start_draw, g.deck)
+        drawn: dict[int, int] = {}
+        for seat in self.drawers:
+            card = g.move_random(g.deck, g.start_draw)
+            g.tell(DRAW, (card,), actor=seat)
+            drawn[seat] = VALUE[card]
+        best = tuple([seat for seat, value in drawn.items() if value == max(drawn.values())])
+        g.next(SetUp(best[0]) if len(best) == 1 else DrawForTheStart(TABLE, best))
+
+
+@dataclass(slots=True)
+class SetUp(Step):
+    """SP-2.1, SP-2.2, SP-2.3, SP-2.4. This seat gets both tokens; all cards are shuffled and five dealt to each.
+
+    One card of the deck that is no Power card, each as likely, begins the discard pile; then the rest is shuffled.
+    """
+
+    def run(self, g: StealAndPlunder) -> None:
+        g.open_deal(g.game + 1)
+        g.locked_in, g.sure_powers, g.turns = [0] * g.n, [0] * g.n, 0
+        g.count(START, self.seat + 1)
+        g.count(RELOAD, self.seat + 1)
+        g.count("round", 1)
+        g.enter(g.box(g.n, g.settings), g.deck)
+        g.shuffle(g.deck)
+        for seat in g.seats_from(self.seat):
+            for _ in range(HAND_SIZE):
+                g.move_top(g.deck, g.hand[seat])
+        no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
+        g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
+        g.shuffle(g.deck)
+        g.next(BeginATurn(self.seat))
+
+
+@dataclass(slots=True)
+class BeginATurn(Step):
+    """SP-4.1. One turn for each seat from the Start holder on makes a round; who holds no card is skipped."""
+
+    def run(self, g: StealAndPlunder) -> None:
+        seat = self.seat
+        left = g.next_seat(seat)
+        following = BeginATurn(left) if left != g.start_token - 1 else ReloadTheHands(g.reload_token - 1)
+        if g.hand[seat].cards:
+            g.turns += 1
+            assert g.turns <= LONGEST_GAME
+            g.next(TakeATurn(seat), following)
+        else:
+            g.next(following)
+
+
+@dataclass(slots=True)
+class TakeATurn(Choice):
+    """SP-4.2, SP-4.9. One action, which ends the turn. Nobody may pass."""
+
+    text: ClassVar[str] = "What do you do on your turn?"
+
+    def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
+        """SP-4.3, SP-4.4, SP-4.10. In the order of the sheet; a Power card is burned only if nothing else is left.
+
+        Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
+        """
+        hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
+        faces = dict.fromkeys(hand)
+        wealth = [card for card in faces if card in IS_WEALTH]
+        wilds = [card for card in faces if card in IS_WILD]
+        options = pairs(hand, wealth, wilds)
+        if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
+            options += with_the_discard(g, wealth, wilds)
+        options += [DISCARD_CARD[card] for card in wealth + wilds]
+        if locked_in:
+            options += attacks(g, seat, wealth, wilds)
+            if hand[-1] in POWERS:
+                for power in faces:
+                    if power in POWERS:
+                        options += uses(g, seat, power)
+        return options or [BURN_CARD[power] for power in faces]
+
+    def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
+        """SP-0.4. To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."""
+        discards = [option for option in options if option.verb == DISCARD]
+        return min(discards, key=lambda option: VALUE[option.cards[0]]) if discards else options[0]
+
+    def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...] | None:
+        """SP-3.2, SP-3.4. The partner in a pack is shown to nobody, except in a player's first pack."""
+        if option.verb == FORM:
+            return g.everyone, partner_seen_by(g, self.seat)
+        if option.verb == FORM_WITH_DISCARD:
+            return (joined_seen_by(g, self.seat),)
+        return None
+
+    def chosen(self, g: StealAndPlunder, option: Option) -> None:
+        if option.verb == FORM:
+            self.form_a_pack(g, *option.cards)
+        elif option.verb == FORM_WITH_DISCARD:
+            self.form_a_pack_with_the_discard(g, option.cards[0])
+        elif option.verb == DISCARD:
+            self.discard_and_draw(g, option.cards[0])
+        else:
+            self.make_trouble(g, option)
+
+    def form_a_pack(self, g: StealAndPlunder, industry: int, partner: int) -> None:
+        """SP-3.1, SP-3.2, SP-3.4. Two twins, or a Wealth card and a Wild; the Wealth card lies on top."""
+        seen_by = partner_seen_by(g, self.seat)
+        pack = g.lay_a_pack(self.seat)
+        g.move(partner, g.hand[self.seat], pack, shown=seen_by)
+        g.move(industry, g.hand[self.seat], pack, shown=g.everyone)
+
+    def form_a_pack_with_the_discard(self, g: StealAndPlunder, card: int) -> None:
+        """SP-4.5, SP-4.6, SP-4.8. The top discard joins a card of the hand at once; below it lies the new top."""
+        seen_by = joined_seen_by(g, self.seat)
+        pack = g.lay_a_pack(self.seat)
+        if g.discard.cards[-1] in WILDS:
+            g.move_top(g.discard, pack)
+            g.move(card, g.hand[self.seat], pack, shown=seen_by)
+        else:
+            g.move(card, g.hand[self.seat], pack, shown=seen_by)
+            g.move_top(g.discard, pack)
+
+    def discard_and_draw(self, g: StealAndPlunder, card: int) -> None:
+        """SP-4.7, SP-4.9. A Wealth card or a Wild is discarded and a card drawn, if there is one."""
+        g.move(card, g.hand[self.seat], g.discard)
+        if g.deck.cards:
+            g.move_top(g.deck, g.hand[self.seat])
+
+    def make_trouble(self, g: StealAndPlunder, option: Option) -> None:
+        """SP-4.2. An attack or a Power card."""
+        seat, verb, card = self.seat, option.verb, option.cards[0]
+        target = TABLE if option.seat is None else option.seat
+        if verb == ATTACK:
+            g.next(AttackAPack(seat, target, card))
+        elif verb == STEAL:
+            g.next(StealAPack(seat, target))
+        elif verb == PLUNDER:
+            g.next(PlunderAPack(seat, target))
+        elif verb == AUDIT:
+            g.next(AuditAHand(seat, target))
+        elif verb == FLEE:
+            g.next(FleeTheCountry(seat))
+        elif verb == TAX:
+            g.next(TaxAStack(seat, target))
+        else:
+            g.next(BurnAPower(seat, card))
+
+
+def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
+    """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
+    options = []
+    for industry in wealth:
+        if hand.count(industry) > 1:
+            options.append(FORM_PACK[industry][industry])
+        for wild in wilds:
+            options.append(FORM_PACK[industry][wild])
+    return options
+
+
+def with_the_discard(g: StealAndPlunder, wealth: list[int], wilds: list[int]) -> list[Option]:
+    """SP-4.5, SP-4.6. A twin for Wealth on the discard pile, any Wealth for a Wild; a Wild for Wealth by a setting."""
+    top = g.discard.cards[-1]
+    if top in WILDS:
+        return [FORM_PACK_WITH_DISCARD[card] for card in wealth]
+    options = [FORM_PACK_WITH_DISCARD[top]] if top in wealth else []
+    if g.settings.hand_wild_on_discard:
+        options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
+    return options
+
+
+def partner_seen_by(g: StealAndPlunder, seat: int) -> int:
+    """SP-3.2, SP-3.4. Both cards of a first pack are shown; later the partner is known to its holder only."""
+    return bit(seat) if g.locked_in[seat] else g.everyone
+
+
+def joined_seen_by(g: StealAndPlunder, seat: int) -> int:
+    """SP-4.5. What joins the discard is no secret, unless it may be the twin or a Wild under a Wealth card."""
+    if g.settings.hand_wild_on_discard and g.discard.cards[-1] in WEALTH:
+        return partner_seen_by(g, seat)
+    return g.everyone
+
+
+@dataclass(slots=True)
+class ReloadTheHands(Step):
+    """SP-4.25, SP-5.1. From the Reload holder on each fills his hand to five in one go, as long as the deck lasts.
+
+    With deck and all hands empty the game has ended: all turns left were skipped, and this Reload is void.
+    """
+
+    def run(self, g: StealAndPlunder) -> None:
+        if not g.deck.cards and not any(hand.cards for hand in g.hand):
+            g.next(EndTheGame(TABLE))
+            return
+        for seat in g.seats_from(self.seat):
+            hand = g.hand[seat]
+            while g.deck.cards and len(hand.cards) < HAND_SIZE:
+                g.move_top(g.deck, hand)
+        g.count(RELOAD, g.next_seat(self.seat) + 1)
+        g.count("round", g.round + 1)
+        g.next(BeginATurn(g.start_token - 1))
+
+
+@dataclass(slots=True)
+class EndTheGame(Step):
+    """SP-5.2, SP-5.3, SP-5.4, SP-2.2. All packs are opened and counted; in a series Start moves on for the next game.
+
+    A series ends with a total of the target or more that no other equals, or after the last game it may have.
+    """
+
+    def run(self, g: StealAndPlunder) -> None:
+        for pack in g.all_packs():
+            if any(mask != g.everyone for mask in pack.masks or ()):
+                g.show(pack)
+        if g.settings.mode == "single":
+            g.tell_scores(over=True)
+            return
+        for seat, score in enumerate(g.count_up()):
+            g.count("total", g.total[seat] + score, seat)
+        g.game += 1
+        best = max(g.total)
+        decided = best >= g.settings.target and g.total.count(best) == 1
+        over = decided or g.game == g.settings.max_games
+        g.tell_scores(over)
+        if not over:
+            g.next(SetUp(g.next_seat(g.start_token - 1)))

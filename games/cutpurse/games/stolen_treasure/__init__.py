@@ -1,0 +1,1 @@
+"""Stolen Treasure: bury treasure before somebody steals it, and answer piracy with piracy."""

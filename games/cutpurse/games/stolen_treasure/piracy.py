@@ -1,0 +1,404 @@
+"""Stolen Treasure, chapter 3.3: the piracy cards, and Yarr! and Pirate's Code, which answer them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
+from cutpurse.engine.zones import bit
+from cutpurse.games.stolen_treasure.cards import (
+    BEFALL,
+    BOMBS_AWAY,
+    CODE,
+    COPIES,
+    DISCARD,
+    DIVERT,
+    DRAW,
+    GIVE,
+    HOOK,
+    KRAKEN,
+    LAST_TREASURE,
+    MAX_PLAYERS,
+    NOBODY,
+    NULLIFY,
+    PLUNDER,
+    SKULDUGGERY,
+    SPYGLASS,
+    TAKE,
+    TAKE_PIRACY,
+    TAKE_TREASURE,
+    X_MARKS_THE_SPOT,
+    YARR,
+)
+
+if TYPE_CHECKING:
+    from cutpurse.games.stolen_treasure.rules import StolenTreasure
+
+__all__ = ["DISCARD_CARD", "DRAW_FROM", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
+
+PLUNDERED: Final = 2
+"""ST-3.14. Plunder draws two."""
+STOLEN: Final = 2
+"""ST-3.18. YO HO HO! takes two from each."""
+BOMBED: Final = 2
+"""ST-3.21. Bombs Away costs two piracy cards."""
+
+PASS_OR_YARR: Final = [PASS, Option(NULLIFY, (YARR,))]
+ONLY_PASS: Final = [PASS]
+DRAW_FROM: Final = [Option(DRAW, zone=zone) for zone in range(4)]
+DIVERT_TO: Final = [Option(DIVERT, (CODE,), seat=seat) for seat in range(MAX_PLAYERS)]
+TREASURE_OF: Final = [Option(TAKE_TREASURE, seat=seat) for seat in range(MAX_PLAYERS)]
+PIRACY_OF: Final = [Option(TAKE_PIRACY, seat=seat) for seat in range(MAX_PLAYERS)]
+GIVE_TO: Final = [[Option(GIVE, (card,), seat=seat) for card in range(len(COPIES))] for seat in range(MAX_PLAYERS)]
+TAKE_OF: Final = [[Option(TAKE, (card,), seat=s) for card in range(LAST_TREASURE + 1)] for s in range(MAX_PLAYERS)]
+DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in range(len(COPIES))]
+
+
+@dataclass(slots=True)
+class PlayACard(Step):
+    """ST-3.9. The card is shown and its target named."""
+
+    card: int
+    target: int
+
+    def run(self, g: StolenTreasure) -> None:
+        g.move(self.card, g.piracy_hand[self.seat], g.in_play)
+        g.next(AnyYarr(self.seat), CarryItOut(self.seat, self.card, self.target))
+
+
+@dataclass(slots=True)
+class AnyYarr(Poll):
+    """ST-0.3, ST-3.10. Everyone but the one who showed a card may stop it, the first clockwise from his left acts.
+
+    A Yarr! can be stopped in the same way.
+    """
+
+    text: ClassVar[str] = "Play Yarr! on the card that was just shown?"
+
+    def seats(self, g: StolenTreasure) -> list[int]:
+        return [seat for seat in range(g.n) if seat != self.seat]
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        return PASS_OR_YARR if YARR in g.piracy_hand[seat].cards else ONLY_PASS
+
+    def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
+        for seat in g.opponents(self.seat):
+            if answers[seat] != PASS:
+                g.tell(NULLIFY, (YARR,), actor=seat)
+                g.move(YARR, g.piracy_hand[seat], g.in_play)
+                g.next(AnyYarr(seat), Nullify(seat))
+                return
+
+
+@dataclass(slots=True)
+class Nullify(Step):
+    """ST-3.10. A Yarr! that stands: the card beneath it has no effect. So an odd number nullifies, an even does not."""
+
+    def act(self) -> Act:
+        return Act(NULLIFY, (YARR,), actor=self.seat)
+
+    def run(self, g: StolenTreasure) -> None:
+        g.agenda.pop()
+
+
+@dataclass(slots=True)
+class CarryItOut(Step):
+    """ST-3.11. A card that stands; one aimed at opponents makes an instance for each, clockwise from the left."""
+
+    card: int
+    target: int
+
+    def run(self, g: StolenTreasure) -> None:
+        seat, card = self.seat, self.card
+        if card == PLUNDER:
+            g.next(Plunder(seat, PLUNDERED))
+        elif card == KRAKEN:
+            g.next(ReleaseTheKraken(seat))
+        else:
+            targets = g.opponents(seat) if self.target == NOBODY else [self.target]
+            g.next(*[DivertOrSuffer(target, seat, card) for target in targets])
+
+
+@dataclass(slots=True)
+class DivertOrSuffer(Choice):
+    """ST-3.11, ST-3.12, ST-3.13. An instance of an effect, whose present target may play Pirate's Code and name any
+    other player instead. An instance that stays waits until all have been asked.
+    """
+
+    active: int
+    card: int
+    text: ClassVar[str] = "Play Pirate's Code, or let it happen?"
+
+    def act(self) -> Act:
+        return Act(BEFALL, (self.card,), seat=self.seat)
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        if CODE in g.piracy_hand[seat].cards:
+            return [PASS, *[DIVERT_TO[other] for other in g.opponents(seat)]]
+        return ONLY_PASS
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        if option.seat is None:
+            # Below all other instances, just above FinishTheAction, which is the lowest step: they go in their order.
+            g.agenda.insert(1, Befall(self.seat, self.active, self.card))
+            return
+        g.move(CODE, g.piracy_hand[self.seat], g.in_play)
+        again = DivertOrSuffer(self.seat, self.active, self.card)
+        g.next(AnyYarr(self.seat), Divert(self.seat, option.seat), again)
+
+
+@dataclass(slots=True)
+class Divert(Step):
+    """ST-3.11. A Code that stands: the instance beneath has a new target, who is asked in the same way."""
+
+    to: int
+
+    def act(self) -> Act:
+        return Act(DIVERT, (CODE,), seat=self.to, actor=self.seat)
+
+    def run(self, g: StolenTreasure) -> None:
+        beneath = g.agenda.pop()
+        assert isinstance(beneath, DivertOrSuffer)
+        g.next(DivertOrSuffer(self.to, beneath.active, beneath.card))
+
+
+@dataclass(slots=True)
+class Befall(Step):
+    """ST-0.4, ST-3.11, ST-3.12. An instance takes effect on its last target; the gain is the active player's.
+
+    If that is the active player himself, only a lost turn or a bomb means something.
+    """
+
+    active: int
+    card: int
+
+    def act(self) -> Act:
+        return Act(BEFALL, (self.card,), seat=self.seat)
+
+    def run(self, g: StolenTreasure) -> None:
+        target, active, card = self.seat, self.active, self.card
+        if card == BOMBS_AWAY:
+            g.next(DropBombs(target))
+            return
+        if card == HOOK:
+            g.next(LoseTheNextTurn(target))
+        if target == active:
+            return
+        if card in (HOOK, SKULDUGGERY):
+            g.next(StealACard(active, target, card))
+        elif card == SPYGLASS:
+            g.next(SwapHands(active, target))
+        elif card == X_MARKS_THE_SPOT:
+            if g.buried[target].cards:
+                g.next(DigUp(active, target))
+        else:
+            g.next(YoHoHo(active, target))
+
+
+@dataclass(slots=True)
+class Plunder(Step):
+    """ST-3.14. Two treasures, one by one, as far as there are any."""
+
+    left: int
+
+    def run(self, g: StolenTreasure) -> None:
+        if self.left and g.treasure_to_draw():
+            g.next(ChooseAPile(self.seat), Plunder(self.seat, self.left - 1))
+
+
+@dataclass(slots=True)
+class ChooseAPile(Choice):
+    """ST-3.14, ST-3.3. The pile is chosen after seeing the treasure before; the card is shown to all."""
+
+    text: ClassVar[str] = "Which pile do you draw from?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        return [DRAW_FROM[pile.number] for pile in g.treasure_to_draw()]
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        g.draw(self.seat, option.zone)
+
+
+@dataclass(slots=True)
+class SwapHands(Step):
+    """ST-3.15, ST-3.6, ST-4.1. All hand cards change hands, The Black Spot too; all treasure in both is new there."""
+
+    target: int
+
+    def run(self, g: StolenTreasure) -> None:
+        g.exchange(g.piracy_hand[self.seat], g.piracy_hand[self.target])
+        g.exchange(g.treasure_hand[self.seat], g.treasure_hand[self.target])
+        for hand in (g.treasure_hand[self.seat], g.treasure_hand[self.target]):
+            hand.columns = [[g.turn] * len(hand.cards)]
+
+
+@dataclass(slots=True)
+class StealACard(Step):
+    """ST-3.16, ST-3.19, ST-3.22. A random card out of the target's hand: of a kind that the active player names, or
+    by a setting of the whole hand. Of an empty hand nothing.
+    """
+
+    target: int
+    card: int
+
+    def run(self, g: StolenTreasure) -> None:
+        treasure, size = len(g.treasure_hand[self.target].cards), g.hand_size(self.target)
+        if not size:
+            return
+        if g.settings.true_random_theft:
+            g.next(TakeARandomCard(self.seat, self.target, self.card, g.chance.below(size) < treasure))
+        else:
+            g.next(NameAKind(self.seat, self.target, self.card))
+
+
+@dataclass(slots=True)
+class NameAKind(Choice):
+    """ST-3.16, ST-3.19. Treasure or piracy, of which the target holds a card."""
+
+    target: int
+    card: int
+    text: ClassVar[str] = "Which kind of card do you take?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        options = [TREASURE_OF[self.target]] if g.treasure_hand[self.target].cards else []
+        if g.piracy_hand[self.target].cards:
+            options.append(PIRACY_OF[self.target])
+        return options
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        g.next(TakeARandomCard(self.seat, self.target, self.card, option.verb == TAKE_TREASURE))
+
+
+@dataclass(slots=True)
+class TakeARandomCard(Step):
+    """ST-3.16, ST-3.19, ST-3.6. Chance picks; thief and victim see it. What Skulduggery took lies aside until the thief
+    has given another card, if he has one.
+    """
+
+    target: int
+    card: int
+    treasure: bool
+
+    def run(self, g: StolenTreasure) -> None:
+        seat = self.seat
+        hands = g.treasure_hand if self.treasure else g.piracy_hand
+        if self.card == HOOK:
+            g.move_random(hands[self.target], hands[seat], columns=(g.turn,))
+            return
+        g.move_random(hands[self.target], g.taken, shown=bit(seat))
+        g.next(KeepWhatWasTaken(seat))
+        if g.hand_size(seat):
+            g.next(GiveACard(seat, self.target, self.treasure))
+
+
+@dataclass(slots=True)
+class GiveACard(Choice):
+    """ST-3.16, ST-3.6, ST-4.1. A card of one's choice in return, not the very one taken; only the two see its face."""
+
+    target: int
+    treasure: bool  # what was taken; its back tells all
+    text: ClassVar[str] = "Which card do you give in return?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        hand, give = g.treasure_hand[seat], GIVE_TO[self.target]
+        piracy = [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+        return g.copies(give, hand, range(len(hand.cards))) + piracy
+
+    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+        """ST-0.6. The lowest treasure, a piracy card only without one."""
+        return g.lowest_treasure(options)
+
+    def seen_by(self, g: StolenTreasure, option: Option) -> tuple[int, ...]:
+        return (bit(self.seat) | bit(self.target),)
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        if option.cards[0] <= LAST_TREASURE:
+            hand = g.treasure_hand[self.seat]
+            g.move_at(g.place_of(option, hand), hand, g.treasure_hand[self.target], columns=(g.turn,))
+        else:
+            g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_hand[self.target])
+
+
+@dataclass(slots=True)
+class KeepWhatWasTaken(Step):
+    """ST-3.16, ST-3.6. Then the card taken joins the thief's hand."""
+
+    def run(self, g: StolenTreasure) -> None:
+        hands = g.treasure_hand if g.taken.cards[0] <= LAST_TREASURE else g.piracy_hand
+        g.move_top(g.taken, hands[self.seat], columns=(g.turn,))
+
+
+@dataclass(slots=True)
+class DigUp(Choice):
+    """ST-3.17, ST-3.6, ST-3.7. One buried card of the target, of any value, into the hand."""
+
+    target: int
+    text: ClassVar[str] = "Which buried card do you dig up?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        return [TAKE_OF[self.target][card] for card in dict.fromkeys(g.buried[self.target].cards)]
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        card, target = option.cards[0], self.target
+        g.move(card, g.buried[target], g.treasure_hand[self.seat], columns=(g.turn,))
+        g.count("buried_total", g.buried_total[target] - g.value[card], target)
+
+
+@dataclass(slots=True)
+class YoHoHo(Step):
+    """ST-3.18, ST-3.6. Two random treasure cards out of the target's hand, or as many as he has."""
+
+    target: int
+
+    def run(self, g: StolenTreasure) -> None:
+        hand = g.treasure_hand[self.target]
+        for _ in range(min(STOLEN, len(hand.cards))):
+            g.move_random(hand, g.treasure_hand[self.seat], columns=(g.turn,))
+
+
+@dataclass(slots=True)
+class LoseTheNextTurn(Step):
+    """ST-3.19, ST-3.2. Hook, whatever it took; two before one turn skip only that one."""
+
+    def run(self, g: StolenTreasure) -> None:
+        g.count("skip_next", 1, self.seat)
+
+
+@dataclass(slots=True)
+class ReleaseTheKraken(Step):
+    """ST-3.20. Treasure out of all hands goes unseen to the piles, which are shuffled as one and cut."""
+
+    def run(self, g: StolenTreasure) -> None:
+        for seat in g.seats_from(self.seat):
+            g.move_all(g.treasure_hand[seat], g.treasure_pile_1)
+        g.move_all(g.treasure_pile_2, g.treasure_pile_1)
+        g.shuffle_and_cut()
+
+
+@dataclass(slots=True)
+class DropBombs(Step):
+    """ST-3.21. Who has more than two piracy cards chooses; who has fewer discards all."""
+
+    def run(self, g: StolenTreasure) -> None:
+        hand = g.piracy_hand[self.seat]
+        if len(hand.cards) > BOMBED:
+            g.next(DiscardPiracy(self.seat, BOMBED))
+        else:
+            g.move_all(hand, g.piracy_discards)
+
+
+@dataclass(slots=True)
+class DiscardPiracy(Choice):
+    """ST-3.21, ST-4.1. A piracy card of one's choice, The Black Spot too."""
+
+    left: int
+    text: ClassVar[str] = "Which piracy card do you discard?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        return [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
+        if self.left > 1:
+            g.next(DiscardPiracy(self.seat, self.left - 1))

@@ -1,0 +1,498 @@
+"""The rules of Stolen Treasure, one class a paragraph of `docs/rules/stolen_treasure.md`, in the order of play.
+
+Here are the set-up, the turn, drawing, burying, the hand limit and the end; `piracy` has the piracy cards and `wager`
+the wager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings, choice, flag, number, table
+from cutpurse.engine.words import FACE_DOWN
+from cutpurse.engine.zones import Zone
+from cutpurse.games.stolen_treasure.cards import (
+    BLACK_SPOT,
+    BOMBS_AWAY,
+    BURY,
+    COPIES,
+    DRAW,
+    END_TURN,
+    FIRST_PIRACY,
+    HOOK,
+    KRAKEN,
+    LAST_TREASURE,
+    MAX_PLAYERS,
+    NOBODY,
+    PLAY,
+    PLAY_ON,
+    PLUNDER,
+    SKIPPED,
+    SKULDUGGERY,
+    SPYGLASS,
+    TAKEN,
+    TREASURE_ZONES,
+    VALUES,
+    WAGER,
+    WORDS,
+    X_MARKS_THE_SPOT,
+    YO_HO_HO,
+)
+from cutpurse.games.stolen_treasure.piracy import DISCARD_CARD, DRAW_FROM, DiscardPiracy, GiveACard, PlayACard
+from cutpurse.games.stolen_treasure.wager import MatchTheStake, StakeTreasure, least_match
+
+__all__ = ["StolenTreasure", "StolenTreasureSettings"]
+
+ACTIONS: Final = 2
+"""ST-3.1. Up to two actions a turn."""
+HAND_LIMIT: Final = 7
+"""ST-6.1. So many cards stay in a hand, treasure and piracy together, when the limit is on."""
+HIGHEST_VALUE: Final = 5000  # either way; so that the sums of stakes stay few
+RANDOM: Final = -1
+GUESSES: Final = 100  # hands tried out before the plainest reason for not having won is taken
+
+BURY_CARD: Final = [Option(BURY, (card,)) for card in range(LAST_TREASURE + 1)]
+PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(COPIES))]
+PLAY_CARD_ON: Final = [[Option(PLAY_ON, (card,), seat=s) for s in range(MAX_PLAYERS)] for card in range(len(COPIES))]
+WAGER_AGAINST: Final = [Option(WAGER, seat=seat) for seat in range(MAX_PLAYERS)]
+END_THE_TURN: Final = Option(END_TURN)
+
+
+@dataclass(frozen=True, slots=True)
+class StolenTreasureSettings(Settings):
+    """ST-1.2, ST-2.2, ST-2.3, ST-3.5, ST-3.22, ST-3.26, ST-5.3, ST-6.1, ST-6.2, ST-6.3. The variants."""
+
+    target: int = number(1500, 500, 5000, step=50, text="the score that wins", rule="ST-6.2")
+    hand_limit: str = choice("off", "7", text="cards that a hand may hold after an action", rule="ST-6.1")
+    true_random_theft: bool = flag(False, text="theft does not name a kind of card", rule="ST-6.3")
+    wager_method: str = choice("coin", "die", "rps", text="what decides a wager", rule="ST-3.26")
+    bury_delay: str = choice("next_turn", "full_round", text="when a new treasure may be buried", rule="ST-3.5")
+    start_treasure: int = number(0, 0, 3, text="treasure cards dealt to each player", rule="ST-2.2")
+    start_piracy: int = number(0, 0, 3, text="piracy cards dealt to each player", rule="ST-2.2")
+    first_seat: int = number(RANDOM, 0, MAX_PLAYERS - 1, names={"random": RANDOM}, text="who begins", rule="ST-2.3")
+    max_rounds: int = number(100, 20, 500, text="rounds after which the highest score wins", rule="ST-5.3")
+    values: tuple[tuple[str, int], ...] = table(
+        tuple(card.name for card in WORDS.cards[:LAST_TREASURE]), text="values of treasure cards", rule="ST-1.2"
+    )
+
+    def problem(self, seats: int) -> str:
+        if self.first_seat >= seats:
+            allowed = f"random, 0 to {seats - 1}"
+            return f"setting first_seat cannot be {self.first_seat} with {seats} players; it can be: {allowed}"
+        for name, value in self.values:
+            if abs(value) > HIGHEST_VALUE:
+                allowed = f"-{HIGHEST_VALUE} to {HIGHEST_VALUE} for each name"
+                return f"setting values cannot be '{name}:{value}'; it can be: {allowed}"
+        return ""
+
+
+class StolenTreasure(Game):
+    """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
+
+    words = WORDS
+    settings_type = StolenTreasureSettings
+    settings: StolenTreasureSettings
+
+    treasure_pile_1: Zone
+    treasure_pile_2: Zone
+    piracy_pile: Zone
+    treasure_discards: Zone
+    piracy_discards: Zone
+    in_play: Zone
+    taken: Zone
+    treasure_hand: list[Zone]
+    piracy_hand: list[Zone]
+    buried: list[Zone]
+    stake: list[Zone]
+    turn: int
+    actions_left: int
+    skip_next: list[int]
+    buried_total: list[int]
+    won: list[int]
+
+    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
+        """ST-1.1, ST-1.2. What a card is worth follows from the settings."""
+        super().__init__(seats, settings, chance)
+        self.value = VALUES[:]  # by card; never changed, so forks share it
+        for name, value in self.settings.values:
+            self.value[WORDS.card_named(name)] = value
+
+    @classmethod
+    def box(cls, seats: int, settings: StolenTreasureSettings) -> list[int]:
+        """ST-1.1, ST-1.3. 50 treasure and 45 piracy cards."""
+        return [card for card, copies in enumerate(COPIES) for _ in range(copies)]
+
+    def begin(self) -> None:
+        seat = self.settings.first_seat
+        self.next(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
+
+    # -- piles
+    def treasure_to_draw(self) -> list[Zone]:
+        """ST-3.4. The treasure piles that can be drawn from; of empty ones those that get a discard."""
+        both = [self.treasure_pile_1, self.treasure_pile_2]
+        return [pile for pile in both if pile.cards] or both[: len(self.treasure_discards.cards)]
+
+    def piracy_to_draw(self) -> bool:
+        """ST-3.4. Whether there is a piracy card to draw."""
+        return bool(self.piracy_pile.cards or self.piracy_discards.cards)
+
+    def shuffle_and_cut(self) -> None:
+        """ST-2.1, ST-3.4, ST-3.20. All cards of the first treasure pile; half of them become the second."""
+        self.shuffle(self.treasure_pile_1)
+        for _ in range(len(self.treasure_pile_1.cards) // 2):
+            self.move_top(self.treasure_pile_1, self.treasure_pile_2)
+
+    def draw(self, seat: int, pile_number: int) -> None:
+        """ST-3.3, ST-3.4, ST-3.6. The top card of a pile: treasure is shown to all, piracy is taken unseen.
+
+        An empty pile is renewed first.
+        """
+        pile = self.zone(pile_number)
+        if pile is self.piracy_pile:
+            if not pile.cards:
+                self.move_all(self.piracy_discards, pile)
+                self.shuffle(pile)
+            self.move_top(pile, self.piracy_hand[seat])
+            return
+        if not pile.cards:
+            self.move_all(self.treasure_discards, self.treasure_pile_1)
+            self.shuffle_and_cut()
+        self.move_top(pile, self.treasure_hand[seat], shown=self.everyone, columns=(self.turn,))
+
+    # -- hands
+    def hand_size(self, seat: int) -> int:
+        """ST-1.4. How many cards a hand holds of both kinds; all can see it."""
+        return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
+
+    def copies(self, options: list[Option], zone: Zone, places: Iterable[int]) -> list[Option]:
+        """ST-0.2. The option (by card) for each of these places of a zone of treasure, equal copies only once.
+
+        Where the copies of a face differ in `since`, the option names the place.
+        """
+        cards, since = zone.cards, zone.columns[0] if zone.columns else []
+        offered: list[Option] = []
+        last = (FACE_DOWN, 0)
+        for place in places:
+            card = cards[place]
+            if (card, since[place]) == last:
+                continue
+            last = card, since[place]
+            first = cards.index(card)
+            differ = since[first] != since[first + cards.count(card) - 1]
+            offered.append(options[card]._replace(places=(place,)) if differ else options[card])
+        return offered
+
+    def place_of(self, option: Option, zone: Zone) -> int:
+        """The place in a zone of treasure of the card that an option names."""
+        return option.places[0] if option.places else zone.cards.index(option.cards[0])
+
+    def lowest_treasure(self, options: list[Option]) -> Option:
+        """ST-0.6. Of options that each name a card, treasure before piracy, the one of lowest value, the first such."""
+        treasure = [option for option in options if option.cards[0] <= LAST_TREASURE]
+        return min(treasure, key=lambda option: self.value[option.cards[0]]) if treasure else options[0]
+
+    # -- scoring
+    def score(self, seat: int) -> int:
+        """ST-5.1, ST-3.8. All that is buried, and what is negative in the hand; good treasure there counts nothing."""
+        value = self.value
+        return self.buried_total[seat] + sum([min(0, value[card]) for card in self.treasure_hand[seat].cards])
+
+    def has_the_spot(self, seat: int) -> bool:
+        """ST-4.1. Who holds The Black Spot cannot win."""
+        return BLACK_SPOT in self.piracy_hand[seat].cards
+
+    def scores(self) -> list[int]:
+        return [self.score(seat) for seat in range(self.n)]
+
+    def standing(self, seat: int) -> tuple[int, ...]:
+        """ST-5.3. Who has won, then by score."""
+        return self.won[seat], self.score(seat)
+
+    # -- imagining
+    def may_lie(self, zone: Zone, card: int) -> bool:
+        """ST-1.4. The backs tell treasure from piracy."""
+        treasure = card <= LAST_TREASURE
+        if zone.kind is TAKEN:
+            return any(isinstance(step, GiveACard) and step.treasure == treasure for step in self.agenda)
+        return (zone.kind in TREASURE_ZONES) == treasure
+
+    def wager_against(self) -> int:
+        """Whose match lies complete in the wager that is on, or NOBODY."""
+        bottom = self.agenda[0] if self.agenda else None
+        if not isinstance(bottom, FinishTheAction) or bottom.card or bottom.target == NOBODY:
+            return NOBODY
+        matching = isinstance(self.agenda[-1], MatchTheStake | StakeTreasure)
+        return NOBODY if matching or not self.stake[bottom.target].cards else bottom.target
+
+    def should_not_have_won(self) -> list[int]:
+        """ST-7.2. Who has buried enough and, as hands have not changed since the last check, cannot have won by it."""
+        if not self.agenda or isinstance(self.agenda[-1], GiveACard | DiscardPiracy | DiscardToTheLimit):
+            return []
+        return [seat for seat in range(self.n) if self.buried_total[seat] >= self.settings.target]
+
+    def is_plausible(self) -> bool:
+        """ST-7.2. Who has buried enough and has not won has a reason; a match below the stake was the best he had."""
+        top = self.agenda[-1] if self.agenda else None
+        if isinstance(top, MatchTheStake) and not top.options(self, top.seat):
+            return False
+        seat = self.wager_against()
+        if seat != NOBODY:
+            stake = self.value_of(self.stake[self.agenda[0].seat].cards)
+            if self.value_of(self.stake[seat].cards) < least_match(self, seat, stake):
+                return False
+        return all(self.has_a_reason(seat) for seat in self.should_not_have_won())
+
+    def value_of(self, cards: Iterable[int]) -> int:
+        """What cards are worth together."""
+        value = self.value
+        return sum([value[card] for card in cards])
+
+    def has_a_reason(self, seat: int) -> bool:
+        """ST-7.2. Whether he holds The Black Spot, or too much bad treasure (what he stakes was in his hand)."""
+        staked = sum([min(0, self.value[card]) for card in self.stake[seat].cards])
+        return self.has_the_spot(seat) or self.score(seat) + staked < self.settings.target
+
+    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
+        """ST-7.2. Hands that must explain something are drawn first: so few random ones would."""
+        seat = self.wager_against()
+        if seat != NOBODY:
+            laid, stake = (self.value_of(self.stake[s].cards) for s in (seat, self.agenda[0].seat))
+            if laid < stake:
+                worse = [card for card in unseen if card <= LAST_TREASURE and self.value[card] <= min(0, laid)]
+                _fill(self.treasure_hand[seat], worse, unseen)
+        for seat in self.should_not_have_won():
+            if not self.has_a_reason(seat):
+                self._imagine_a_reason(seat, unseen, chance)
+
+    def _imagine_a_reason(self, seat: int, unseen: list[int], chance: Chance) -> None:
+        """Hidden cards for a hand, drawn until one of them explains why this seat has not won."""
+        hand, piracy_hand = self.treasure_hand[seat], self.piracy_hand[seat]
+        treasure = [card for card in unseen if card <= LAST_TREASURE]
+        piracy = len(unseen) - len(treasure)
+        here = piracy_hand.cards.count(FACE_DOWN) if BLACK_SPOT in unseen else 0
+        places = hand.cards.count(FACE_DOWN)
+        missing = self.score(seat) - self.settings.target
+        for _ in range(GUESSES):
+            if here and chance.below(piracy) < here:
+                break
+            chance.shuffle(treasure)
+            if sum(min(0, self.value[card]) for card in treasure[:places]) < -missing:
+                _fill(hand, treasure, unseen)
+                return
+        if here:
+            _fill(piracy_hand, [BLACK_SPOT], unseen)
+        else:
+            _fill(hand, sorted(treasure, key=lambda card: self.value[card]), unseen)
+
+
+def _fill(zone: Zone, cards: list[int], unseen: list[int]) -> None:
+    """Lay the first of these unseen cards where cards lie face down in a zone, as far as both reach."""
+    places = [place for place, card in enumerate(zone.cards) if card == FACE_DOWN]
+    for place, card in zip(places, cards, strict=False):
+        zone.cards[place] = card
+        unseen.remove(card)
+
+
+@dataclass(slots=True)
+class SetUp(Step):
+    """ST-2.1, ST-2.2, ST-2.3. Two piles of treasure and one of piracy; hands are empty unless the settings deal.
+
+    Treasure is dealt openly, each card from the higher pile, and may be buried from the first turn on.
+    """
+
+    def run(self, g: StolenTreasure) -> None:
+        g.open_deal(1)
+        box = g.box(g.n, g.settings)
+        g.enter([card for card in box if card <= LAST_TREASURE], g.treasure_pile_1)
+        g.enter([card for card in box if card >= FIRST_PIRACY], g.piracy_pile)
+        g.shuffle_and_cut()
+        g.shuffle(g.piracy_pile)
+        for _ in range(g.settings.start_treasure):
+            for seat in g.seats_from(self.seat):
+                pile = max(g.treasure_pile_1, g.treasure_pile_2, key=lambda pile: len(pile.cards))
+                g.move_top(pile, g.treasure_hand[seat], shown=g.everyone, columns=(-g.n,))
+        for _ in range(g.settings.start_piracy):
+            for seat in g.seats_from(self.seat):
+                g.move_top(g.piracy_pile, g.piracy_hand[seat])
+        g.next(TakeATurn(self.seat))
+
+
+@dataclass(slots=True)
+class TakeATurn(Step):
+    """ST-0.5, ST-3.1, ST-3.2. The turn is counted; up to two actions, unless it is to be skipped."""
+
+    def run(self, g: StolenTreasure) -> None:
+        g.count("turn", g.turn + 1)
+        if g.skip_next[self.seat]:
+            g.tell(SKIPPED, actor=self.seat)
+            g.count("skip_next", 0, self.seat)
+            g.next(EndTheTurn(self.seat))
+        else:
+            g.actions_left = ACTIONS
+            g.next(TakeAnAction(self.seat))
+
+
+@dataclass(slots=True)
+class TakeAnAction(Choice):
+    """ST-3.1. Draw, bury, play a piracy card or wager, in any mix; or end the turn."""
+
+    text: ClassVar[str] = "What do you do?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        options = [DRAW_FROM[pile.number] for pile in g.treasure_to_draw()]
+        if g.piracy_to_draw():
+            options.append(DRAW_FROM[g.piracy_pile.number])
+        hand = g.treasure_hand[seat]
+        if hand.cards:
+            options += self.to_bury(g, hand)
+        for card in dict.fromkeys(g.piracy_hand[seat].cards):
+            options += self.to_play(g, card)
+        if hand.cards:
+            options += [WAGER_AGAINST[other] for other in g.opponents(seat) if g.treasure_hand[other].cards]
+        options.append(END_THE_TURN)
+        return options
+
+    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+        """ST-0.6. End the turn."""
+        return options[-1]
+
+    def to_bury(self, g: StolenTreasure, hand: Zone) -> list[Option]:
+        """ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so."""
+        latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
+        assert hand.columns is not None
+        return g.copies(BURY_CARD, hand, [place for place, since in enumerate(hand.columns[0]) if since <= latest])
+
+    def to_play(self, g: StolenTreasure, card: int) -> list[Option]:
+        """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""
+        if card in (SPYGLASS, HOOK):
+            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat)]
+        if card == SKULDUGGERY:
+            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat) if g.hand_size(other)]
+        if card == X_MARKS_THE_SPOT:
+            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat) if g.buried[other].cards]
+        if card in (YO_HO_HO, BOMBS_AWAY, KRAKEN) or (card == PLUNDER and g.treasure_to_draw()):
+            return [PLAY_CARD[card]]
+        return []
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        seat, verb = self.seat, option.verb
+        if verb == END_TURN:
+            g.next(EndTheTurn(seat))
+            return
+        g.actions_left -= 1
+        target = NOBODY if option.seat is None else option.seat
+        if verb == DRAW:
+            g.draw(seat, option.zone)
+            g.next(FinishTheAction(seat))
+        elif verb == BURY:
+            hand = g.treasure_hand[seat]
+            card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
+            g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
+            g.next(FinishTheAction(seat))
+        elif verb == WAGER:
+            g.next(StakeTreasure(seat, target), FinishTheAction(seat, target=target))
+        else:
+            card = option.cards[0]
+            g.next(PlayACard(seat, card, target), FinishTheAction(seat, card, target))
+
+
+@dataclass(slots=True)
+class FinishTheAction(Step):
+    """ST-3.1, ST-3.10, ST-6.1. The lowest step while an action lasts: the cards played go to the discards; with the
+    hand limit, who holds more discards, the active player first; then comes the check for a winner.
+    """
+
+    card: int = 0
+    target: int = NOBODY
+
+    def act(self) -> Act | None:
+        if self.card:
+            target = None if self.target == NOBODY else self.target
+            return Act(PLAY if target is None else PLAY_ON, (self.card,), seat=target, actor=self.seat)
+        return None if self.target == NOBODY else Act(WAGER, seat=self.target, actor=self.seat)
+
+    def run(self, g: StolenTreasure) -> None:
+        g.move_all(g.in_play, g.piracy_discards)
+        g.next(CheckForAWinner(self.seat))
+        if g.settings.hand_limit != "off":
+            g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
+
+
+@dataclass(slots=True)
+class DiscardToTheLimit(Choice):
+    """ST-6.1, ST-4.1. Discard down to seven cards, one by one, of whatever kind; The Black Spot, too."""
+
+    text: ClassVar[str] = "Your hand is too large: which card do you discard?"
+
+    def options(self, g: StolenTreasure, seat: int) -> list[Option]:
+        hand = g.treasure_hand[seat]
+        piracy = [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
+        return g.copies(DISCARD_CARD, hand, range(len(hand.cards))) + piracy
+
+    def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
+        """ST-0.6. The lowest treasure, then piracy."""
+        return g.lowest_treasure(options)
+
+    def chosen(self, g: StolenTreasure, option: Option) -> None:
+        if option.cards[0] <= LAST_TREASURE:
+            hand = g.treasure_hand[self.seat]
+            g.move_at(g.place_of(option, hand), hand, g.treasure_discards)
+        else:
+            g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
+        if g.hand_size(self.seat) > HAND_LIMIT:
+            g.next(DiscardToTheLimit(self.seat))
+
+
+@dataclass(slots=True)
+class CheckForAWinner(Step):
+    """ST-5.2, ST-6.2. Who has the target and not The Black Spot wins by himself, whoever's turn it is.
+
+    Of several the active player, else the highest score, else the first clockwise from him. The winner's hand is shown.
+    """
+
+    def run(self, g: StolenTreasure) -> None:
+        target = g.settings.target
+        able = [
+            seat
+            for seat in g.seats_from(self.seat)
+            if g.buried_total[seat] >= target and g.score(seat) >= target and not g.has_the_spot(seat)
+        ]
+        if able:
+            winner = self.seat if self.seat in able else max(able, key=g.score)
+            g.show(g.treasure_hand[winner])
+            g.show(g.piracy_hand[winner])
+            g.count("won", 1, winner)
+            g.tell_scores(over=True)
+        elif g.actions_left:
+            g.next(TakeAnAction(self.seat))
+        else:
+            g.next(EndTheTurn(self.seat))
+
+
+@dataclass(slots=True)
+class EndTheTurn(Step):
+    """ST-2.3, ST-5.3. The turn goes clockwise; after the last round the game ends."""
+
+    def run(self, g: StolenTreasure) -> None:
+        if g.turn == g.settings.max_rounds * g.n:
+            g.next(EndAfterTheLastRound(self.seat))
+        else:
+            g.next(TakeATurn(g.next_seat(self.seat)))
+
+
+@dataclass(slots=True)
+class EndAfterTheLastRound(Step):
+    """ST-5.3. The highest score without The Black Spot wins, of equal ones more buried cards; else it is shared."""
+
+    def run(self, g: StolenTreasure) -> None:
+        able = {s: (g.score(s), len(g.buried[s].cards)) for s in range(g.n) if not g.has_the_spot(s)}
+        best = max(able.values())
+        for seat, has in able.items():
+            if has == best:
+                g.count("won", 1, seat)
+        g.tell_scores(over=True)

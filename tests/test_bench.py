@@ -1,0 +1,152 @@
+"""What the bench makes of its samples; and that its worker still fits the engine."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.bench import main, parser
+from benchmarks.protocol import Sample, Worker, WorkerFailed
+from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
+from cutpurse.games import GAMES
+
+
+def sample(per_cpu_s: float, free: float | None = None, cpu_s: float = 2.0) -> Sample:
+    """A sample of this rate; the wall took thrice as long, which no figure may show."""
+    return Sample(round(per_cpu_s * cpu_s), None if free is None else round(free * cpu_s), cpu_s, 3 * cpu_s)
+
+
+def one_round(speed: float, hearts: float = 400_000) -> dict[str, Sample]:
+    """Two games, `greed` at 100,000 and `szmal` at 400,000 free decisions, on a machine of this speed."""
+    rows: dict[str, Sample] = {}
+    for game, free in (("greed", 100_000), ("szmal", 400_000)):
+        rows[f"cutpurse/{game}"] = sample(2 * free * speed, free * speed)
+        rows[f"cutpurse/{game}/view"] = sample(free * speed, free / 2 * speed)
+        for cost, calls in (("fork", 200_000), ("save", 100_000), ("load", 50_000)):
+            rows[f"cutpurse/{game}/{cost}"] = sample(calls * speed)
+    rows["open_spiel/hearts"] = sample(hearts * speed)
+    rows["open_spiel/hearts/string"] = sample(250_000 * speed)
+    rows["open_spiel/gin_rummy"] = sample(50_000 * speed)
+    rows["rlcard/uno"] = sample(80_000 * speed)
+    return rows
+
+
+ROUNDS: list[Round] = [one_round(1.0), one_round(0.25), one_round(2.0)]
+GAMES_OF_THE_ROUNDS = ["greed", "szmal"]
+
+
+def without_peers(rounds: list[Round]) -> list[Round]:
+    return [{row: each for row, each in one.items() if row.startswith("cutpurse/")} for one in rounds]
+
+
+def by_what(found: list[Ratio]) -> dict[str, tuple[float | None, str]]:
+    return {ratio.what: (ratio.value and round(ratio.value, 6), ratio.verdict) for ratio in found}
+
+
+def test_a_rate_is_the_median_over_the_rounds_by_cpu_seconds() -> None:
+    assert median_rate(ROUNDS, "open_spiel/hearts") == 400_000
+    assert median_rate([one_round(3.0), one_round(1.0)], "open_spiel/hearts") == 800_000
+
+
+def test_our_decisions_count_for_the_ratios_only_with_two_options_or_more() -> None:
+    assert by_what(ratios(ROUNDS, GAMES_OF_THE_ROUNDS, all_games=2)) == {
+        "ours (2 of 2 games), to OpenSpiel hearts": (0.5, "met"),
+        "our slowest (greed), to OpenSpiel gin_rummy": (2.0, "met"),
+        "ours (2 of 2 games) with a view, to hearts with its string": (0.4, "met"),
+        "ours (2 of 2 games), to RLCard uno (with its observation)": (2.5, "missed"),
+        "ours (2 of 2 games) with a view, to RLCard uno": (1.25, ""),
+    }
+
+
+def test_a_ratio_is_taken_within_each_round_before_the_median() -> None:
+    # The medians of the rates are 200,000 and 800,000: their ratio, 0.25, is that of no round.
+    drifting: list[Round] = [one_round(1.0, hearts=1_000_000), one_round(0.1), one_round(4.0, hearts=200_000)]
+    assert ratios(drifting, GAMES_OF_THE_ROUNDS, all_games=2)[0].value == pytest.approx(0.5)
+
+
+def test_a_target_is_met_when_just_reached() -> None:
+    assert [Ratio("", value, 0.4).verdict for value in (0.4, 0.3999, None)] == ["met", "missed", "not measured"]
+    assert Ratio("", 5.0, None).verdict == ""
+
+
+def test_a_part_of_the_games_is_not_held_to_the_targets() -> None:
+    found = ratios(ROUNDS, ["szmal"], all_games=2)
+    assert found[0] == Ratio("ours (1 of 2 games), to OpenSpiel hearts", 1.0, None)
+    assert {ratio.verdict for ratio in found} == {""}
+
+
+def test_without_peers_our_own_rows_stand_alone() -> None:
+    alone = without_peers(ROUNDS)
+    assert {ratio.verdict for ratio in ratios(alone, GAMES_OF_THE_ROUNDS, all_games=2)} == {"not measured"}
+    assert rates(alone, GAMES_OF_THE_ROUNDS) == [
+        ("greed", 200_000, 100_000),
+        ("greed, a view each time", 100_000, 50_000),
+        ("szmal", 800_000, 400_000),
+        ("szmal, a view each time", 400_000, 200_000),
+    ]
+
+
+def test_costs_are_microseconds_of_one_call() -> None:
+    assert costs(ROUNDS, ["greed"]) == [("greed", [5.0, 10.0, 20.0])]
+
+
+def test_the_tables_in_full() -> None:
+    rounds: list[Round] = [one_round(1.0)]
+    assert lines(rounds, ["greed", "szmal"], ratios(rounds, ["greed", "szmal"], all_games=2)) == [
+        "random playouts, one core                             decisions / CPU s  with 2 options or more",
+        "greed                                                           200,000                 100,000",
+        "greed, a view each time                                         100,000                  50,000",
+        "szmal                                                           800,000                 400,000",
+        "szmal, a view each time                                         400,000                 200,000",
+        "OpenSpiel hearts                                                400,000                       -",
+        "OpenSpiel hearts, information state string each time            250,000                       -",
+        "OpenSpiel gin_rummy                                              50,000                       -",
+        "RLCard uno, with the observation it always builds                80,000                       -",
+        "",
+        "CPU microseconds  fork  save  load",
+        "greed              5.0  10.0  20.0",
+        "szmal              5.0  10.0  20.0",
+        "",
+        "ratio (ours: 2 options or more; geometric mean)             measured  target",
+        "ours (2 of 2 games), to OpenSpiel hearts                        0.50  >= 0.4     met",
+        "our slowest (greed), to OpenSpiel gin_rummy                     2.00  >= 1.0     met",
+        "ours (2 of 2 games) with a view, to hearts with its string      0.40  >= 0.3     met",
+        "ours (2 of 2 games), to RLCard uno (with its observation)       2.50  >= 3.0  missed",
+        "ours (2 of 2 games) with a view, to RLCard uno                  1.25       -",
+    ]
+
+
+@pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--seconds", "0"], ["--seconds", "nan"], ["--rounds", "two"]])
+def test_what_cannot_be_measured_is_a_usage_error(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        parser().parse_args(wrong)
+    assert stopped.value.code == 2
+    assert f"argument {wrong[0]}" in capsys.readouterr().err
+
+
+def test_an_unknown_game_is_a_usage_error_that_names_the_known(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["--games", "whist", "--no-peers"])
+    assert stopped.value.code == 2
+    assert f"no game is called 'whist'; there are: {', '.join(GAMES)}" in capsys.readouterr().err
+
+
+def test_the_worker_measures_every_game() -> None:
+    with Worker(Path(sys.executable), "benchmarks.engine") as worker:
+        for game in GAMES:
+            bare, looked = (worker.measure(f"cutpurse/{game}{how}", 0.001) for how in ("", "/view"))
+            for each in (bare, looked):
+                assert each.free is not None
+                assert 0 < each.free <= each.done
+                assert each.cpu_s >= 0.001
+            for cost in ("fork", "save", "load"):
+                calls = worker.measure(f"cutpurse/{game}/{cost}", 0.001)
+                assert calls.free is None
+                assert calls.done % 64 == 0
+                assert calls.done > 0
+
+
+def test_a_worker_that_does_not_come_up_is_told_of(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(WorkerFailed, match=r"benchmarks\.nothing ended at start"):
+        Worker(Path(sys.executable), "benchmarks.nothing")
+    assert "No module named benchmarks.nothing" in capfd.readouterr().err
