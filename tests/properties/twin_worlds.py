@@ -201,12 +201,12 @@ def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> 
     return None
 
 
-def told_alike(one: Game, twin: Game, table: WhoSeesWhat) -> str:
-    """Compare what both worlds have told; the table hears it. Why they part, or nothing.  Raises Leak."""
+def told_alike(one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat) -> str:
+    """Compare what both worlds have told; the tables hear it. Why they part, or nothing.  Raises Leak."""
     for mine, theirs in zip_longest(one.log or (), twin.log or ()):
         if mine is None or theirs is None:
             raise Leak(f"viewer {table.viewer} hears of {mine or theirs} in one world only")
-        if table.told(mine) != table.told(theirs):
+        if table.told(mine) != table_of_twin.told(theirs):
             if table.may_differ(mine, theirs):
                 return type(mine).__name__
             raise Leak(f"viewer {table.viewer} hears of {mine} in one world and of {theirs} in the other")
@@ -218,6 +218,12 @@ def told_alike(one: Game, twin: Game, table: WhoSeesWhat) -> str:
             if sorted(seen) != sorted(told):
                 raise Leak(f"viewer {table.viewer} is told of the faces {told} in {mine}; by the sheet {seen}")
         table.hear(mine)
+        table_of_twin.hear(theirs)
+    for zone in one.zones():
+        if table.faces(zone) != table_of_twin.faces(twin.zone(zone.number)):
+            return "a zone is seen by who holds it now"
+        if table.knows(zone.number) != table_of_twin.knows(zone.number):
+            return "a hidden zone goes where its cards are remembered"
     return ""
 
 
@@ -229,17 +235,18 @@ def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: 
     findings.pairs += 1
     one = game.fork()
     table = table.copy()
+    table_of_twin = table.of_twin(twin)
     check_knowledge(one, table, "the world")
-    check_knowledge(twin, table, "its twin")
+    check_knowledge(twin, table_of_twin, "its twin")
     compare(one, twin, table.viewer)
     for step in range(steps):
         if not one.waiting():
             break
         parted = ""
         for _ in range(TRIES):
-            went_on = go_on(one, twin, table.copy(), random)
+            went_on = go_on(one, twin, table.copy(), table_of_twin.copy(), random)
             if not isinstance(went_on, str):
-                one, twin, table = went_on
+                one, twin, table, table_of_twin = went_on
                 findings.steps += 1
                 break
             parted = went_on
@@ -250,7 +257,9 @@ def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: 
     findings.long += 1
 
 
-def go_on(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[Game, Game, WhoSeesWhat] | str:
+def go_on(
+    one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat, random: Random
+) -> tuple[Game, Game, WhoSeesWhat, WhoSeesWhat] | str:
     """Both worlds after one more answer, or why they part there."""
     answers = answers_alike(one, twin, table, random)
     if answers is None:
@@ -266,14 +275,15 @@ def go_on(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[Ga
         for zone in twin.zones():
             if zone.number == number and zone.kind.ordered and not table.sees(number):
                 put_in_place(zone.cards, wanted, 0)
+                table_of_twin.real[number] = zone.cards[:]
     twin.chance = Following(key, led, seen, random)
     twin.choose(seat, answer_in_twin)
-    if parted := told_alike(one, twin, table):
+    if parted := told_alike(one, twin, table, table_of_twin):
         return parted
     compare(one, twin, table.viewer)
     check_knowledge(one, table, "the world")
-    check_knowledge(twin, table, "its twin")
-    return one, twin, table
+    check_knowledge(twin, table_of_twin, "its twin")
+    return one, twin, table, table_of_twin
 
 
 def cards_seen(events: list[Event], table: WhoSeesWhat) -> Iterator[list[bool]]:
