@@ -28,6 +28,7 @@ __all__ = ["SCHEMA", "Record", "act_to_json", "event_to_json", "read_record", "r
 
 SCHEMA: Final = 1
 _DIGEST: Final = ',"digest":"'
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one for every event
 _ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
 
 
@@ -110,13 +111,16 @@ def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
 
 def _event_hashes(game: Game) -> list[str]:
     """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
-    hashes = []
-    for viewer in range(game.n + 1):
-        told = sha256()
-        for event in game.log or ():
-            told.update(json.dumps(event_to_json(event.to(viewer)), separators=(",", ":")).encode() + b"\n")
-        hashes.append(told.hexdigest())
-    return hashes
+    hashes = [sha256() for _ in range(game.n + 1)]
+    for event in game.log or ():
+        lines: dict[Event, bytes] = {}  # most events are told to all alike
+        for viewer, told in enumerate(hashes):
+            seen = event.to(viewer)
+            line = lines.get(seen)
+            if line is None:
+                line = lines[seen] = _encode(event_to_json(seen)).encode() + b"\n"
+            told.update(line)
+    return [told.hexdigest() for told in hashes]
 
 
 def read_record(line: str) -> Record:
