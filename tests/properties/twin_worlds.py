@@ -106,6 +106,8 @@ class Following(Chance):
             and isinstance(moved := self.log[call[0]], Moved)
             and self.wanted[call[0]][0]
         ):
+            if call[1] < len(faces) and faces[call[1]] == moved.cards[0]:
+                return call[1]  # the same copy: whose hand it is sees since when he held it
             if moved.cards[0] in faces:
                 return self.random.choice([i for i, face in enumerate(faces) if face == moved.cards[0]])
         return self.random.randrange(len(faces))
@@ -190,13 +192,12 @@ def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> 
     if seat == table.viewer:
         option = random.choice(options)
         return seat, option, option
-    question = one.question.name()
     others: dict[object, list[Option]] = {}
     for option in twin.options(seat):
-        others.setdefault(table.answer_as_seen(question, seat, option), []).append(option)
+        others.setdefault(table.answer_as_seen(twin, seat, option), []).append(option)
     random.shuffle(options := options[:])
     for option in options:
-        if alike := others.get(table.answer_as_seen(question, seat, option)):
+        if alike := others.get(table.answer_as_seen(one, seat, option)):
             return seat, option, random.choice(alike)
     return None
 
@@ -230,7 +231,7 @@ def told_alike(one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSees
 def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: Findings) -> None:
     """Make a twin of this state for the table's viewer, compare, and go on for so many decisions.  Raises Leak."""
     findings.places += 1
-    if game.answers or (twin := table.redeal(game, random)) is None:
+    if (twin := table.redeal(game, random)) is None:
         return
     findings.pairs += 1
     one = game.fork()
@@ -307,7 +308,7 @@ def check_game(
         waiting = game.waiting()
         if not waiting:
             return
-        if random.random() < share:
+        if not game.answers and random.random() < share:
             check(game, random.choice(tables), random, steps, findings)
         seat = random.choice(waiting)
         game.choose(seat, random.choice(game.options(seat)))

@@ -105,9 +105,13 @@ class WhoSeesWhat:
         """Whether the sheet tells the viewer the face of this card of an act."""
         return True
 
-    def answer_as_seen(self, question: str, seat: int, option: Option) -> object:
+    def answer_as_seen(self, game: Game, seat: int, option: Option) -> object:
         """An answer of another seat as the viewer is told of it, as long as nothing more follows."""
         return option
+
+    def moves_as_a_whole(self, event: Moved) -> bool:
+        """Whether all cards of a hidden zone, moved at once, stay known; a single card is just a card that moves."""
+        return len(event.cards) > 1
 
     def may_differ(self, one: Event, other: Event) -> bool:
         """Whether two worlds may part with these events though all was alike: something hidden comes to light."""
@@ -215,7 +219,8 @@ class WhoSeesWhat:
         src, dst, cards = event.from_zone, event.to_zone, event.cards
         seen = [self.sees_card(event, place) for place in range(len(cards))]
         goes_along = None
-        if src != 0 and len(cards) == len(self.real[src]) and len(cards) > 1 and not any(seen):
+        is_whole = src != 0 and len(cards) == len(self.real[src]) and self.moves_as_a_whole(event)
+        if is_whole and not any(seen):
             goes_along = self.sure.pop(src, Counter()), self.maybe.pop(src, Counter())
             self.real[src] = []
         elif src != 0:
