@@ -1,0 +1,186 @@
+"""What a bot is, and how one is found: by a built-in name or in a Python file.
+
+    class Bot:
+        def choose(self, view, decision):
+            return decision.options[0]
+
+This module knows no match and no game.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import random
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, Protocol
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.decision import Decision, Option
+from cutpurse.sdk.errors import BotNotLoaded, NotFound
+
+__all__ = ["Bot", "BotMaker", "MatchInfo", "bot_chance", "built_in_bots", "load_bot", "where_it_failed"]
+
+GROUP: Final = "cutpurse.bots"
+CLASS: Final = "Bot"  # looked for in a file unless another is named
+
+
+@dataclass(frozen=True, slots=True)
+class MatchInfo:
+    """What a bot is told of a match before its first decision."""
+
+    game: str
+    seat: int
+    seats: tuple[str, ...]  # who sits where, by name
+    settings: Mapping[str, str]  # those that differ from their defaults, as text
+    chance: random.Random  # the bot's own, so that a run with the same seed is the same run
+
+
+class Bot(Protocol):
+    """Anything with a method `choose`. A new object is made, without arguments, for every match.
+
+    Two more methods are called if it has them: `start(match: MatchInfo)` before the first decision, and
+    `end(result: MatchResult)` when the match is over. Raising in any of them is a fault.
+    """
+
+    def choose(self, view: Any, decision: Decision) -> Option | int:
+        """One of the decision's options, or its index. `view` is the game's own, such as `GreedView`."""
+        # Any: a bot that names its game's view as its parameter is a bot all the same.
+
+
+@dataclass(frozen=True)
+class BotMaker:
+    """A bot by its name, which is what the user wrote; `make` gives a new one. Can be sent to another process."""
+
+    name: str
+    make: Callable[[], Any]
+    file: str = ""  # where its code is, for messages
+    spec: str = ""  # filled if it can be loaded again by it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.spec:
+            return load_bot, (self.spec,)
+        return BotMaker, (self.name, self.make, self.file)
+
+
+def bot_chance(key: bytes, seat: int) -> random.Random:
+    """A bot's own chance in the match of this key; it tells nothing about the cards."""
+    return random.Random(sha256(b"cutpurse/bot/%d/" % seat + key).digest())
+
+
+def built_in_bots() -> dict[str, str]:
+    """The bots that are installed: name and where each is ("module:Class")."""
+    return {point.name: point.value for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+
+
+def load_bot(spec: str) -> BotMaker:
+    """The bot of a built-in name, of a file `my_bot.py` (its class Bot), or of `my_bot.py:MyBot`.
+
+    Raises UsageError for an unknown name, NotFound for a file that is not there, BotNotLoaded for one that cannot be
+    imported or has no such class, or a class without `choose`.
+    """
+    path, name = _split(spec)
+    if path is None:
+        return _built_in(spec)
+    if not path.is_file():
+        raise NotFound(f"no bot file {path}: it does not exist" if not path.exists() else f"{path} is no file")
+    module = _import_file(path)
+    bot = getattr(module, name, None)
+    if not isinstance(bot, type):
+        classes = [key for key, value in vars(module).items() if _is_bot_of(module, value)]
+        hint = f"; it has: {', '.join(f'{path}:{one}' for one in classes)}" if classes else ""
+        raise BotNotLoaded(f"bot {spec}: {path} has no class {name}{hint}")
+    _check_class(spec, bot)
+    return BotMaker(spec, bot, str(path), spec)
+
+
+def _split(spec: str) -> tuple[Path | None, str]:
+    """The file and the class that are meant; no file: a built-in name."""
+    file, colon, name = spec.rpartition(":")
+    if colon and file.endswith(".py"):
+        return Path(file), name or CLASS
+    if spec.endswith(".py") or "/" in spec or "\\" in spec:
+        return Path(spec), CLASS
+    return None, ""
+
+
+def _built_in(name: str) -> BotMaker:
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            bot = point.load()
+        except Exception as problem:
+            raise BotNotLoaded(f"bot {name}: {point.value} does not import: {_short(problem)}") from problem
+        _check_class(name, bot)
+        return BotMaker(name, bot, point.value, name)
+    known = ", ".join(built_in_bots()) or "none"
+    raise UsageError(f"no bot is called {name!r}; there are: {known}, or a file such as my_bot.py")
+
+
+def _check_class(spec: str, bot: Any) -> None:
+    if not callable(getattr(bot, "choose", None)):
+        raise BotNotLoaded(f"bot {spec}: class {bot.__name__} has no method choose(self, view, decision)")
+
+
+def _is_bot_of(module: ModuleType, value: object) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Run a bot's file as a module of its own.  Raises BotNotLoaded, which says why and at which line."""
+    folder = path.resolve().parent
+    name = f"_bot_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BotNotLoaded(f"bot {path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    linecache.checkcache(str(path))
+    sys.modules[name] = module
+    try:
+        with _own_folder(folder):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as problem:
+        del sys.modules[name]
+        raise BotNotLoaded(f"bot {path} does not import: {where_it_failed(problem, str(path))}") from problem
+    return module
+
+
+@contextmanager
+def _own_folder(folder: Path) -> Iterator[None]:
+    """While a bot's file is run it may import what lies beside it; two versions of a bot each get their own."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            origin = getattr(sys.modules[name], "__file__", None)
+            if origin and Path(origin).resolve().is_relative_to(folder) and not name.startswith("_bot_"):
+                del sys.modules[name]
+
+
+def where_it_failed(problem: BaseException, file: str = "") -> str:
+    """An exception in a line, with the last line of its trace in this file, or at all: "my_bot.py:7: KeyError: 3"."""
+    if isinstance(problem, SyntaxError) and problem.filename:
+        return f"{problem.filename}:{problem.lineno}: SyntaxError: {problem.msg}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [frame for frame in frames if file and _same_file(frame.filename, file)] or frames
+    at = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
+    return at + _short(problem)
+
+
+def _same_file(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()
+
+
+def _short(problem: BaseException) -> str:
+    """An exception in one line of at most 200 characters."""
+    return " ".join(f"{type(problem).__name__}: {problem}".rstrip(": ").split())[:200]

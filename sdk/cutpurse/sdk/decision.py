@@ -1,0 +1,90 @@
+"""A question as it is put to a bot, with everything it may answer.
+
+This module knows no game and asks nobody; whoever drives a match makes these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cutpurse.engine import agenda
+from cutpurse.sdk.views.acts import Option
+from cutpurse.sdk.views.base import GameView
+
+__all__ = ["Decision", "Option", "option_of"]
+
+
+class Decision:
+    """A question; answer it with one of `options`, or with its index."""
+
+    __slots__ = ("_acts", "_options", "_safe", "_view", "ask", "number")
+
+    def __init__(
+        self,
+        number: int,
+        ask: str,
+        acts: Sequence[agenda.Option],
+        safe: Callable[[], agenda.Option],
+        view: GameView[Any],
+    ) -> None:
+        self.number = number  # counts the decisions of the match, from 0
+        self.ask = ask  # the question's name: "go_on_or_stop"
+        self._acts = acts
+        self._safe: Callable[[], agenda.Option] | agenda.Option = safe
+        self._view = view
+        self._options: tuple[Option, ...] | None = None
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Everything you may answer, never nothing."""
+        if self._options is None:
+            view = self._view
+            self._options = tuple([Option(act, view, index) for index, act in enumerate(self._acts)])
+        return self._options
+
+    @property
+    def count(self) -> int:
+        """How many options there are."""
+        return len(self._acts)
+
+    @property
+    def safe(self) -> Option:
+        """The answer that is taken for a bot which gives none.
+
+        Raises WrongDecision if it is first looked at when the question is answered already.
+        """
+        if callable(self._safe):
+            self._safe = self._safe()
+        return self.options[list(self._acts).index(self._safe)]
+
+    @property
+    def text(self) -> str:
+        """The question as a sentence: "Draw once more, or stop?"."""
+        return self._question.text
+
+    @property
+    def rule(self) -> str:
+        """The number of the rule that asks: "GR-3.5"."""
+        return self._question.rule()
+
+    @property
+    def _question(self) -> type[agenda.Question]:
+        question = type(self._view.raw.agenda[-1])
+        assert issubclass(question, agenda.Question)
+        return question
+
+    def find(self, text: str) -> Option:
+        """The option that reads like this.  Raises KeyError, which lists what there is."""
+        for option in self.options:
+            if option.text == text:
+                return option
+        raise KeyError(f"{text!r} is not offered; there are: {', '.join(repr(one.text) for one in self.options)}")
+
+    def __repr__(self) -> str:
+        return f"<Decision {self.number} {self.ask}: {', '.join(repr(option.text) for option in self.options)}>"
+
+
+def option_of(answer: object) -> object:
+    """A bot's answer as the engine takes it: the option within, and anything else as it is."""
+    return answer.raw if isinstance(answer, Option) else answer

@@ -1,0 +1,398 @@
+"""Matches played here, in this process or several, without a server.
+
+    played = play("greed", ["my_bot.py", "random", "random"], matches=100, seed=7)
+    print(played.seats[0].mean_place)
+
+Match i has the key `match_key(seed, i)`, and bot b sits in seat (b + i) mod n: so a run can be played again, and gives
+the same results in any number of processes. Bots in other processes are loaded there anew. This module knows no
+terminal.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from cutpurse.engine import match as engine
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.errors import IllegalAnswer, UsageError, WrongDecision
+from cutpurse.engine.game import Game
+from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
+from cutpurse.engine.record import write_record
+from cutpurse.games import game_named
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, load_bot, where_it_failed
+from cutpurse.sdk.decision import Decision, option_of
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+
+__all__ = [
+    "Failure",
+    "MatchRow",
+    "Played",
+    "SeatRow",
+    "bot_makers",
+    "check_jobs",
+    "in_order",
+    "play",
+    "play_match",
+    "view_for",
+]
+
+BATCHES_A_JOB: Final = 8  # enough that no process idles at the end, few enough that sending costs nothing
+LARGEST_BATCH: Final = 50  # matches, so that progress is told now and then
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a bot did wrong: it raised, or gave answers that were not offered."""
+
+    bot: int  # its place among the bots of the run
+    name: str
+    file: str
+    match: int
+    seat: int
+    decision: int | None  # None: outside of a decision, in `__init__`, `start` or `end`
+    ask: str
+    cause: EndCause
+    reason: str
+    trace: str = ""
+
+    def text(self) -> str:
+        """One line: file, match, decision, question and error."""
+        where = f"decision {self.decision} ({self.ask})" if self.decision is not None else self.ask
+        what = "crashed" if self.cause is EndCause.CRASHED else "answered illegally"
+        return f"bot {self.name} {what} in match {self.match}, seat {self.seat}, {where}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRow:
+    """A match of a run; the tuples are by bot, in the order in which the bots were given."""
+
+    match: int
+    places: tuple[int, ...]
+    scores: tuple[int, ...]
+    end_causes: tuple[str, ...]
+    seats: tuple[int, ...]  # where each bot sat
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRow:
+    """How a bot fared over a run."""
+
+    bot: str
+    first_places: int
+    mean_place: float
+    mean_score: float
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run that is over."""
+
+    game: str
+    matches: int
+    decisions: int
+    seconds: float
+    seats: tuple[SeatRow, ...]  # by bot
+    rows: tuple[MatchRow, ...] = field(repr=False)
+    failures: tuple[Failure, ...] = ()  # the first of each bot that failed
+    faults: tuple[int, ...] = ()  # how many of each bot
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What one match gives back to the run, and from another process."""
+
+    row: MatchRow
+    failures: tuple[Failure, ...]  # the first of each bot
+    faults: tuple[int, ...]
+    record: str
+
+
+def play(
+    game: str,
+    bots: Sequence[str | Callable[[], Any] | BotMaker],
+    *,
+    matches: int = 1,
+    seed: int | str = 0,
+    settings: Mapping[str, object] | None = None,
+    jobs: int = 1,
+    record: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    watch: Callable[[Match], None] | None = None,
+) -> Played:
+    """Play matches and count them up.
+
+    bots: one a seat, each a name, a file, or a class (anything that makes a bot). jobs: processes; with more than one,
+    classes must be importable by name. record: a file that gets a line a match. progress: told how many matches of how
+    many are over. watch: told of a match when it begins and after every answer, in one process only.
+
+    Raises UsageError for what does not exist. A bot that fails raises nothing: see `Played.failures`.
+    """
+    rules = game_named(game)
+    makers = bot_makers(bots)
+    rules.check(len(makers), settings or {})
+    check_jobs(jobs)
+    if matches < 1:
+        raise UsageError(f"{matches} matches cannot be played; at least 1 can")
+    if watch is not None and jobs > 1:
+        raise UsageError("matches can be watched in one process only: leave jobs at 1")
+    run = _Run(rules, tuple(makers), seed, dict(settings or {}), record is not None)
+    began = time.perf_counter()
+    rows: list[MatchRow] = []
+    first: dict[int, Failure] = {}
+    faults = [0] * len(makers)
+    with _Lines(record) as lines:
+        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
+        for done in played:
+            rows.append(done.row)
+            lines.write(done.record)
+            for failure in done.failures:
+                first.setdefault(failure.bot, failure)
+            faults = [a + b for a, b in zip(faults, done.faults, strict=True)]
+            if progress is not None:
+                progress(len(rows), matches)
+    seconds = time.perf_counter() - began
+    failures = tuple(first[bot] for bot in sorted(first))
+    decisions = sum(row.decisions for row in rows)
+    return Played(game, matches, decisions, seconds, _count_up(makers, rows), tuple(rows), failures, tuple(faults))
+
+
+def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
+    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does."""
+    makers: list[BotMaker] = []
+    for bot in bots:
+        if isinstance(bot, BotMaker):
+            makers.append(bot)
+        elif isinstance(bot, str):
+            makers.append(load_bot(bot))
+        else:
+            makers.append(BotMaker(getattr(bot, "__name__", repr(bot)), bot))
+    return makers
+
+
+def check_jobs(jobs: int) -> None:
+    """Raises UsageError unless that many processes can be had."""
+    if not 1 <= jobs <= 256:
+        raise UsageError(f"{jobs} jobs cannot be had; 1 to 256 can")
+
+
+def view_for(match: Match, seat: int | None, since: int = 0) -> GameView[Any]:
+    """What a seat, or (None) the spectator, sees now, with the events from number `since` on."""
+    game = match.game
+    log = game.log
+    return VIEWS.get(game.words.game, GameView)(game.view(seat), log[since:] if log else (), since)
+
+
+class _Lines:
+    """A file that gets a line a match, or none."""
+
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.file: TextIO | None = None
+
+    def __enter__(self) -> _Lines:
+        if self.path is not None:
+            try:
+                self.file = self.path.open("w", encoding="utf-8", newline="\n")
+            except OSError as problem:
+                raise NotFound(f"the record cannot be written to {self.path}: {problem.strerror}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def write(self, line: str) -> None:
+        if self.file is not None:
+            self.file.write(line + "\n")
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What every match of a run has in common."""
+
+    rules: type[Game]
+    makers: tuple[BotMaker, ...]
+    seed: int | str
+    settings: dict[str, object]
+    record: bool
+
+    def batch(self, numbers: range) -> list[_Done]:
+        return list(self.several(numbers))
+
+    def several(self, numbers: Iterable[int], watch: Callable[[Match], None] | None = None) -> Iterator[_Done]:
+        for number in numbers:
+            yield self.one(number, watch)
+
+    def one(self, number: int, watch: Callable[[Match], None] | None) -> _Done:
+        n = len(self.makers)
+        bot_at = [(seat - number) % n for seat in range(n)]
+        seat_of = tuple((bot + number) % n for bot in range(n))
+        match = Match(
+            self.rules, [self.makers[bot].name for bot in bot_at], match_key(self.seed, number), self.settings, log=True
+        )
+        result, failed, decisions = play_match(match, [self.makers[bot] for bot in bot_at], watch)
+        first: dict[int, Failure] = {}
+        faults = [0] * n
+        for seat, failure in failed:
+            bot = bot_at[seat]
+            faults[bot] += 1
+            maker = self.makers[bot]
+            first.setdefault(bot, Failure(bot, maker.name, maker.file, number, *failure))
+        row = MatchRow(
+            number,
+            tuple(result.places[seat] for seat in seat_of),
+            tuple(result.scores[seat] for seat in seat_of),
+            tuple(result.end_causes[seat].value for seat in seat_of),
+            seat_of,
+            decisions,
+        )
+        return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "")
+
+
+FailureParts = tuple[int, "int | None", str, EndCause, str, str]  # the last six fields of a Failure
+
+
+def play_match(
+    match: Match, makers: Sequence[BotMaker], watch: Callable[[Match], None] | None = None
+) -> tuple[MatchResult, list[tuple[int, FailureParts]], int]:
+    """Let bots play a match to its end: the result, what failed by seat, and how many decisions were put."""
+    table = _Table(match, makers)
+    if watch is not None:
+        watch(match)
+    decisions = 0
+    while (asked := match.decision()) is not None:
+        table.ask(asked)
+        decisions += 1
+        if watch is not None:
+            watch(match)
+    result = match.result()
+    table.end(result)
+    return result, table.failed, decisions
+
+
+class _Table:
+    """The bots of one match."""
+
+    def __init__(self, match: Match, makers: Sequence[BotMaker]) -> None:
+        self.match = match
+        self.makers = makers
+        self.failed: list[tuple[int, FailureParts]] = []
+        self.told = [0] * len(makers)  # by seat, how many events it has been told
+        self.bots: list[Any] = []
+        self.view_type: type[GameView[Any]] = VIEWS.get(match.game.words.game, GameView)
+        settings = match.game.settings.changed()
+        for seat, maker in enumerate(makers):
+            try:
+                bot = maker.make()
+                if (start := getattr(bot, "start", None)) is not None:
+                    start(MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat)))
+            except (Exception, SystemExit) as problem:
+                bot = _Unable(problem)
+            self.bots.append(bot)
+
+    def ask(self, asked: engine.Decision) -> None:
+        """Put a decision to its bot, and its answers to the match, until one is taken or the safe option is."""
+        match, seat, number = self.match, asked.seat, asked.number
+        game, log = match.game, match.game.log
+        assert log is not None
+        since = self.told[seat]
+        self.told[seat] = len(log)
+        view = self.view_type(game.view(seat), log[since:], since)
+        decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
+        reason = ""
+        for _ in range(CORRECTIONS + 1):
+            try:
+                answer = self.bots[seat].choose(view, decision)
+            except (Exception, SystemExit) as problem:
+                reason = where_it_failed(problem, self.makers[seat].file)
+                trace = "".join(traceback.format_exception(problem))
+                self.failed.append((seat, (seat, number, asked.ask, EndCause.CRASHED, reason, trace)))
+                match.give_up(seat, number, reason)
+                return
+            try:
+                match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # a bot may answer anything
+                return
+            except IllegalAnswer as problem:
+                reason = str(problem)
+        self.failed.append((seat, (seat, number, asked.ask, EndCause.ILLEGAL, reason, "")))
+
+    def end(self, result: MatchResult) -> None:
+        """Tell the bots that it is over."""
+        for seat, bot in enumerate(self.bots):
+            try:
+                if (end := getattr(bot, "end", None)) is not None:
+                    end(result)
+            except (Exception, SystemExit) as problem:
+                reason = where_it_failed(problem, self.makers[seat].file)
+                trace = "".join(traceback.format_exception(problem))
+                self.failed.append((seat, (seat, None, "in end", EndCause.CRASHED, reason, trace)))
+
+
+class _Unable:
+    """In place of a bot that could not be made or started: each of its decisions fails for that reason."""
+
+    def __init__(self, problem: BaseException) -> None:
+        self.problem = problem
+
+    def choose(self, view: object, decision: Decision) -> int:
+        raise self.problem
+
+
+class _Safe:
+    """The safe option of an open question, worked out for who asks for it."""
+
+    __slots__ = ("asked", "match")
+
+    def __init__(self, match: Match, asked: engine.Decision) -> None:
+        self.match = match
+        self.asked = asked
+
+    def __call__(self) -> Option:
+        seat = self.asked.seat
+        if self.match.decision(seat) is not self.asked:
+            raise WrongDecision(f"decision {self.asked.number} is answered: its safe option can no longer be asked for")
+        return self.match.game.safe_option(seat, self.asked.options)
+
+
+def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Iterator[Any]:
+    """What `work` gives for the numbers 0 to tasks - 1, in that order, done in batches by other processes."""
+    size = max(1, min(LARGEST_BATCH, tasks // (jobs * BATCHES_A_JOB)))
+    batches = [range(first, min(first + size, tasks)) for first in range(0, tasks, size)]
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
+    try:
+        for results in pool.map(work, batches):
+            yield from results
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """In a new process: Ctrl-C is the parent's business, and what bots print must not mix with results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
+
+
+def _count_up(makers: Sequence[BotMaker], rows: Sequence[MatchRow]) -> tuple[SeatRow, ...]:
+    played = len(rows)
+    return tuple(
+        SeatRow(
+            maker.name,
+            sum(row.places[bot] == 1 for row in rows),
+            sum(row.places[bot] for row in rows) / played,
+            sum(row.scores[bot] for row in rows) / played,
+        )
+        for bot, maker in enumerate(makers)
+    )

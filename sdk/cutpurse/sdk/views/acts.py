@@ -1,0 +1,202 @@
+"""What may be done, what is under way and what has happened, with names around the engine's numbers.
+
+This module knows no game; hidden cards are None here, as in the engine's own events for that viewer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cutpurse.engine import agenda
+from cutpurse.engine.events import Event, Happened, Moved, Placed
+from cutpurse.engine.text import act_text, event_text, option_text
+from cutpurse.sdk.cards import Card, cards_of
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.views.base import GameView
+    from cutpurse.sdk.views.piles import Pile
+
+__all__ = ["Act", "Option", "Told"]
+
+
+class Act:
+    """Something that is under way, may be done or was done: a verb and what it is done to."""
+
+    __slots__ = ("_view", "raw")
+
+    def __init__(self, act: agenda.Act, view: GameView[Any]) -> None:
+        self.raw = act
+        self._view = view
+
+    @property
+    def verb(self) -> str:
+        """What is done, by name: "raid"."""
+        return self._view.words.verbs[self.raw.verb - 1].name
+
+    @property
+    def cards(self) -> tuple[Card | None, ...]:
+        """The cards it is done with; None for one that is hidden from you."""
+        cards = cards_of(self._view.words)
+        return tuple([cards[number] for number in self.raw.cards])
+
+    @property
+    def card(self) -> Card | None:
+        """The first of its cards, or None if it has none."""
+        return cards_of(self._view.words)[self.raw.cards[0]] if self.raw.cards else None
+
+    @property
+    def seat(self) -> int | None:
+        """The seat it is done to."""
+        return self.raw.seat
+
+    @property
+    def player(self) -> Any:
+        """The player it is done to, of the class that the game's view has; None if nobody."""
+        return None if self.raw.seat is None else self._view.players[self.raw.seat]
+
+    @property
+    def actor(self) -> int | None:
+        """The seat that does it; None in an option, where it is you, and for the table."""
+        return self.raw.actor
+
+    @property
+    def number(self) -> int:
+        """An amount, where the verb has one."""
+        return self.raw.number
+
+    @property
+    def zone(self) -> Pile | None:
+        """The pile it is done to; None if there is none, or it is gone."""
+        return self._view.pile_numbered(self.raw.zone)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Which copies are meant, as places in their pile, where equal cards can differ."""
+        return self.raw.places
+
+    @property
+    def text(self) -> str:
+        """A sentence: "seat 1 raids the hand of seat 2"."""
+        return act_text(self._view.raw, self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Act) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.text!r}>"
+
+
+class Option(Act):
+    """One of the answers to a decision. Return it, or its `index`, from `choose`."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, act: agenda.Option, view: GameView[Any], index: int) -> None:
+        self.raw = act
+        self._view = view
+        self.index = index
+
+    @property
+    def text(self) -> str:
+        """The option as it is offered: "raid the hand of seat 2"."""
+        return option_text(self._view.raw, self.raw)
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether it is to do nothing."""
+        return self.raw.verb == agenda.PASS.verb
+
+
+class Told:
+    """Something that happened, as you were told. What does not apply to its `kind` is None or empty."""
+
+    __slots__ = ("_event", "_view", "number")
+
+    def __init__(self, event: Event, view: GameView[Any], number: int) -> None:
+        self._event = event
+        self._view = view
+        self.number = number  # counts the events of the match, from 0, alike for all
+
+    def _field(self, name: str) -> Any:
+        return getattr(self._event, name, None)
+
+    @property
+    def kind(self) -> str:
+        """happened, moved, shown, shuffled, counted, placed, asked or scored."""
+        return type(self._event).__name__.lower()
+
+    @property
+    def text(self) -> str:
+        """A sentence: "Gold Bar: from hand of seat 2 to hand of seat 0"."""
+        return event_text(self._view.raw, self._event)
+
+    @property
+    def act(self) -> Act | None:
+        """What a seat or the rules did (happened)."""
+        return Act(self._event.act, self._view) if isinstance(self._event, Happened) else None
+
+    @property
+    def cards(self) -> tuple[Card | None, ...]:
+        """The cards that were played, moved or shown; None for each whose face you were not told."""
+        numbers = self._event.act.cards if isinstance(self._event, Happened) else self._field("cards") or ()
+        cards = cards_of(self._view.words)
+        return tuple([cards[number] for number in numbers])
+
+    @property
+    def source(self) -> Pile | None:
+        """Where cards came from, as it is now (moved); None for the box and for a pile that is gone."""
+        return self._view.pile_numbered(self._event.from_zone) if isinstance(self._event, Moved) else None
+
+    @property
+    def target(self) -> Pile | None:
+        """Where cards went, as it is now (moved); None for a pile that is gone."""
+        return self._view.pile_numbered(self._event.to_zone) if isinstance(self._event, Moved) else None
+
+    @property
+    def zone(self) -> Pile | None:
+        """The pile, as it is now, that was shown, shuffled or placed, or whose number changed; None if it is gone."""
+        number = self._field("zone")
+        return None if number is None else self._view.pile_numbered(number)
+
+    @property
+    def seat(self) -> int | None:
+        """Whose number changed (counted), or before whom a pile was placed."""
+        return self._field("seat")  # type: ignore[no-any-return]  # fields of that name are seats
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """Who was asked, or shown cards; empty for everybody."""
+        return self._field("seats") or ()
+
+    @property
+    def question(self) -> str | None:
+        """The name of the question that was asked."""
+        return self._field("ask")  # type: ignore[no-any-return]  # a name
+
+    @property
+    def counter(self) -> str | None:
+        """The name of the number that changed (counted)."""
+        return self._field("counter")  # type: ignore[no-any-return]  # a name
+
+    @property
+    def value(self) -> int | None:
+        """Its new value (counted)."""
+        return self._field("value")  # type: ignore[no-any-return]  # a number
+
+    @property
+    def placed_as(self) -> str | None:
+        """What kind of pile it became (placed); None if it is gone."""
+        if not isinstance(self._event, Placed) or self._event.kind == 0:
+            return None
+        return self._view.words.zones[self._event.kind - 1].name
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The scores by seat (scored)."""
+        return self._field("scores") or ()
+
+    def __repr__(self) -> str:
+        return f"<Told {self.number}: {self.text!r}>"

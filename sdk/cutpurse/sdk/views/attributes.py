@@ -1,0 +1,128 @@
+"""Attributes of a game's view that are named after a zone or a counter, typed by what the number means.
+
+    class GreedPlayer(Player):
+        hand = OnePile()
+        points = Count()
+
+This module knows no game.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Protocol, Self, TypeVar, overload
+
+from cutpurse.engine.words import Words
+from cutpurse.sdk.cards import Card, cards_of
+from cutpurse.sdk.views.piles import Pile
+
+__all__ = ["CardOf", "Count", "Flag", "OnePile", "Piles", "SeatOf"]
+
+
+class _Counted(Protocol):
+    """Whatever has counters by name: a view, a player, a pile."""
+
+    def counter(self, name: str) -> int: ...
+
+    @property
+    def words(self) -> Words: ...
+
+
+class Count:
+    """An attribute that is the counter of that name, or of the name `of`."""
+
+    def __init__(self, doc: str = "", of: str = "") -> None:
+        self.__doc__ = doc
+        self.name = of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Counted, owner: type) -> int: ...
+    def __get__(self, one: _Counted | None, owner: type) -> Self | int:
+        return self if one is None else one.counter(self.name)
+
+
+class Flag(Count):
+    """An attribute that is true or false."""
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Counted, owner: type) -> bool: ...
+    def __get__(self, one: _Counted | None, owner: type) -> Self | bool:
+        return self if one is None else bool(one.counter(self.name))
+
+
+class SeatOf(Count):
+    """An attribute that is a seat, or None for nobody."""
+
+    @overload  # type: ignore[override]  # the counter holds the seat plus 1
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Counted, owner: type) -> int | None: ...
+    def __get__(self, one: _Counted | None, owner: type) -> Self | int | None:
+        if one is None:
+            return self
+        return one.counter(self.name) - 1 if one.counter(self.name) else None
+
+
+class CardOf(Count):
+    """An attribute that is a card, or None for none."""
+
+    @overload  # type: ignore[override]  # the counter holds the card's number
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Counted, owner: type) -> Card | None: ...
+    def __get__(self, one: _Counted | None, owner: type) -> Self | Card | None:
+        return self if one is None else cards_of(one.words)[one.counter(self.name)]
+
+
+class OnePile:
+    """An attribute that is the one pile of that name, before a player or on the table."""
+
+    def __init__(self, doc: str = "") -> None:
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Holder, owner: type) -> Pile: ...
+    def __get__(self, one: _Holder | None, owner: type) -> Self | Pile:
+        return self if one is None else one.pile(self.name)
+
+
+P = TypeVar("P", bound=Pile)
+
+
+class Piles(Generic[P]):
+    """An attribute that is all piles of that name before a player, from the bottom or oldest; each of the class P."""
+
+    def __init__(self, pile_type: type[P], doc: str = "") -> None:
+        self.pile_type = pile_type
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Holder, owner: type) -> tuple[P, ...]: ...
+    def __get__(self, one: _Holder | None, owner: type) -> Self | tuple[P, ...]:
+        if one is None:
+            return self
+        return tuple([self.pile_type(pile.raw, pile.view) for pile in one.piles(self.name)])
+
+
+class _Holder(Protocol):
+    """Whatever piles lie before: a player, or the table."""
+
+    def pile(self, name: str) -> Pile: ...
+
+    def piles(self, name: str) -> list[Pile]: ...

@@ -1,0 +1,166 @@
+"""A zone as a bot sees it.  This module knows no game, and no card that the viewer does not see or know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from cutpurse.engine.text import zone_text
+from cutpurse.engine.words import Words
+from cutpurse.engine.zones import TABLE, ZoneView
+from cutpurse.sdk.cards import Card, cards_of, seen_cards
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.views.base import GameView
+
+__all__ = ["Pile", "pile_text"]
+
+SHOWN_CARDS: Final = 12  # of a long pile that is printed
+
+
+class Pile:
+    """A zone as you see it.
+
+    `len`, iteration and indexing are over its cards, None for each that is face down to you; `in` asks whether a card,
+    or one of that name, certainly lies here: you see it, or you know.
+    """
+
+    __slots__ = ("_view", "raw")
+
+    def __init__(self, raw: ZoneView, view: GameView[Any]) -> None:
+        self.raw = raw
+        self._view = view
+
+    @property
+    def words(self) -> Words:
+        """The vocabulary of the game."""
+        return self._view.words
+
+    @property
+    def view(self) -> GameView[Any]:
+        """The view it belongs to."""
+        return self._view
+
+    @property
+    def number(self) -> int:
+        """The number that options and events call it by, for the whole match."""
+        return self.raw.number
+
+    @property
+    def name(self) -> str:
+        """What kind of zone it is: "hand"."""
+        return self.raw.kind.name
+
+    @property
+    def title(self) -> str:
+        """The same for people: "draw pile", "pack 14 of seat 2"."""
+        return zone_text(self._view.raw, self.raw.number)
+
+    @property
+    def owner(self) -> int | None:
+        """The seat before which it lies; None on the table."""
+        return None if self.raw.owner == TABLE else self.raw.owner
+
+    @property
+    def size(self) -> int:
+        """How many cards lie here."""
+        return self.raw.size
+
+    @property
+    def cards(self) -> tuple[Card | None, ...]:
+        """The cards from the bottom to the top, or sorted; None for each that you do not see."""
+        if not self.raw.cards:
+            return (None,) * self.raw.size
+        cards = cards_of(self._view.words)
+        return tuple([cards[number] for number in self.raw.cards])
+
+    @property
+    def seen(self) -> tuple[Card, ...]:
+        """The cards you see."""
+        return seen_cards(self._view.words, self.raw.cards)
+
+    @property
+    def known(self) -> tuple[Card, ...]:
+        """Cards that you do not see here and know to be among the hidden ones."""
+        return seen_cards(self._view.words, self.raw.known)
+
+    @property
+    def maybe(self) -> tuple[Card, ...]:
+        """Cards that lay here when you last knew, and may have left unseen."""
+        return seen_cards(self._view.words, self.raw.maybe)
+
+    @property
+    def located(self) -> tuple[Card, ...]:
+        """The cards that are certainly here: seen or known."""
+        return self.seen + self.known
+
+    @property
+    def top(self) -> Card | None:
+        """The top card; None if there is none or it is face down."""
+        return cards_of(self._view.words)[self.raw.cards[-1]] if self.raw.cards else None
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """The numbers that lie on the pile, by name."""
+        kinds = self.raw.kind.counters
+        return {kind.name: value for kind, value in zip(kinds, self.raw.counters, strict=True)}
+
+    def counter(self, name: str) -> int:
+        """A number that lies on the pile.  Raises KeyError if it has none of this name."""
+        return self.counters[name]
+
+    def column(self, name: str) -> tuple[int, ...]:
+        """A number for each card you see here, in their order.  Raises KeyError if cards have none of this name."""
+        names = [column.name for column in self.raw.kind.columns]
+        if name not in names:
+            raise KeyError(name)
+        return self.raw.columns[names.index(name)] if self.raw.columns else ()
+
+    def count(self, card: Card | str) -> int:
+        """How many copies of a card certainly lie here."""
+        return sum(one is card or one.name == card for one in self.located)
+
+    def __len__(self) -> int:
+        return self.raw.size
+
+    def __iter__(self) -> Iterator[Card | None]:
+        return iter(self.cards)
+
+    def __getitem__(self, place: int) -> Card | None:
+        return self.cards[place]
+
+    def __contains__(self, card: object) -> bool:
+        return any(one is card or one.name == card for one in self.located)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pile) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(self.raw.number)
+
+    def __repr__(self) -> str:
+        return f"<{self.title}: {pile_text(self)}>"
+
+
+def pile_text(pile: Pile) -> str:
+    """What lies in a pile, in a line: cards by title, how many are face down, what is known of those."""
+    shown: list[str] = []
+    cards = pile.cards
+    columns = [(column, pile.column(column.name)) for column in pile.raw.kind.columns]
+    counts: Counter[str] = Counter()
+    for place, card in enumerate(cards):
+        if card is not None:
+            marks = [f"{column.name} {values[place]}" for column, values in columns if values and values[place]]
+            counts[card.title + (f" ({', '.join(marks)})" if marks else "")] += 1
+    shown = [title if copies == 1 else f"{copies} x {title}" for title, copies in counts.items()]
+    if len(shown) > SHOWN_CARDS:
+        top = f", the top is {pile.top.title}" if pile.raw.kind.ordered and pile.top else ""
+        shown = [f"{sum(counts.values())} cards{top}"]
+    hidden = sum(card is None for card in cards)
+    if hidden:
+        learned = [*[card.title for card in pile.known], *[f"perhaps {card.title}" for card in pile.maybe]]
+        among = f" (among them {', '.join(learned)})" if learned else ""
+        shown.append(f"{hidden} face down{among}")
+    numbers = [f"{name} {value:,}" for name, value in pile.counters.items() if value]
+    return ", ".join([*shown, *numbers]) or "nothing"
