@@ -95,7 +95,7 @@ class Question(Step):
     @classmethod
     def rule(cls) -> str:
         """The number of the rule that asks, from the docstring: "GR-3.1"."""
-        return (cls.__doc__ or "").split(" ", 1)[0].rstrip(".")
+        return (cls.__doc__ or "").split(" ", 1)[0].rstrip(".,")
 
     def options(self, g: Any, seat: int) -> list[Option]:
         """What `seat` may answer, never nothing; depends only on what that seat may see."""

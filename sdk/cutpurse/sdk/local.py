@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -367,9 +367,11 @@ class _Safe:
         return self.match.game.safe_option(seat, self.asked.options)
 
 
-def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Iterator[Any]:
+def in_order(
+    work: Callable[[range], list[Any]], tasks: int, jobs: int, largest: int = LARGEST_BATCH
+) -> Generator[Any, None, None]:
     """What `work` gives for the numbers 0 to tasks - 1, in that order, done in batches by other processes."""
-    size = max(1, min(LARGEST_BATCH, tasks // (jobs * BATCHES_A_JOB)))
+    size = max(1, min(largest, tasks // (jobs * BATCHES_A_JOB)))
     batches = [range(first, min(first + size, tasks)) for first in range(0, tasks, size)]
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
     try:

@@ -1,0 +1,93 @@
+"""The command `cutpurse`: collects the commands, and turns what goes wrong into one line and an exit code.
+
+Commands of other distributions come by the entry points `cutpurse.commands`; there are none that must be there. This
+module knows what no single command does.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.commands import compare, demo, games, match, play
+from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
+from cutpurse.sdk.terminal import say
+
+__all__ = ["app", "main"]
+
+GROUP: Final = "cutpurse.commands"
+DEBUG: Final = "--debug"
+
+
+class Commands(TyperGroup):
+    """All commands; an error ends in one line on stderr, with its trace after --debug, which may stand anywhere."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.obj = DEBUG in args
+        return super().parse_args(ctx, [arg for arg in args if arg != DEBUG])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except CutpurseError as error:
+            if ctx.obj:
+                raise
+            say(f"{ctx.command_path}: {error}")
+            raise typer.Exit(exit_code(error)) from None
+        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+            raise
+        except Exception as error:
+            if ctx.obj or _is_usage(error):
+                raise
+            say(f"{ctx.command_path}: unexpected {type(error).__name__}: {error}; {DEBUG} shows where")
+            raise typer.Exit(FAILED) from None
+
+
+def _is_usage(error: Exception) -> bool:
+    """Whether typer itself says what was wrong with the command line."""
+    return hasattr(error, "exit_code") and hasattr(error, "show")
+
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+@app.callback()
+def cutpurse(debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may stand anywhere.")) -> None:
+    """Bot battles in five card games of hidden information.
+
+    Example: cutpurse play greed my_bot.py random random random --matches 100
+    """
+
+
+app.command("games")(games.games)
+app.command("rules")(games.rules)
+app.command("play")(play.play)
+app.command("compare")(compare.compare)
+app.command("demo")(demo.demo)
+app.add_typer(match.app, name="match")
+for _point in entry_points(group=GROUP):
+    app.add_typer(_point.load(), name=_point.name)
+
+
+def main() -> None:
+    """The console script."""
+    app(prog_name="cutpurse")
+
+
+if __name__ == "__main__":
+    sys.exit(main())  # type: ignore[func-returns-value]  # typer exits by itself

@@ -1,0 +1,54 @@
+"""Arguments and options that several commands have, and what they are turned into."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Annotated, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.local import Failure
+from cutpurse.sdk.terminal import say
+
+__all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "bots_talk_on_stderr", "parse_settings", "tell_failures"]
+
+GameName: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Seed: TypeAlias = Annotated[str, typer.Option("--seed", metavar="S", help="The same seed is the same run.")]
+Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; results do not depend on it.")]
+Setting: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the game, as `cutpurse rules` lists them."),
+]
+
+
+def parse_settings(given: Sequence[str] | None) -> dict[str, object]:
+    """NAME=VALUE, several times.  Raises UsageError for one that has no = or comes twice."""
+    settings: dict[str, object] = {}
+    for one in given or ():
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {one}: a setting is given as NAME=VALUE")
+        if name in settings:
+            raise UsageError(f"--set {one}: {name} was set before")
+        settings[name] = value
+    return settings
+
+
+def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bool) -> None:
+    """A line for each bot that failed, on stderr; with `traces` how it crashed."""
+    for failure in failures:
+        more = faults[failure.bot] - 1 if failure.bot < len(faults) else 0
+        say(failure.text() + (f" (and {more:,} more faults)" if more else ""))
+        if traces and failure.trace:
+            say(failure.trace.rstrip())
+
+
+@contextmanager
+def bots_talk_on_stderr() -> Iterator[None]:
+    """What bots print must not mix with results."""
+    with redirect_stdout(sys.stderr):
+        yield

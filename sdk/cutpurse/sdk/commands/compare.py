@@ -1,0 +1,100 @@
+"""`cutpurse compare`: is the new version of a bot better than the old one?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk import boards
+from cutpurse.sdk.commands.arguments import (
+    AsJson,
+    GameName,
+    Jobs,
+    Seed,
+    Setting,
+    bots_talk_on_stderr,
+    parse_settings,
+    tell_failures,
+)
+from cutpurse.sdk.errors import BOT_FAILED
+from cutpurse.sdk.sprt import Design, State
+from cutpurse.sdk.terminal import Progress, print_json, print_lines
+
+__all__ = ["compare"]
+
+DECIMALS: Final = 6
+
+
+def compare(
+    context: typer.Context,
+    game: GameName,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new version: a bot as in `cutpurse play`.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="What it is to be better than.")],
+    field: Annotated[
+        str, typer.Option(metavar="BOT,BOT,...", help="Who sits in the other seats, over and over.")
+    ] = "random",
+    seats: Annotated[int | None, typer.Option(metavar="N", help="Seats; the game's usual number unless set.")] = None,
+    seed: Seed = "0",
+    setting: Setting = None,
+    jobs: Jobs = 1,
+    max_boards: Annotated[int, typer.Option(metavar="N", help="Boards after which it stays undecided.")] = 4000,
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the boards there, and go on from it if it is there.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
+
+    A board is one deal, played with either version in each seat in turn. The verdict is wrong at most 5 times in 100.
+
+    Example: cutpurse compare greed new_bot.py old_bot.py --field random --state compare.json
+    """
+    try:
+        usual = Design()
+        design = Design(max_boards=max_boards, min_boards=min(usual.min_boards, max_boards))
+    except ValueError as problem:
+        raise UsageError(f"--max-boards {max_boards}: {problem}") from None
+    progress = Progress("boards")
+
+    def tell(at: State) -> None:
+        progress.show(f"boards: {at.boards:,} of at most {max_boards:,}, gain {at.gain:+.3f}")
+
+    with bots_talk_on_stderr():
+        done = boards.compare(
+            game,
+            new,
+            old,
+            field=[bot for bot in field.split(",") if bot],
+            seats=seats,
+            seed=seed,
+            settings=parse_settings(setting),
+            jobs=jobs,
+            design=design,
+            state=state,
+            progress=tell,
+        )
+    progress.end()
+    result = done.result
+    if as_json:
+        print_json(
+            {
+                "game": game,
+                "new": new,
+                "old": old,
+                "verdict": result.verdict.value,
+                "boards": result.boards,
+                "differing": result.differing,
+                "gain": round(result.gain, DECIMALS),
+                "interval": [round(limit, DECIMALS) for limit in result.interval],
+                "reason": result.reason,
+                "resumed": done.resumed,
+            }
+        )
+    else:
+        print_lines([f"{new} against {old}: {result.reason}"])
+    tell_failures(done.failures, (), bool(context.obj))
+    if done.failures:
+        raise typer.Exit(BOT_FAILED)

@@ -1,0 +1,56 @@
+"""A person at the table: sees what the seat sees, and answers by number.
+
+This module knows no game; it reads and writes lines of text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+from cutpurse.engine.match import MatchResult
+from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.decision import Decision
+from cutpurse.sdk.picture import event_lines, picture
+
+__all__ = ["Human"]
+
+
+class Human:
+    """A bot that asks a person. `q`, or the end of the input, ends the run: KeyboardInterrupt."""
+
+    def __init__(self, answers: TextIO, out: TextIO) -> None:
+        self.answers = answers
+        self.out = out
+
+    def start(self, match: MatchInfo) -> None:
+        """Say where the person sits."""
+        self.names = match.seats
+        self._write([f"You sit in seat {match.seat} of {len(match.seats)}."])
+
+    def choose(self, view: Any, decision: Decision) -> int:
+        """Show what happened and the table, list the options, and read a number."""
+        offered = [f"{option.index + 1:>4}  {option.text}" for option in decision.options]
+        question = f"{decision.text or decision.ask} ({decision.rule})"
+        self._write(["", *event_lines(view), "", *picture(view, self.names), "", question, *offered])
+        while True:
+            self.out.write(f"1 to {decision.count}, or q to quit: ")
+            self.out.flush()
+            line = self.answers.readline()
+            answer = line.strip()
+            if not line or answer.lower() == "q":
+                self._write([""])
+                raise KeyboardInterrupt
+            if answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= decision.count:
+                return int(answer) - 1
+            self._write([f"{answer!r} is none of them."])
+
+    def end(self, result: MatchResult) -> None:
+        """Say how it ended."""
+        ends = [
+            f"seat {seat} ({name}): place {place}, score {score:,}"
+            for seat, (name, place, score) in enumerate(zip(self.names, result.places, result.scores, strict=True))
+        ]
+        self._write(["", "The match is over.", *ends])
+
+    def _write(self, lines: list[str]) -> None:
+        self.out.write("\n".join(lines) + "\n")

@@ -1,0 +1,78 @@
+"""A bot asked once more what it was asked in a recorded match.
+
+    MATCH = {"game": "greed", "rules": "1", "key": "…", "seats": ["my_bot.py", "random"], "settings": {}}
+    assert ask_again("my_bot.py", **MATCH, choices=[...]).text == "stop"
+
+`cutpurse match replay --as-test` writes such a test. This module reads no file but the bot's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cutpurse.engine.errors import IllegalAnswer, UsageError
+from cutpurse.engine.match import Decision as EngineDecision
+from cutpurse.engine.match import Match
+from cutpurse.engine.record import Record, replay
+from cutpurse.games import game_named
+from cutpurse.sdk.bot import MatchInfo, bot_chance
+from cutpurse.sdk.decision import Decision, Option, option_of
+from cutpurse.sdk.local import bot_makers, view_for
+
+__all__ = ["ask_again", "decision_for"]
+
+
+def decision_for(match: Match, asked: EngineDecision, since: int = 0) -> tuple[Any, Decision]:
+    """The view and the decision that the bot of an open question gets, with the events from number `since` on."""
+    view = view_for(match, asked.seat, since)
+    safe = match.game.safe_option(asked.seat, asked.options)
+    return view, Decision(asked.number, asked.ask, asked.options, lambda: safe, view)
+
+
+def ask_again(
+    bot: str | Callable[[], Any],
+    *,
+    game: str,
+    rules: str,
+    key: str,
+    seats: Sequence[str],
+    settings: Mapping[str, str],
+    choices: Sequence[Sequence[Any]],
+) -> Option:
+    """What a bot chooses now where the last of these choices was made.
+
+    The other arguments are those of a record, its choices cut off there. The bot is made anew and asked at each earlier
+    decision of its seat too, so that it remembers what it did then; there the match goes on as recorded.
+
+    Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered, and
+    whatever the bot raises.
+    """
+    if not choices:
+        raise UsageError("no choices were given: the last of them says which decision is meant")
+    seat = int(choices[-1][0])
+    record = Record(game, rules, dict(settings), bytes.fromhex(key), tuple(seats), tuple(map(list, choices)), {}, ())
+    (maker,) = bot_makers([bot])
+    player = maker.make()
+    if hasattr(player, "start"):
+        player.start(MatchInfo(game, seat, tuple(seats), dict(settings), bot_chance(record.key, seat)))
+    told = 0
+    for match, asked, _ in replay(record, game_named(game)):
+        if asked.seat != seat:
+            continue
+        view, decision = decision_for(match, asked, told)
+        told = len(match.game.log or ())
+        answer = player.choose(view, decision)
+        if len(match.choices) == len(choices) - 1:
+            return _offered(decision, answer)
+    raise UsageError("the last choice was not made by a bot: the seat was played on there")
+
+
+def _offered(decision: Decision, answer: Any) -> Option:
+    raw = option_of(answer)
+    for option in decision.options:
+        if option.raw == raw or (type(raw) is int and option.index == raw):
+            return option
+    raise IllegalAnswer(
+        f"decision {decision.number} ({decision.ask}) has options 0-{decision.count - 1}, not {answer!r}"
+    )

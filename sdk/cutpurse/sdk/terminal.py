@@ -1,0 +1,76 @@
+"""Where the command line says what: data on stdout, talk and progress on stderr, and nothing moves off a terminal.
+
+This module knows no game.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from typing import Final, TextIO
+
+import typer
+
+__all__ = ["Progress", "print_json", "print_lines", "say", "table"]
+
+REFRESH_S: Final = 0.1  # between two states of a progress line
+
+
+def say(text: str) -> None:
+    """A line of talk, on stderr."""
+    typer.echo(text, err=True)
+
+
+def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:
+    """Lines of what was asked for."""
+    typer.echo("\n".join(lines), file=out or sys.stdout)
+
+
+def print_json(document: object) -> None:
+    """The one document of a command with --json, on stdout."""
+    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns under their heads: numbers to the right, all else to the left; a float has two decimals."""
+    texts = [[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
+    right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
+    return [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in [list(head), *texts]
+    ]
+
+
+class Progress:
+    """A line on stderr that says how far it is; off a terminal there is none."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.shown = 0.0
+        self.width = 0
+
+    def __call__(self, done: int, of: int) -> None:
+        """So many are done."""
+        self.show(f"{self.what}: {done:,} of {of:,}")
+
+    def show(self, text: str) -> None:
+        """Replace the line by this text, if the last was shown long enough."""
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self.shown >= REFRESH_S:
+            self.shown = now
+            sys.stderr.write("\r" + text.ljust(self.width))
+            sys.stderr.flush()
+            self.width = len(text)
+
+    def end(self) -> None:
+        """Wipe the line."""
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+            self.width = 0
