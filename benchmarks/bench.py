@@ -36,11 +36,11 @@ def say(text: str) -> None:
 
 
 def peers_python() -> Path | None:
-    """The interpreter of `.peers/`, made if it is not there or the lock has changed; None, saying why, if that fails."""
+    """The interpreter of `.peers/`, made if it is not there or no longer fits; None, saying why, if that fails."""
     python = PEERS / "bin" / "python"
-    stamp = PEERS / "lock.sha256"
-    wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    stamp = PEERS / "made_from"
+    wanted = f"Python {platform.python_version()}, lock {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python
     say(f"making {PEERS.name}/ (once)")
     # Wheels only for what takes an hour to build; rlcard is published as source only.

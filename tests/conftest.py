@@ -1,4 +1,4 @@
-"""What every test may ask for: the long run (`--soak`)."""
+"""What every test may ask for: the long run (`--soak`), and whether to renew the playthroughs."""
 
 import pytest
 
@@ -9,6 +9,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
     )
+    parser.addoption("--update-playthroughs", action="store_true", help="write tests/playthroughs anew")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -72,9 +72,19 @@ class Chance:
 
     def shuffle(self, cards: list[int]) -> None:
         """Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
-        for i in range(len(cards) - 1, 0, -1):
-            j = self.below(i + 1)
+        at, words, stream = self.at, self.words, self.stream
+        for i in range(len(cards) - 1, 0, -1):  # `below`, written out: a third of a deal's time
+            limit = _RANGE - _RANGE % (i + 1)
+            while True:
+                if not at & 7 or not words:
+                    words = _words(sha256(stream + (at >> 3).to_bytes(8, "big")).digest())
+                word = words[at & 7]
+                at += 1
+                if word < limit:
+                    break
+            j = word % (i + 1)
             cards[i], cards[j] = cards[j], cards[i]
+        self.at, self.words = at, words
 
     def new_key(self) -> bytes:
         """A key for another stream, drawn from this one."""

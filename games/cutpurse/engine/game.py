@@ -11,6 +11,7 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
@@ -240,7 +241,8 @@ class Game:
         pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
         for name in layout.made:
             for side in named[name]:
-                pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
+                if side:
+                    pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
         return View(
             self.__class__,
             self.settings,
@@ -376,22 +378,35 @@ class Game:
         card = src.cards.pop(place)
         seers = src.sees | dst.sees | shown
         if not src.plain:
-            if src.masks is not None:
-                seers |= src.masks.pop(place)
-            if src.columns is not None:
-                own = tuple([column.pop(place) for column in src.columns])
-                if columns is None and dst.columns is not None:
-                    columns = own
+            seers, columns = self._lift(place, src, dst, seers, columns)
         if src.intel:
             src.forget(card, seers, self.everyone)
-        dst.put(card, seers, columns)
-        if src.pictures:
-            src.pictures.clear()
-        if dst.pictures:
-            dst.pictures.clear()
+        if not dst.plain:
+            dst.put(card, seers, columns)
+        else:  # `put`, written out: nearly every move ends here
+            if dst.ordered:
+                dst.cards.append(card)
+            else:
+                insort(dst.cards, card)
+            if dst.remembers and (learners := seers & ~dst.sees):
+                dst.intel.append((card, learners, 0))
+        src.pictures.clear()
+        dst.pictures.clear()
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
         return card
+
+    def _lift(
+        self, place: int, src: Zone, dst: Zone, seers: int, columns: tuple[int, ...] | None
+    ) -> tuple[int, tuple[int, ...] | None]:
+        """Take what lies on a card along with it: who has seen it, and its numbers."""
+        if src.masks is not None:
+            seers |= src.masks.pop(place)
+        if src.columns is not None:
+            own = tuple([column.pop(place) for column in src.columns])
+            if columns is None and dst.columns is not None:
+                columns = own
+        return seers, columns
 
     def move_top(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """The top card goes; its face.  Raises IndexError if there is none."""
@@ -406,19 +421,24 @@ class Game:
         cards = src.cards[:]
         if not cards:
             return
-        masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
-        values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
-        intel, src.intel = src.intel, []
-        src.cards.clear()
-        if src.masks is not None:
-            src.masks.clear()
-        for column in src.columns or ():
-            column.clear()
-        for i, card in enumerate(cards):
-            dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
-        if intel and dst.remembers:
-            dst.intel += intel
-            dst.drop_intel(dst.sees | shown)
+        if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
+            seers = src.sees | dst.sees | shown
+            dst.take_over(src, seers)
+            masks = [seers] * len(cards)
+        else:
+            masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
+            values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
+            src.drop_intel(dst.sees | shown)
+            intel, src.intel = src.intel, []
+            src.cards.clear()
+            if src.masks is not None:
+                src.masks.clear()
+            for column in src.columns or ():
+                column.clear()
+            for i, card in enumerate(cards):
+                dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
+            if dst.remembers:
+                dst.intel += intel
         src.pictures.clear()
         dst.pictures.clear()
         if self.log is not None:

@@ -28,6 +28,7 @@ __all__ = ["SCHEMA", "Record", "act_to_json", "event_to_json", "read_record", "r
 
 SCHEMA: Final = 1
 _DIGEST: Final = ',"digest":"'
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one for every event
 _ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
 
 
@@ -110,13 +111,16 @@ def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
 
 def _event_hashes(game: Game) -> list[str]:
     """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
-    hashes = []
-    for viewer in range(game.n + 1):
-        told = sha256()
-        for event in game.log or ():
-            told.update(json.dumps(event_to_json(event.to(viewer)), separators=(",", ":")).encode() + b"\n")
-        hashes.append(told.hexdigest())
-    return hashes
+    hashes = [sha256() for _ in range(game.n + 1)]
+    for event in game.log or ():
+        lines: dict[Event, bytes] = {}  # most events are told to all alike
+        for viewer, told in enumerate(hashes):
+            seen = event.to(viewer)
+            line = lines.get(seen)
+            if line is None:
+                line = lines[seen] = _encode(event_to_json(seen)).encode() + b"\n"
+            told.update(line)
+    return [told.hexdigest() for told in hashes]
 
 
 def read_record(line: str) -> Record:
@@ -131,6 +135,8 @@ def read_record(line: str) -> Record:
         body = json.loads(line)
         if body["schema"] != SCHEMA:
             raise RecordError(f"the record has schema {body['schema']}; this version reads {SCHEMA}")
+        if not isinstance(body["settings"], dict):
+            raise TypeError("its settings are no names with values")
         return Record(
             body["game"],
             body["rules"],
@@ -181,6 +187,8 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
 def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
     try:
         seat, verb, fields, *cause = choice
+        if not isinstance(seat, int) or not isinstance(fields, dict):
+            raise TypeError("a choice is a seat, a verb and named fields")
         return Chosen(seat, _act_from_json(words, verb, fields), EndCause(*cause) if cause else EndCause.NORMAL)
     except (ValueError, KeyError, TypeError) as problem:
         raise RecordError(f"choice {at} of the record, {choice!r:.200}, cannot be read: {problem}") from None
@@ -203,8 +211,10 @@ def verify(line: str, rules: type[Game]) -> list[str]:
         raise RecordError(f"the result is not {record.result} but {result}")
     checked.append(f"the result is {result['scores']}, places {result['places']}")
     if (hashes := _event_hashes(match.game)) != list(record.events):
-        seat = next(i for i, (a, b) in enumerate(zip(hashes, [*record.events, *[""] * 9], strict=False)) if a != b)
-        raise RecordError(f"viewer {seat} was not told what the record says")
+        if len(hashes) != len(record.events):
+            raise RecordError(f"the record has events of {len(record.events)} viewers, and there are {len(hashes)}")
+        viewer = next(i for i, (told, said) in enumerate(zip(hashes, record.events, strict=True)) if told != said)
+        raise RecordError(f"viewer {viewer} was not told what the record says")
     checked.append(f"every seat and the spectator were told the same {len(match.game.log or ())} events")
     if line.rstrip("\r\n") != write_record(match):
         raise RecordError("the record is not in its canonical form")

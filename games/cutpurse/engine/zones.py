@@ -16,6 +16,7 @@ from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 __all__ = ["TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
+_ANY_VIEWER = -1  # whose picture of an open zone is everybody's
 
 
 def bit(viewer: int) -> int:
@@ -58,6 +59,7 @@ class Zone:
         "plain",
         "remembers",
         "sees",
+        "shared",
     )
 
     def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int) -> None:
@@ -77,6 +79,7 @@ class Zone:
         self.kind = kind
         self.ordered = kind.ordered
         self.remembers = kind.remembers
+        self.shared = kind.visibility is Visibility.ALL  # all viewers have one picture
         self.plain = kind.visibility is not Visibility.MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
@@ -94,6 +97,7 @@ class Zone:
         z.ordered = self.ordered
         z.remembers = self.remembers
         z.plain = self.plain
+        z.shared = self.shared
         z.sees = self.sees
         z.cards = self.cards[:]
         z.masks = None if self.masks is None else self.masks[:]
@@ -130,6 +134,29 @@ class Zone:
         if self.remembers and (learners := seers & ~self.sees):
             self.intel.append((card, learners, 0))
 
+    def take_over(self, src: Zone, seers: int) -> None:
+        """All that lies in `src` comes to lie here, where nothing did, with what was known of it; neither has columns.
+
+        `seers` see every face: what they had learned gives way to that.
+        """
+        self.cards, src.cards = src.cards, []
+        intel, src.intel, self.intel = src.intel, [], []
+        if not self.remembers:
+            return
+        learners = seers & ~self.sees
+        blind = ~(seers | self.sees)
+        if not learners:
+            self.intel = [(f, sure & blind, maybe & blind) for f, sure, maybe in intel if (sure | maybe) & blind]
+            return
+        new = self.cards[:]
+        for face, sure, maybe in intel:
+            if face in new:  # one entry tells of everybody who knows this card
+                new.remove(face)
+                self.intel.append((face, sure & blind | learners, maybe & blind))
+            elif (sure | maybe) & blind:
+                self.intel.append((face, sure & blind, maybe & blind))
+        self.intel += [(face, learners, 0) for face in new]
+
     def column_values(self, place: int) -> tuple[int, ...]:
         """The numbers on the card at this place."""
         return tuple([column[place] for column in self.columns or ()])
@@ -146,8 +173,12 @@ class Zone:
             return
         left = seers
         blind = everyone & ~(seers | self.sees)
-        if not blind and all(face != card for face, _, _ in self.intel):
-            return
+        if not blind:
+            for face, _, _ in self.intel:
+                if face == card:
+                    break
+            else:
+                return
         kept: list[tuple[int, int, int]] = []
         for face, sure, maybe in self.intel:
             if face == card and left:
@@ -181,25 +212,31 @@ class Zone:
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
         """The zone as this viewer may see it; kept until it changes."""
-        mine = 1 << viewer
-        cards: tuple[int, ...] = ()
-        known: tuple[int, ...] = ()
-        maybe: tuple[int, ...] = ()
-        columns: tuple[tuple[int, ...], ...] = ()
-        if self.masks is not None:
-            cards = tuple([c if mask & mine else FACE_DOWN for c, mask in zip(self.cards, self.masks, strict=True)])
-        elif self.sees & mine:
-            cards = tuple(self.cards)
-            if self.columns is not None:
-                columns = tuple([tuple(column) for column in self.columns])
+        if self.shared:
+            picture = self.pictures.get(_ANY_VIEWER) or self._picture(tuple(self.cards), (), ())
+            self.pictures[_ANY_VIEWER] = picture
+        elif self.masks is not None:
+            seen = [c if mask >> viewer & 1 else FACE_DOWN for c, mask in zip(self.cards, self.masks, strict=True)]
+            picture = self._picture(tuple(seen), (), ())
+        elif self.sees >> viewer & 1:
+            picture = self._picture(tuple(self.cards), (), ())
         elif self.intel:
-            known = tuple(sorted([face for face, sure, _ in self.intel if sure & mine]))
-            maybe = tuple(sorted([face for face, _, unsure in self.intel if unsure & mine]))
-        picture = ZoneView(
-            self.number, self.kind, self.owner, len(self.cards), cards, known, maybe, tuple(self.counters), columns
-        )
+            known = sorted([face for face, sure, _ in self.intel if sure >> viewer & 1])
+            maybe = sorted([face for face, _, unsure in self.intel if unsure >> viewer & 1])
+            picture = self._picture((), tuple(known), tuple(maybe))
+        else:
+            picture = self._picture((), (), ())
         self.pictures[viewer] = picture
         return picture
+
+    def _picture(self, cards: tuple[int, ...], known: tuple[int, ...], maybe: tuple[int, ...]) -> ZoneView:
+        columns = tuple([tuple(column) for column in self.columns]) if cards and self.columns is not None else ()
+        counters = tuple(self.counters) if self.counters else ()
+        # tuple.__new__ takes half the time of ZoneView(...), and views are made of nothing else
+        return _new_view(
+            ZoneView,
+            (self.number, self.kind, self.owner, len(self.cards), cards, known, maybe, counters, columns),
+        )
 
     # -- saving
     def save(self) -> list[object]:
@@ -217,3 +254,4 @@ class Zone:
 
 
 _blank = Zone.__new__
+_new_view = tuple.__new__

@@ -10,12 +10,14 @@ from cutpurse.games.bag_o_loot.rules import BagOLoot
 from cutpurse.games.greed.rules import Greed
 from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
 from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from cutpurse.games.szmal.rules import Szmal
 
 __all__ = ["GAMES", "game_named"]
 
 GAMES: Final[dict[str, type[Game]]] = {
     "steal_and_plunder": StealAndPlunder,
     "stolen_treasure": StolenTreasure,
+    "szmal": Szmal,
     "greed": Greed,
     "bag_o_loot": BagOLoot,
 }

@@ -142,7 +142,7 @@ TAKE_SETS: Final = WORDS.verb(
     "take_sets", "{actor} takes all open sets of {seat}", "take all open sets of {seat}", "BL-6.3"
 )
 NO_MATCH: Final = WORDS.verb("no_match", "no match in {zone}: the turn of {actor} is over", rule="BL-4.4")
-BLUFF: Final = WORDS.verb("bluff", "{zone} was a bluff of {actor}", rule="BL-6.3")
-GENUINE: Final = WORDS.verb("genuine", "{zone} of {actor} is genuine", rule="BL-6.3")
+BLUFF: Final = WORDS.verb("bluff", "{zone} is a bluff of {actor}", rule="BL-6.3")
+GENUINE: Final = WORDS.verb("genuine", "{zone} is genuine", rule="BL-6.3")
 GO_OUT: Final = WORDS.verb("go_out", "{actor} goes out", rule="BL-5.1")
 STALEMATE: Final = WORDS.verb("stalemate", "nobody has played for two turns each: the round is over", rule="BL-5.3")

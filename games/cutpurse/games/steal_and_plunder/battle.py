@@ -84,7 +84,7 @@ class WinTheBattle(Step):
     def run(self, g: StealAndPlunder) -> None:
         pack = g.pack[self.owner][-1]
         industry = pack.cards[-1]
-        g.tell(WIN, zone=pack.number, actor=self.seat)
+        g.tell(WIN, zone=pack.number, seat=self.owner, actor=self.seat)
         g.move_all(g.battle, pack)
         if pack.cards[-1] != industry:  # a Wild: the uppermost Wealth card, which all know, goes over it
             place = max(place for place, card in enumerate(pack.cards) if card == industry)

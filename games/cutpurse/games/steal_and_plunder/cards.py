@@ -206,7 +206,7 @@ TAX: Final = WORDS.verb(
 BURN: Final = WORDS.verb("burn", "{actor} gives up {cards} without effect", "give up {cards} without effect", "SP-4.10")
 CONTRIBUTE: Final = WORDS.verb("contribute", "{actor} adds {cards} to the battle", "add {cards}", "SP-4.26")
 CONCEDE: Final = WORDS.verb("concede", "{actor} concedes", "concede", "SP-4.26")
-WIN: Final = WORDS.verb("win", "{actor} wins {zone}", rule="SP-4.26")
+WIN: Final = WORDS.verb("win", "{actor} wins the battle for the pack of {seat}", rule="SP-4.26")
 TAKE: Final = WORDS.verb(
     "take", "{actor} takes {cards} from the hand of {seat}", "take {cards} from the hand of {seat}", "SP-4.15"
 )

@@ -276,12 +276,12 @@ class StolenTreasure(Game):
         piracy = len(unseen) - len(treasure)
         here = piracy_hand.cards.count(FACE_DOWN) if BLACK_SPOT in unseen else 0
         places = hand.cards.count(FACE_DOWN)
-        missing = self.score(seat) - self.settings.target
+        surplus = self.score(seat) - self.settings.target
         for _ in range(GUESSES):
             if here and chance.below(piracy) < here:
                 break
             chance.shuffle(treasure)
-            if sum(min(0, self.value[card]) for card in treasure[:places]) < -missing:
+            if sum(min(0, self.value[card]) for card in treasure[:places]) < -surplus:
                 _fill(hand, treasure, unseen)
                 return
         if here:
@@ -296,6 +296,7 @@ def _fill(zone: Zone, cards: list[int], unseen: list[int]) -> None:
     for place, card in zip(places, cards, strict=False):
         zone.cards[place] = card
         unseen.remove(card)
+    zone.cards.sort()  # a hand; the columns of one that is hidden are all alike
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Attributes of a game's view that are named after a zone or a counter, typed by what the number means.
 
     class GreedPlayer(Player):
-        hand = OnePile()
+        hand = OnePile(Pile)
         points = Count()
 
 This module knows no game.
@@ -11,20 +11,15 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, Self, TypeVar, overload
 
-from cutpurse.engine.words import Words
-from cutpurse.sdk.cards import Card, cards_of
 from cutpurse.sdk.views.piles import Pile
 
-__all__ = ["CardOf", "Count", "Flag", "OnePile", "Piles", "SeatOf"]
+__all__ = ["Column", "Count", "Flag", "OnePile", "Piles", "SeatOf"]
 
 
 class _Counted(Protocol):
     """Whatever has counters by name: a view, a player, a pile."""
 
     def counter(self, name: str) -> int: ...
-
-    @property
-    def words(self) -> Words: ...
 
 
 class Count:
@@ -69,19 +64,8 @@ class SeatOf(Count):
         return one.counter(self.name) - 1 if one.counter(self.name) else None
 
 
-class CardOf(Count):
-    """An attribute that is a card, or None for none."""
-
-    @overload  # type: ignore[override]  # the counter holds the card's number
-    def __get__(self, one: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, one: _Counted, owner: type) -> Card | None: ...
-    def __get__(self, one: _Counted | None, owner: type) -> Self | Card | None:
-        return self if one is None else cards_of(one.words)[one.counter(self.name)]
-
-
-class OnePile:
-    """An attribute that is the one pile of that name, before a player or on the table."""
+class Column:
+    """An attribute that is the column of that name: a number for each card you see, in their order."""
 
     def __init__(self, doc: str = "") -> None:
         self.__doc__ = doc
@@ -92,23 +76,46 @@ class OnePile:
     @overload
     def __get__(self, one: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, one: _Holder, owner: type) -> Pile: ...
-    def __get__(self, one: _Holder | None, owner: type) -> Self | Pile:
-        return self if one is None else one.pile(self.name)
+    def __get__(self, one: Pile, owner: type) -> tuple[int, ...]: ...
+    def __get__(self, one: Pile | None, owner: type) -> Self | tuple[int, ...]:
+        return self if one is None else one.column(self.name)
 
 
 P = TypeVar("P", bound=Pile)
 
 
-class Piles(Generic[P]):
-    """An attribute that is all piles of that name before a player, from the bottom or oldest; each of the class P."""
+class OnePile(Generic[P]):
+    """An attribute that is the one pile of that name, or of the name `of`, before a player or on the table."""
 
-    def __init__(self, pile_type: type[P], doc: str = "") -> None:
+    def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
         self.pile_type = pile_type
         self.__doc__ = doc
+        self.name = of
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        self.name = self.name or name
+
+    @overload
+    def __get__(self, one: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, one: _Holder, owner: type) -> P: ...
+    def __get__(self, one: _Holder | None, owner: type) -> Self | P:
+        if one is None:
+            return self
+        pile = one.pile(self.name)
+        return self.pile_type(pile.raw, pile.view)
+
+
+class Piles(Generic[P]):
+    """An attribute that is all piles of that name, or of the name `of`, before a player, from the bottom or oldest."""
+
+    def __init__(self, pile_type: type[P], doc: str = "", of: str = "") -> None:
+        self.pile_type = pile_type
+        self.__doc__ = doc
+        self.name = of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
 
     @overload
     def __get__(self, one: None, owner: type) -> Self: ...

@@ -21,8 +21,8 @@ class GreedPlayer(Player):
     """A seat of Greed."""
 
     __slots__ = ()
-    hand = OnePile()
-    collection = OnePile()
+    hand = OnePile(Pile)
+    collection = OnePile(Pile)
     points = Count("Points of the tournament.")
     wins = Count("Games of the tournament won.")
 
@@ -42,9 +42,9 @@ class GreedView(GameView[GreedPlayer]):
 
     __slots__ = ()
     player_type = GreedPlayer
-    deck = OnePile()
-    discard = OnePile()
-    middle = OnePile()
+    deck = OnePile(Pile)
+    discard = OnePile(Pile)
+    middle = OnePile(Pile)
     # `game` is the name of the game in every view; which game of a tournament is on is `game_on`.
     game_on = Count("Which game of the tournament is on, from 0.", of="game")
     turns = Count("Turns begun in this game.")

@@ -1,0 +1,34 @@
+"""The box of Szmal: its eighty cards by number, and which of them have what kind of ability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from cutpurse.games.szmal import actions, holdings, thugs  # each fills its rows of CARDS
+from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Card
+
+__all__ = ["AFTER_ACTION", "DELAYED_LOSS", "EACH_TURN", "END_OF_GAME", "ON_LEAVING", "ON_PLAY", "SAVES", "SHOWN"]
+
+for _number in NUMBERS:
+    _card = CARDS[_number]
+    assert type(_card).__module__ in (actions.__name__, thugs.__name__, holdings.__name__), f"no card {_number}"
+    WORDS.card(_card.name(), _card.title, _card.words(), _card.sort, _number, _card.traits())
+
+
+def _with(ability: Callable[..., object]) -> frozenset[int]:
+    """The cards that have this ability: those whose method is not the empty one of `Card`."""
+    name = ability.__name__
+    return frozenset(number for number in NUMBERS if getattr(type(CARDS[number]), name) is not ability)
+
+
+ON_PLAY: Final = _with(Card.on_play)
+AFTER_ACTION: Final = _with(Card.after_action)
+ON_LEAVING: Final = _with(Card.on_leaving)
+SAVES: Final = _with(Card.saves)
+EACH_TURN: Final = _with(Card.each_turn)
+END_OF_GAME: Final = _with(Card.end_of_game)
+DELAYED_LOSS: Final = tuple(number for number in NUMBERS if CARDS[number].takes)
+
+SHOWN: Final = [[card.shows.count(symbol) for card in CARDS] for symbol in range(len(SYMBOLS))]
+"""SZ-1.2. How often each symbol is printed on each card: by symbol, then by card."""

@@ -1,0 +1,328 @@
+"""The words for what lies on the table in Szmal, and what a card is; the cards are in `actions`, `thugs`, `holdings`.
+
+A card's number stands for the card: "53" is the card on which 53 is printed. Amounts are dollars.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from cutpurse.engine.words import Counter, Unit, Visibility, Words
+from cutpurse.engine.zones import Zone
+
+if TYPE_CHECKING:
+    from cutpurse.games.szmal.rules import Szmal
+
+__all__ = [
+    "ARMED",
+    "BOTTLE",
+    "CAR",
+    "CARDS",
+    "CHOOSE",
+    "COPY",
+    "COUNTS_AS",
+    "DISCARD",
+    "FAIL",
+    "GIVE_UP",
+    "GUN",
+    "HEART",
+    "KEY",
+    "LOSE",
+    "MARKERS",
+    "NEXT_ARMED",
+    "NEXT_TURN",
+    "NTH_PLAY",
+    "NUMBERS",
+    "PAY",
+    "PICK",
+    "PLAY",
+    "PUT_MARKERS",
+    "RESOLVE",
+    "SET_UP",
+    "SINCE_ROUND",
+    "SYMBOLS",
+    "TAKE_BACK",
+    "THIS_TURN",
+    "UNTIL_ROUND",
+    "WORDS",
+    "WRENCH",
+    "Action",
+    "Card",
+    "Cost",
+    "Holding",
+    "Need",
+    "Thug",
+    "column",
+]
+
+WORDS: Final = Words("szmal", "Szmal", "SZ", "1", seats=range(2, 6))
+"""SZ-1.5. Two to five players."""
+
+NUMBERS: Final = range(1, 81)
+"""SZ-1.1. Eighty cards, all different."""
+
+SYMBOLS: Final = ("gun", "car", "key", "bottle", "heart", "wrench")
+"""SZ-1.2. Thugs show the first three, Holdings the others, Actions none; nothing is wild."""
+GUN, CAR, KEY, BOTTLE, HEART, WRENCH = range(6)
+
+# -- where cards lie
+WORDS.zone("deck", "deck", "For 53, 65 and 74.", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
+WORDS.zone("discard", "discard pile", "It never returns to the deck.", Visibility.ALL, per_seat=False, ordered=True)
+WORDS.zone("hand", "hand", "Cards picked and not yet played.", Visibility.OWNER)
+"""SZ-7.22, SZ-7.23. What returns to a hand openly is known to be there until it is seen to leave."""
+WORDS.zone("pile", "draft pile", "Lies face down until it is picked from.", Visibility.NOBODY)
+"""SZ-7.23. Who passed it on knows it until a card leaves it unseen; then each of its cards is a maybe."""
+WORDS.zone("draft", "draft pile in hand", "Being looked through for a card to pick.", Visibility.OWNER)
+WORDS.zone("resolving", "card to be resolved", "Revealed, and not yet carried out.", Visibility.ALL)
+WORDS.zone(
+    "thugs",
+    "Thugs",
+    "Thugs in the Territory.",
+    Visibility.ALL,
+    columns=(
+        Counter("counts_as", "the card it is, or is a copy of", Unit.CARD),
+        Counter("since_round", "the round in which it was played"),
+        Counter("play", "how many plays there had been in the game, this one included"),
+        Counter("armed", "how often it also shows a gun and a key this turn"),
+        Counter("next_armed", "how often it will also show a gun and a key next turn"),
+    ),
+)
+WORDS.zone(
+    "holdings",
+    "Holdings",
+    "Holdings in the Territory.",
+    Visibility.ALL,
+    columns=(
+        Counter("markers", "markers on it, $10,000 each at the end"),
+        Counter("since_round", "the round in which it was played"),
+    ),
+)
+WORDS.zone(
+    "kept",
+    "kept Actions",
+    "Actions that work next turn; they show nothing.",
+    Visibility.ALL,
+    columns=(Counter("until_round", "the round after which it is discarded"),),
+)
+
+MARKERS: Final = 0  # a column of a Holding
+COUNTS_AS, SINCE_ROUND, NTH_PLAY, ARMED, NEXT_ARMED = range(5)  # columns of a Thug
+UNTIL_ROUND: Final = 0  # a column of a kept Action
+
+
+def column(zone: Zone, number: int) -> list[int]:
+    """The numbers on the cards of a zone, card by card."""
+    assert zone.columns is not None
+    return zone.columns[number]
+
+
+# -- counters
+WORDS.table_counter("round", "the round, 1 to 12")
+WORDS.table_counter("plays", "cards played in the game")
+WORDS.seat_counter("cash", "cash", Unit.MONEY)
+"""SZ-1.3. One number of dollars, a multiple of 5,000."""
+
+THIS_TURN: Final = ("watching", "informs", "shakedowns")
+"""SZ-4.5. Effects for the rest of the turn: of 1, 2 and 3."""
+for _name, _text in zip(
+    THIS_TURN,
+    (
+        "this turn: gains what the left neighbour gains, so many times",
+        "this turn: gains $10,000 when a neighbour plays an Action, so many times",
+        "this turn: gains $10,000 when a neighbour plays a Thug, so many times",
+    ),
+    strict=True,
+):
+    WORDS.seat_counter(_name, _text)
+
+NEXT_TURN: Final = (
+    ("extra_markers", "extra markers on each Holding played"),
+    ("free_costs", "ignores Costs if not 0"),
+    ("free_needs", "ignores Needs if not 0"),
+    ("extra_plays", "extra cards to play after all others"),
+    ("repeats", "Actions return to the hand if not 0"),
+    ("doublings", "gains of cash are doubled so many times"),
+    ("losses_5", "so many times everybody loses a Holding at the end"),
+    ("losses_40", "so many times each opponent loses a Thug at the end"),
+    ("losses_73", "so many times everybody loses a Thug at the end"),
+    ("losses_79", "so many times each opponent loses a Holding at the end"),
+)
+"""SZ-4.3. Effects that cards set up one turn before: each has a counter for this turn and one for the next."""
+for _name, _text in NEXT_TURN:
+    WORDS.seat_counter(_name, f"this turn: {_text}")
+for _name, _text in NEXT_TURN:
+    WORDS.seat_counter(f"next_{_name}", f"next turn: {_text}")
+
+# -- what is done
+PICK: Final = WORDS.verb("pick", "{actor} picks {cards}", "pick {cards}", "SZ-3.1")
+CHOOSE: Final = WORDS.verb("choose", "{actor} reveals {cards}", "choose {cards}", "SZ-3.2")
+RESOLVE: Final = WORDS.verb("resolve", "{cards} of {actor} is carried out", rule="SZ-3.3")
+PAY: Final = WORDS.verb("pay", "{actor} pays ${number}", "pay ${number}", "SZ-3.3.1")
+GIVE_UP: Final = WORDS.verb("give_up", "{actor} gives up {cards}", "give up {cards}", "SZ-3.3.1")
+TAKE_BACK: Final = WORDS.verb("take_back", "{actor} takes back {cards}", "take back {cards}", "SZ-3.3.1")
+DISCARD: Final = WORDS.verb("discard", "{actor} discards {cards} from the hand", "discard {cards}", "SZ-3.3.1")
+FAIL: Final = WORDS.verb("fail", "{cards} of {actor} is discarded without effect", rule="SZ-3.3.2")
+PLAY: Final = WORDS.verb("play", "{actor} plays {cards} as an extra card", "play {cards}", "SZ-3.3.8")
+COPY: Final = WORDS.verb("copy", "the Rubberface of {actor} copies {cards}", "copy {cards}", "SZ-card-54")
+PUT_MARKERS: Final = WORDS.verb(
+    "put_markers", "{actor} puts markers on {cards}: {number}", "put markers on {cards}: {number}", "SZ-3.3.5"
+)
+SET_UP: Final = WORDS.verb("set_up", "the {cards} of {actor} comes due", rule="SZ-3.5.1")
+LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.5.1")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """SZ-3.3.1. What must be given for a card: one of these, at the owner's choice."""
+
+    cash: int = 0
+    thug: bool = False
+    holding: bool = False
+    hand_card: bool = False
+    take_back: bool = False  # a Holding, which returns to the hand
+
+    def __str__(self) -> str:
+        ways = [
+            (self.thug, "give up a Thug"),
+            (self.holding, "give up a Holding"),
+            (self.hand_card, "discard another card of your hand"),
+            (self.take_back, "take one of your Holdings back into your hand"),
+            (self.cash, f"${self.cash:,}"),
+        ]
+        return "Cost: " + " or ".join(text for asked, text in ways if asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """SZ-3.3.2. What must be in the owner's Territory or, of cash, in his hands; nothing of it is spent."""
+
+    shows: tuple[int, ...] = ()
+    thugs: int = 0
+    holdings: int = 0
+    cash: int = 0
+    fewest_thugs: bool = False
+
+    def is_met(self, g: Szmal, seat: int) -> bool:
+        """SZ-7.15. The fewest Thugs are strictly the fewest."""
+        if any(g.symbols(seat, symbol) < self.shows.count(symbol) for symbol in self.shows):
+            return False
+        thugs = len(g.thugs[seat].cards)
+        if self.fewest_thugs and any(len(g.thugs[other].cards) <= thugs for other in g.opponents(seat)):
+            return False
+        return thugs >= self.thugs and len(g.holdings[seat].cards) >= self.holdings and g.cash[seat] >= self.cash
+
+    def __str__(self) -> str:
+        parts = [SYMBOLS[symbol] for symbol in self.shows]
+        parts += [f"{self.thugs} Thugs"] * (self.thugs > 1) + ["a Thug"] * (self.thugs == 1)
+        parts += [f"{self.holdings} Holdings"] * (self.holdings > 0) + [f"${self.cash:,}"] * (self.cash > 0)
+        parts += ["fewer Thugs than each other player"] * self.fewest_thugs
+        return "Need: " + ", ".join(parts)
+
+
+class Card:
+    """SZ-4.1. A card: what is printed on it, what its text does once, and what it does while in play.
+
+    The docstring of a card is its text. A method that a card does not have does nothing. `seat` is always its owner.
+    """
+
+    number: ClassVar[int] = 0
+    title: ClassVar[str] = ""
+    sort: ClassVar[str] = ""
+    shows: ClassVar[tuple[int, ...]] = ()
+    cost: ClassVar[Cost | None] = None
+    need: ClassVar[Need | None] = None
+    works_next_turn: ClassVar[bool] = False  # an Action that is kept until then
+    markers_stay: ClassVar[bool] = False  # no effect takes markers from it
+    takes: ClassVar[str] = ""  # the sort of card that its delayed loss takes
+    takes_of_owner: ClassVar[bool] = False  # its owner loses one too
+
+    def __init_subclass__(
+        cls,
+        *,
+        number: int = 0,
+        title: str = "",
+        shows: tuple[int, ...] = (),
+        cost: Cost | None = None,
+        need: Need | None = None,
+    ) -> None:
+        super().__init_subclass__()
+        cls.number, cls.title, cls.shows, cls.cost, cls.need = number, title, shows, cost, need
+        if number:
+            assert not CARDS[number].number, f"there are two cards with the number {number}"
+            CARDS[number] = cls()
+
+    def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
+        """Its text, once: `card` carries it out (itself, or 54), `paid` markers lay on what was given up for it."""
+        self.text(g, seat)
+
+    def text(self, g: Szmal, seat: int) -> None:
+        """Its text, once, where it does not matter which card carries it out and what was given up."""
+
+    def normal_markers(self, g: Szmal, seat: int) -> int:
+        """SZ-3.3.3. When it enters: one for each symbol on it and for every such symbol on its owner's other cards."""
+        return len(self.shows) + sum([g.symbols(seat, symbol) for symbol in self.shows])
+
+    def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
+        """Its owner has played a card; `this` is the card in play whose text it is."""
+
+    def after_action(self, g: Szmal, seat: int) -> None:
+        """An Action of its owner has been carried out."""
+
+    def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
+        """A card has left its owner's Territory."""
+
+    def saves(self, played: Card) -> int:
+        """How much less cash this card costs its owner."""
+        return 0
+
+    def each_turn(self, g: Szmal, seat: int) -> None:
+        """SZ-3.4. Its each-turn ability."""
+
+    def end_of_game(self, g: Szmal, seat: int) -> None:
+        """SZ-6.1. Its ability at the end of the game."""
+
+    def name(self) -> str:
+        """Its title in snake_case."""
+        return re.sub(r"[^a-z0-9]+", "_", self.title.lower().replace("'", "")).strip("_")
+
+    def words(self) -> str:
+        """Cost or Need, and text."""
+        text = " ".join((self.__doc__ or "").split(". ", 1)[1].split())
+        return ". ".join([str(part) for part in (self.cost, self.need) if part] + [text])
+
+    def traits(self) -> dict[str, int]:
+        """Symbols, Cost and Need in numbers."""
+        traits = {SYMBOLS[symbol]: self.shows.count(symbol) for symbol in self.shows}
+        if cost := self.cost:
+            named = {"cash": cost.cash, "thug": cost.thug, "holding": cost.holding, "hand_card": cost.hand_card}
+            named["take_back"] = cost.take_back
+            traits |= {f"cost_{name}": int(amount) for name, amount in named.items() if amount}
+        if need := self.need:
+            named = {SYMBOLS[symbol]: need.shows.count(symbol) for symbol in need.shows}
+            named |= {"thugs": need.thugs, "holdings": need.holdings, "cash": need.cash}
+            named["fewest_thugs"] = need.fewest_thugs
+            traits |= {f"need_{name}": int(amount) for name, amount in named.items() if amount}
+        return traits
+
+
+CARDS: Final[list[Card]] = [Card()] * (len(NUMBERS) + 1)  # by number; place 0 is not used
+
+
+class Action(Card):
+    """A card that is discarded once it has been carried out."""
+
+    sort = "action"
+
+
+class Thug(Card):
+    """A card that stays in the Territory and shows guns, cars and keys."""
+
+    sort = "thug"
+
+
+class Holding(Card):
+    """A card that stays in the Territory, shows bottles, hearts and wrenches, and carries markers."""
+
+    sort = "holding"

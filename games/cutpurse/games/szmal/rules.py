@@ -1,0 +1,539 @@
+"""The rules of Szmal, one class a paragraph of `docs/rules/szmal.md`, in the order of play.
+
+What each card does is in `actions`, `thugs` and `holdings`; they call the methods of `Szmal`, which know no card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings
+from cutpurse.engine.words import FACE_DOWN
+from cutpurse.engine.zones import Zone
+from cutpurse.games.szmal.box import (
+    DELAYED_LOSS,
+    EACH_TURN,
+    END_OF_GAME,
+    ON_LEAVING,
+    SAVES,
+    SHOWN,
+)
+from cutpurse.games.szmal.cards import (
+    ARMED,
+    CAR,
+    CARDS,
+    CHOOSE,
+    COUNTS_AS,
+    DISCARD,
+    FAIL,
+    GIVE_UP,
+    KEY,
+    LOSE,
+    MARKERS,
+    NEXT_ARMED,
+    NEXT_TURN,
+    NTH_PLAY,
+    NUMBERS,
+    PAY,
+    PICK,
+    SET_UP,
+    SINCE_ROUND,
+    TAKE_BACK,
+    THIS_TURN,
+    UNTIL_ROUND,
+    WORDS,
+    column,
+)
+from cutpurse.games.szmal.playing import (
+    PLAY_CARD,
+    CarryOutTheText,
+    CopyAThug,
+    Play,
+    PlayAnotherCard,
+    PutMarkers,
+    Resolve,
+)
+from cutpurse.games.szmal.thugs import RUBBERFACE
+
+__all__ = ["Szmal"]
+
+ROUNDS: Final = 12
+"""SZ-3.0. Twelve rounds."""
+FIRST_PLAY: Final = 3
+"""SZ-3.0. The first round in which cards are played."""
+PILE: Final = 12
+"""SZ-2.1. Cards of a draft pile at first."""
+MARKER: Final = 10_000
+"""SZ-6.2. What a marker is worth at the end."""
+
+TABLE: Final = -1  # the seat of a step that concerns everybody
+
+_CARDS: Final = (0, *NUMBERS)
+PICK_CARD: Final = [Option(PICK, (card,)) for card in _CARDS]
+CHOOSE_CARD: Final = [Option(CHOOSE, (card,)) for card in _CARDS]
+GIVE_UP_CARD: Final = [Option(GIVE_UP, (card,)) for card in _CARDS]
+TAKE_BACK_CARD: Final = [Option(TAKE_BACK, (card,)) for card in _CARDS]
+DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in _CARDS]
+LOSE_CARD: Final = [Option(LOSE, (card,)) for card in _CARDS]
+
+
+class Szmal(Game):
+    """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
+
+    words = WORDS
+    settings_type = Settings  # the game is played in one way
+
+    deck: Zone
+    discard: Zone
+    hand: list[Zone]
+    pile: list[Zone]
+    draft: list[Zone]
+    resolving: list[Zone]
+    thugs: list[Zone]
+    holdings: list[Zone]
+    kept: list[Zone]
+    round: int
+    plays: int
+    cash: list[int]
+    watching: list[int]
+    informs: list[int]
+    shakedowns: list[int]
+    free_costs: list[int]
+    free_needs: list[int]
+    extra_markers: list[int]
+    extra_plays: list[int]
+    repeats: list[int]
+    doublings: list[int]
+
+    @classmethod
+    def box(cls, seats: int, settings: Settings) -> list[int]:
+        return list(NUMBERS)
+
+    def begin(self) -> None:
+        self.next(SetUp(TABLE))
+
+    def scores(self) -> list[int]:
+        """SZ-6.2, SZ-6.3. Cash, and $10,000 for each marker in play; cards in hand are worth nothing."""
+        return [self.cash[seat] + MARKER * sum(column(self.holdings[seat], MARKERS)) for seat in range(self.n)]
+
+    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
+        """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since."""
+        picked: list[tuple[int, list[int]]] = []  # how many of a pile are in the hands of which seats
+        left_over: list[list[int]] = []
+        for seat in range(self.n):
+            for zone in (self.pile[seat], self.draft[seat]):
+                maybe = [face for face, _, viewers in zone.intel if viewers]
+                if maybe:
+                    viewer = next(viewers for _, _, viewers in zone.intel if viewers).bit_length() - 1
+                    cards = [card for card in unseen if card in maybe]
+                    zone.cards = sorted(cards[: len(zone.cards)])
+                    left_over.append(cards[len(zone.cards) :])
+                    between = [self.next_seat(viewer + k) for k in range((seat - viewer - 1) % self.n)]
+                    picked.append((len(left_over[-1]), between))
+                    for card in cards:
+                        unseen.remove(card)
+        room = [zone.cards.count(FACE_DOWN) for zone in self.hand]
+        for cards, seats in zip(left_over, self.who_picked(picked, room, chance), strict=True):
+            for card, seat in zip(cards, seats, strict=True):
+                hand = self.hand[seat].cards
+                hand[hand.index(FACE_DOWN)] = card
+
+    def who_picked(
+        self, picked: Sequence[tuple[int, Sequence[int]]], room: list[int], chance: Chance
+    ) -> list[tuple[int, ...]]:
+        """For each pile different seats that still hold the card they picked of it, at random, as hands have room."""
+        if not picked:
+            return []
+        (cards, between), *others = picked
+        choices = _ways(between, cards)
+        chance.shuffle(order := list(range(len(choices))))
+        for i in order:
+            seats = choices[i]
+            if all(room[seat] for seat in seats):
+                left = [space - (seat in seats) for seat, space in enumerate(room)]
+                try:
+                    return [seats, *self.who_picked(others, left, chance)]
+                except LookupError:
+                    continue
+        raise LookupError("the cards of the piles fit into no hands")
+
+    # -- cash
+    def gain(self, seat: int, amount: int) -> None:
+        """SZ-5.1, SZ-5.3, SZ-5.4. From the bank: doubled first, then added, then copied by the watcher (card 1).
+
+        SZ-7.19: the watcher sits to the right.
+        """
+        if amount:
+            amount *= 2 ** self.doublings[seat]
+            self.count("cash", self.cash[seat] + amount, seat)
+            watcher = (seat - 1) % self.n
+            for _ in range(self.watching[watcher]):
+                self.gain(watcher, amount)
+
+    def lose(self, seat: int, amount: int) -> None:
+        """SZ-5.1, SZ-5.2, SZ-5.3. To the bank, all he has at most; nothing doubles or copies a loss."""
+        if amount and self.cash[seat]:
+            self.count("cash", max(0, self.cash[seat] - amount), seat)
+
+    # -- what lies in a Territory
+    def symbols(self, seat: int, symbol: int) -> int:
+        """SZ-1.2. How often a symbol is shown in a Territory."""
+        shown = SHOWN[symbol]
+        if symbol > KEY:
+            return sum([shown[card] for card in self.holdings[seat].cards])
+        thugs = self.thugs[seat]
+        count = sum([shown[card] for card in column(thugs, COUNTS_AS)])
+        return count if symbol == CAR else count + sum(column(thugs, ARMED))
+
+    def in_play(self, seat: int, ability: frozenset[int]) -> list[tuple[int, int]]:
+        """Cards of a Territory with an ability, ascending: the number that has it, and the card that it lies on."""
+        thugs = self.thugs[seat]
+        counts_as = column(thugs, COUNTS_AS)
+        holdings = self.holdings[seat].cards
+        found: list[tuple[int, int]] = []
+        if not ability.isdisjoint(counts_as):
+            found += [(number, card) for card, number in zip(thugs.cards, counts_as, strict=True) if number in ability]
+        if not ability.isdisjoint(holdings):
+            found += [(card, card) for card in holdings if card in ability]
+        return sorted(found)
+
+    def in_all_play(self, ability: frozenset[int]) -> list[tuple[int, int]]:
+        """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
+        return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat, ability)])
+
+    def sole_leader(self, values: Sequence[int]) -> int | None:
+        """SZ-7.15. The seat with the highest value, if it has it alone."""
+        best = max(values)
+        return values.index(best) if values.count(best) == 1 else None
+
+    def markers(self, seat: int, card: int) -> int:
+        """The markers on a Holding."""
+        holdings = self.holdings[seat]
+        return column(holdings, MARKERS)[holdings.cards.index(card)]
+
+    def most_markers(self, seats: Iterable[int]) -> int:
+        """The markers on that Holding of these seats which has most; 0 if there is none."""
+        return max([0, *[markers for seat in seats for markers in column(self.holdings[seat], MARKERS)]])
+
+    def add_markers(self, seat: int, card: int, markers: int) -> None:
+        """SZ-7.12, SZ-7.13, SZ-7.20. On a Holding; a negative number takes them away, if there are any that can go."""
+        holdings = self.holdings[seat]
+        place = holdings.cards.index(card)
+        lying = column(holdings, MARKERS)[place]
+        if markers > 0 or (markers < 0 < lying and not CARDS[card].markers_stay):
+            self.count_card(holdings, place, MARKERS, max(0, lying + markers))
+
+    def remove_markers_of_opponents(self, seat: int) -> None:
+        """A marker from each Holding of each opponent."""
+        for other in self.opponents(seat):
+            for card in self.holdings[other].cards:
+                self.add_markers(other, card, -1)
+
+    def leave(self, seat: int, card: int, to: Zone) -> int:
+        """SZ-3.3.1, SZ-7.13. A card leaves a Territory, and who watches that reacts; how many markers went with it."""
+        watchers = self.in_play(seat, ON_LEAVING)
+        if CARDS[card].sort == "thug":
+            markers = 0
+            self.move(card, self.thugs[seat], to)
+        else:
+            markers = self.markers(seat, card)
+            self.move(card, self.holdings[seat], to)
+        for number, this in watchers:
+            CARDS[number].on_leaving(self, seat, card, this)
+        return markers
+
+    # -- what texts do
+    def for_this_turn(self, seat: int, counter: str) -> None:
+        """SZ-4.5. An effect begins now, for the rest of the turn."""
+        self.count(counter, getattr(self, counter)[seat] + 1, seat)
+
+    def for_next_turn(self, seat: int, counter: str, amount: int = 1) -> None:
+        """SZ-4.3. An effect for the whole of the next turn."""
+        self.count(f"next_{counter}", getattr(self, f"next_{counter}")[seat] + amount, seat)
+
+    def arm_next_turn(self, seat: int, card: int) -> None:
+        """SZ-4.3. This Thug also shows a gun and a key next turn, if it is still in play."""
+        thugs = self.thugs[seat]
+        place = thugs.cards.index(card)
+        self.count_card(thugs, place, NEXT_ARMED, column(thugs, NEXT_ARMED)[place] + 1)
+
+    def draw(self, seat: int, cards: int) -> None:
+        """SZ-2.2. From the deck into the hand; an empty deck gives nothing."""
+        for _ in range(min(cards, len(self.deck.cards))):
+            self.move_top(self.deck, self.hand[seat])
+
+    def put_markers(self, seat: int, markers: int) -> None:
+        """SZ-7.21. On a Holding of his choice; without one there is nothing to choose."""
+        if markers and self.holdings[seat].cards:
+            self.next(PutMarkers(seat, markers))
+
+    def copy_a_thug(self, seat: int) -> None:
+        """SZ-7.4. Without another Thug 54 stays blank."""
+        if len(self.thugs[seat].cards) > 1:
+            self.next(CopyAThug(seat))
+
+    def play_at_once(self, seat: int, card: int) -> None:
+        """SZ-7.3. A card found in the deck, without Cost and Need."""
+        self.next(Play(seat, card, 0))
+
+    def may_play_another(self, seat: int) -> None:
+        """SZ-7.8. If there is a card in his hand."""
+        if self.hand[seat].cards:
+            self.next(PlayAnotherCard(seat))
+
+    def redo_thugs(self, seat: int) -> None:
+        """SZ-7.6. The plain text of each Thug of an earlier round, in the order of their plays; a blank 54 has none."""
+        thugs = self.thugs[seat]
+        earlier = [
+            (column(thugs, NTH_PLAY)[place], card, column(thugs, COUNTS_AS)[place])
+            for place, card in enumerate(thugs.cards)
+            if column(thugs, SINCE_ROUND)[place] < self.round
+        ]
+        self.next(
+            *[CarryOutTheText(seat, card, number, 0) for _, card, number in sorted(earlier) if number != RUBBERFACE]
+        )
+
+    # -- what a card costs
+    def price(self, seat: int, card: int) -> int:
+        """SZ-3.3.1. The cash Cost, lowered by 52 and 66, added up, not below $0."""
+        played, cost = CARDS[card], CARDS[card].cost
+        full = cost.cash if cost else 0
+        return max(0, full - sum([CARDS[number].saves(played) for number, _ in self.in_play(seat, SAVES)]))
+
+    def ways_to_pay(self, seat: int, card: int) -> list[Option]:
+        """SZ-3.3.1. Every way in which the owner can pay the Cost of a card, in full."""
+        cost = CARDS[card].cost
+        assert cost is not None
+        ways: list[Option] = []
+        if cost.cash and self.cash[seat] >= (price := self.price(seat, card)):
+            ways.append(Option(PAY, number=price))
+        if cost.thug:
+            ways += [GIVE_UP_CARD[thug] for thug in self.thugs[seat].cards]
+        if cost.holding:
+            ways += [GIVE_UP_CARD[holding] for holding in self.holdings[seat].cards]
+        if cost.take_back:
+            ways += [TAKE_BACK_CARD[holding] for holding in self.holdings[seat].cards]
+        if cost.hand_card:
+            ways += [DISCARD_CARD[other] for other in self.hand[seat].cards]
+        return ways
+
+    def fail(self, seat: int, card: int) -> None:
+        """SZ-3.3.2. A card whose Cost is not paid or whose Need is not met is discarded: it was not played."""
+        self.tell(FAIL, (card,), actor=seat)
+        self.move(card, self.resolving[seat], self.discard)
+
+
+def _ways(seats: Sequence[int], cards: int) -> list[tuple[int, ...]]:
+    """Every way to say which of these seats has which of so many cards."""
+    if cards == 0:
+        return [()]
+    return [(seat, *rest) for seat in seats for rest in _ways([other for other in seats if other != seat], cards - 1)]
+
+
+@dataclass(slots=True)
+class SetUp(Step):
+    """SZ-2.1, SZ-2.2, SZ-2.3. Twelve cards to each draft pile, face down; the rest is the deck. All else is empty."""
+
+    def run(self, g: Szmal) -> None:
+        g.open_deal(1)
+        g.enter(NUMBERS, g.deck)
+        g.shuffle(g.deck)
+        for pile in g.pile:
+            for _ in range(PILE):
+                g.move_top(g.deck, pile)
+        g.next(BeginARound(TABLE))
+
+
+@dataclass(slots=True)
+class BeginARound(Step):
+    """SZ-3.0, SZ-3.1. All take up their draft piles. In the first two rounds a card is picked, and no more."""
+
+    def run(self, g: Szmal) -> None:
+        g.count("round", g.round + 1)
+        for seat in range(g.n):
+            g.move_all(g.pile[seat], g.draft[seat])
+        if g.round < FIRST_PLAY:
+            g.next(PickACard(TABLE), BeginARound(TABLE))
+        else:
+            g.next(
+                PickACard(TABLE),
+                ChooseACard(TABLE),
+                PlayExtraCards(TABLE),
+                CarryOutEachTurn(TABLE),
+                SufferDelayedLosses(TABLE),
+                EndTheTurn(TABLE),
+            )
+
+
+@dataclass(slots=True)
+class PickACard(Poll):
+    """SZ-3.1. All at once, each adds a card of his draft pile to his hand; the rest goes face down to the left."""
+
+    text: ClassVar[str] = "Which card do you pick?"
+
+    def seats(self, g: Szmal) -> list[int]:
+        return list(range(g.n))
+
+    def options(self, g: Szmal, seat: int) -> list[Option]:
+        return [PICK_CARD[card] for card in g.draft[seat].cards]
+
+    def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
+        """SZ-7.24. The lowest number."""
+        return options[0]
+
+    def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
+        for seat, option in answers.items():
+            g.move(option.cards[0], g.draft[seat], g.hand[seat])
+        for seat in range(g.n):
+            g.move_all(g.draft[seat], g.pile[g.next_seat(seat)])
+
+
+@dataclass(slots=True)
+class ChooseACard(Poll):
+    """SZ-3.2, SZ-3.3. Each puts a hand card face down; then all are revealed, and carried out in ascending number.
+
+    SZ-7.25: who holds only one card is not really asked.
+    """
+
+    text: ClassVar[str] = "Which card do you play?"
+
+    def seats(self, g: Szmal) -> list[int]:
+        return list(range(g.n))
+
+    def options(self, g: Szmal, seat: int) -> list[Option]:
+        return [CHOOSE_CARD[card] for card in g.hand[seat].cards]
+
+    def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
+        """SZ-7.24. The lowest number."""
+        return options[0]
+
+    def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
+        for seat, option in answers.items():
+            g.tell(CHOOSE, option.cards, actor=seat)
+            g.move(option.cards[0], g.hand[seat], g.resolving[seat])
+        played = sorted([(option.cards[0], seat) for seat, option in answers.items()])
+        g.next(*[Resolve(seat, card) for card, seat in played])
+
+
+@dataclass(slots=True)
+class PlayExtraCards(Step):
+    """SZ-3.3.8, SZ-7.7. The extra plays earned by 67 last turn, one after the other; an empty hand plays nothing."""
+
+    def run(self, g: Szmal) -> None:
+        for seat in range(g.n):
+            if g.extra_plays[seat]:
+                g.count("extra_plays", g.extra_plays[seat] - 1, seat)
+                g.next(PlayExtraCards(TABLE))
+                if g.hand[seat].cards:
+                    g.next(PlayAnExtraCard(seat))
+                return
+
+
+@dataclass(slots=True)
+class PlayAnExtraCard(Choice):
+    """SZ-7.7. Compulsory, chosen from the hand now, with its Cost and Need. SZ-7.24: the lowest number is safe."""
+
+    text: ClassVar[str] = "Which card do you play as an extra card?"
+
+    def options(self, g: Szmal, seat: int) -> list[Option]:
+        return [PLAY_CARD[card] for card in g.hand[seat].cards]
+
+    def chosen(self, g: Szmal, option: Option) -> None:
+        g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
+        g.next(Resolve(self.seat, option.cards[0]))
+
+
+@dataclass(slots=True)
+class CarryOutEachTurn(Step):
+    """SZ-3.4. Every each-turn ability in play, once, in ascending number over all players."""
+
+    def run(self, g: Szmal) -> None:
+        for number, owner in g.in_all_play(EACH_TURN):
+            CARDS[number].each_turn(g, owner)
+
+
+@dataclass(slots=True)
+class SufferDelayedLosses(Step):
+    """SZ-3.5.1. The losses set up last turn, in ascending number: 5, 40, 73, 79."""
+
+    def run(self, g: Szmal) -> None:
+        due = [(number, getattr(g, f"losses_{number}")) for number in DELAYED_LOSS]
+        g.next(
+            *[LoseACard(owner, number) for number, times in due for owner in range(g.n) for _ in range(times[owner])]
+        )
+
+
+@dataclass(slots=True)
+class LoseACard(Poll):
+    """SZ-3.5.1. Who has such a card chooses which he loses, all at once; then all go. SZ-7.24: the lowest is safe."""
+
+    number: int
+    text: ClassVar[str] = "Which card do you lose?"
+
+    def act(self) -> Act:
+        return Act(SET_UP, (self.number,), actor=self.seat)
+
+    def exposed(self, g: Szmal) -> list[Zone]:
+        return g.thugs if CARDS[self.number].takes == "thug" else g.holdings
+
+    def seats(self, g: Szmal) -> list[int]:
+        zones, of_owner = self.exposed(g), CARDS[self.number].takes_of_owner
+        return [seat for seat in range(g.n) if zones[seat].cards and (of_owner or seat != self.seat)]
+
+    def options(self, g: Szmal, seat: int) -> list[Option]:
+        return [LOSE_CARD[card] for card in self.exposed(g)[seat].cards]
+
+    def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
+        for seat, option in answers.items():
+            g.tell(LOSE, option.cards, actor=seat)
+            g.leave(seat, option.cards[0], g.discard)
+
+
+@dataclass(slots=True)
+class EndTheTurn(Step):
+    """SZ-3.5.2, SZ-4.3, SZ-4.4. Effects of this turn end, those for the next begin unless the game is over.
+
+    Actions kept since last turn are discarded.
+    """
+
+    def run(self, g: Szmal) -> None:
+        last = g.round == ROUNDS
+        nothing = [0] * g.n
+        for name in THIS_TURN:
+            self.change(g, name, nothing)
+        for name, _ in NEXT_TURN:
+            ahead = getattr(g, f"next_{name}")
+            if ahead != nothing or getattr(g, name) != nothing:
+                self.change(g, name, nothing if last else ahead)
+                self.change(g, f"next_{name}", nothing)
+        for thugs in g.thugs:
+            if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
+                for place in range(len(thugs.cards)):
+                    g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
+                    g.count_card(thugs, place, NEXT_ARMED, 0)
+        for kept in g.kept:
+            for card in [c for c, until in zip(kept.cards, column(kept, UNTIL_ROUND), strict=True) if until <= g.round]:
+                g.move(card, kept, g.discard)
+        g.next(CountUp(TABLE) if last else BeginARound(TABLE))
+
+    def change(self, g: Szmal, name: str, values: list[int]) -> None:
+        old: list[int] = getattr(g, name)
+        if old != values:
+            for seat, value in enumerate(values):
+                if old[seat] != value:
+                    g.count(name, value, seat)
+
+
+@dataclass(slots=True)
+class CountUp(Step):
+    """SZ-6.1, SZ-6.2. The end-of-game abilities in play, in ascending number: 7, 12, 13, 24. Then all is counted."""
+
+    def run(self, g: Szmal) -> None:
+        for number, owner in g.in_all_play(END_OF_GAME):
+            CARDS[number].end_of_game(g, owner)
+        g.tell_scores(over=True)

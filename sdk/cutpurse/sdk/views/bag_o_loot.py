@@ -1,0 +1,80 @@
+"""Bag-O-Loot as a bot sees it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cutpurse.games.bag_o_loot.rules import BAG_POINTS, OPEN_MOST
+from cutpurse.sdk.views.attributes import Count, OnePile, Piles, SeatOf
+from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.piles import Pile
+
+__all__ = ["BagOLootPlayer", "BagOLootView", "Loot"]
+
+
+class Loot(Pile):
+    """An open set, or a bag that shows its number."""
+
+    __slots__ = ()
+    # `number` is what options and events call a pile by; the number of the coins is `coin`.
+    coin = Count("The number of its coins.", of="number")
+
+    @property
+    def looters(self) -> int:
+        """How many looters you see in it."""
+        return self.count("looter")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether one more card makes a set a bag."""
+        return self.size == OPEN_MOST
+
+
+class BagOLootPlayer(Player):
+    """A seat of Bag-O-Loot."""
+
+    __slots__ = ()
+    hand = OnePile(Pile)
+    sets = Piles(Loot, "Open sets.", of="set")
+    closed_bags = Piles(Pile, "Bags that lie face down.", of="bag")
+    open_bags = Piles(Loot, "Bags that stay visible (setting bag_faces).", of="bag_open")
+    bluff_bags = Piles(Loot, "Bags of the advanced game, whose last card may be anything.", of="bluff_bag")
+    total = Count("Points of the rounds counted so far.")
+
+    @property
+    def bags(self) -> tuple[Pile, ...]:
+        """All his bags, of whichever kind the settings make."""
+        return (*self.closed_bags, *self.open_bags, *self.bluff_bags)
+
+    @property
+    def worth(self) -> int:
+        """What lies before him would count if the round ended now."""
+        return BAG_POINTS * len(self.bags) + sum(one.size for one in self.sets)
+
+    @property
+    def score(self) -> int:
+        """Points so far, this round included."""
+        return self.total + self.worth
+
+    @property
+    def coins(self) -> Counter[int]:
+        """How many coins of each number are certainly in his hand."""
+        return Counter(card.value for card in self.hand.located if card.sort == "coin")
+
+
+class BagOLootView(GameView[BagOLootPlayer]):
+    """The table of Bag-O-Loot."""
+
+    __slots__ = ()
+    player_type = BagOLootPlayer
+    draw_pile = OnePile(Pile)
+    ditched = OnePile(Pile)
+    middle = OnePile(Pile)
+    round = Count("Which round is on, from 1.")
+    dealer = SeatOf("Who has dealt this round.")
+    turn_of = SeatOf("Whose turn it is.")
+    turns = Count("Turns begun in this round.")
+    idle_turns = Count("Turns in a row, this one included, that began without a draw pile and saw no play.")
+    plays = Count("Plays made in this turn.")
+    bag_plays = Count("Bag plays made in this turn.")
+    ditches = Count("Cards ditched in this turn.")

@@ -1,0 +1,188 @@
+"""A match takes answers and faults, never breaks, and ends with a result."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutpurse.engine.agenda import PASS, Option
+from cutpurse.engine.errors import IllegalAnswer, SettingsError, WrongDecision
+from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause, Match
+from cutpurse.games import GAMES
+from tests.engine.toy import STAR, TAKE, YES, Toy, Window
+
+KEY = bytes(range(32))
+NO_CARD = 99
+
+
+def toy_match(rounds: int = 3, seats: int = 2) -> Match:
+    return Match(Toy, [f"bot {i}" for i in range(seats)], KEY, {"rounds": rounds}, log=True)
+
+
+def asked(match: Match) -> Decision:
+    decision = match.decision()
+    assert decision is not None
+    return decision
+
+
+def with_a_star(match: Match, *seats: int) -> None:
+    """Give these seats a star, as if they had drawn it; told to no one but them."""
+    for seat in seats:
+        match.game.move(STAR, match.game.deck, match.game.hand[seat])  # type: ignore[attr-defined]  # a toy
+
+
+def test_a_match_is_answered_until_there_is_a_result() -> None:
+    match = toy_match()
+    numbers = []
+    while decision := match.decision():
+        numbers.append(decision.number)
+        match.answer(decision.seat, decision.number, len(decision.options) - 1)
+    assert numbers == list(range(len(numbers)))
+    assert match.over
+    result = match.result()
+    assert result.scores == (0, 0)
+    assert result.places == (1, 1)
+    assert result.end_causes == (EndCause.NORMAL, EndCause.NORMAL)
+    assert match.faults == []
+
+
+def test_an_answer_is_an_option_or_its_place() -> None:
+    match = toy_match()
+    first = asked(match)
+    assert (first.seat, first.number, first.ask, first.options) == (0, 0, "take_one", [Option(TAKE), PASS])
+    match.answer(0, 0, 1)
+    second = asked(match)
+    match.answer(second.seat, second.number, Option(TAKE))
+    assert match.choices[:2] == [Chosen(0, PASS, EndCause.NORMAL), Chosen(1, Option(TAKE), EndCause.NORMAL)]
+
+
+def test_a_question_with_one_option_is_answered_by_the_match_and_not_recorded() -> None:
+    match = toy_match(rounds=1)
+    match.answer(0, 0, 1)  # nobody holds a star: both windows close by themselves
+    assert match.over
+    assert match.choices == [Chosen(0, PASS, EndCause.NORMAL)]
+    log = [type(event).__name__ for event in match.game.log or ()]
+    assert log.count("Asked") == 2, "the public event is the same as if they had been asked"
+
+
+def test_a_poll_waits_for_all_who_have_a_choice_and_stays_sealed() -> None:
+    match = toy_match(seats=3)
+    with_a_star(match, 1, 2)
+    match.answer(0, 0, 1)
+    assert isinstance(match.game.question, Window)
+    one, other = match.decisions()
+    assert (one.seat, other.seat) == (1, 2)
+    assert match.decision(0) is None
+    assert match.decision(2) == other
+    before = match.game.view(None).to_bytes()
+    match.answer(2, other.number, Option(YES, (STAR,)))
+    assert match.game.view(None).to_bytes() == before, "an answer is sealed until the last is in"
+    assert match.decisions() == [one]
+    match.answer(1, one.number, Option(YES, (STAR,)))
+    assert match.game.scores() == [0, 10, 0], "the order of the answers does not matter"
+
+
+@pytest.mark.parametrize("answer", [2, -1, True, False, None, "pass", 1.0, Option(TAKE, (NO_CARD,)), [1], {}, (), (2,)])
+def test_an_illegal_answer_may_be_corrected_twice_and_then_the_safe_option_is_taken(answer: object) -> None:
+    match = toy_match()
+    for _ in range(CORRECTIONS):
+        with pytest.raises(
+            IllegalAnswer, match=r"decision 0 \(take_one\) has options 0-1: 'take a card', 'pass'; seat 0"
+        ):
+            match.answer(0, 0, answer)  # type: ignore[arg-type]  # that is the point
+        assert asked(match).number == 0
+        assert match.choices == []
+    with pytest.raises(IllegalAnswer):
+        match.answer(0, 0, answer)  # type: ignore[arg-type]
+    assert match.choices[0] == Chosen(0, PASS, EndCause.ILLEGAL)
+    (fault,) = match.faults
+    assert (fault.seat, fault.decision, fault.ask, fault.cause) == (0, 0, "take_one", EndCause.ILLEGAL)
+    assert asked(match).seat == 1
+
+
+def test_corrections_begin_anew_with_each_question() -> None:
+    match = toy_match(rounds=9)
+    for _ in range(4):
+        decision = asked(match)
+        for _ in range(CORRECTIONS):
+            with pytest.raises(IllegalAnswer):
+                match.answer(decision.seat, decision.number, NO_CARD)
+        match.answer(decision.seat, decision.number, PASS)
+    assert match.faults == []
+
+
+def test_a_seat_with_three_faults_is_played_on_by_safe_options() -> None:
+    match = toy_match(rounds=9)
+    while decision := match.decision():
+        if decision.seat == 0:
+            match.give_up(0, decision.number, "KeyError: 7")
+        else:
+            match.answer(1, decision.number, PASS)
+    assert len(match.faults) == FAULTS
+    result = match.result()
+    assert result.end_causes == (EndCause.CRASHED, EndCause.NORMAL)
+    of_seat_0 = [chosen for chosen in match.choices if chosen.seat == 0]
+    assert len(of_seat_0) == 5, "five of nine turns are his, though he was asked only three times"
+    assert set(of_seat_0) == {Chosen(0, PASS, EndCause.CRASHED)}
+
+
+def test_the_first_fault_names_the_end_cause() -> None:
+    match = toy_match(rounds=9)
+    causes = [EndCause.ILLEGAL, EndCause.CRASHED, EndCause.CRASHED]
+    while decision := match.decision():
+        if decision.seat == 0:
+            match.fault(0, decision.number, causes.pop(0), "")
+        else:
+            match.answer(1, decision.number, PASS)
+    assert causes == []
+    assert match.result().end_causes[0] is EndCause.ILLEGAL
+
+
+def test_two_faults_do_not_name_an_end_cause() -> None:
+    match = toy_match(rounds=3)
+    while decision := match.decision():
+        if decision.seat == 0:
+            match.give_up(0, decision.number, "")
+        else:
+            match.answer(1, decision.number, PASS)
+    assert len(match.faults) == FAULTS - 1
+    assert match.result().end_causes == (EndCause.NORMAL, EndCause.NORMAL)
+
+
+def test_an_answer_to_a_question_that_is_not_open_changes_nothing() -> None:
+    match = toy_match()
+    before = match.game.save()
+    with pytest.raises(WrongDecision, match="decision 0 is not open for seat 1: seat 1 is asked nothing"):
+        match.answer(1, 0, PASS)
+    with pytest.raises(WrongDecision, match="decision 7 is not open for seat 0: seat 0 is asked decision 0"):
+        match.answer(0, 7, PASS)
+    with pytest.raises(WrongDecision):
+        match.give_up(5, 0, "no such seat")
+    assert match.game.save() == before
+    assert match.faults == []
+    match.answer(0, 0, PASS)
+    with pytest.raises(WrongDecision, match="decision 0 is not open for seat 0"):
+        match.answer(0, 0, PASS)
+
+
+def test_there_is_no_result_before_the_end() -> None:
+    with pytest.raises(WrongDecision, match="goes on: 1 decisions are open"):
+        toy_match().result()
+
+
+def test_a_match_needs_players_and_settings_that_the_game_has() -> None:
+    with pytest.raises(SettingsError, match="2 to 4 players, not 1"):
+        Match(Toy, ["alone"], KEY)
+    with pytest.raises(SettingsError, match="no setting"):
+        Match(Toy, ["a", "b"], KEY, {"colour": "red"})
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_of_nothing_but_faults_comes_to_its_end(name: str) -> None:
+    rules = GAMES[name]
+    match = Match(rules, ["bot"] * rules.usual_seats, KEY, log=True)
+    while decision := match.decision():
+        match.give_up(decision.seat, decision.number, "")
+    result = match.result()
+    assert set(result.end_causes) == {EndCause.CRASHED}
+    assert len(match.faults) == FAULTS * rules.usual_seats
+    assert min(result.places) == 1

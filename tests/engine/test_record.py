@@ -1,0 +1,192 @@
+"""A record is one line that replays to the same match; whatever is changed in it is found."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.errors import RecordError
+from cutpurse.engine.match import Match
+from cutpurse.engine.record import read_record, replay, verify, write_record
+from cutpurse.engine.words import Words
+from tests.engine.toy import Toy
+
+KEY = bytes(range(32))
+
+
+def played(rounds: int = 5) -> Match:
+    """A short match with every sort of choice: own ones, a poll's, and a safe option taken for a seat."""
+    match = Match(Toy, ["ann", "bob"], KEY, {"rounds": rounds}, log=True)
+    while decision := match.decision():
+        if decision.number == 2:
+            match.give_up(decision.seat, decision.number, "")
+        else:
+            match.answer(decision.seat, decision.number, 0 if decision.ask == "take_one" else 1)
+    return match
+
+
+@pytest.fixture(scope="module")
+def line() -> str:
+    return write_record(played())
+
+
+def sealed(text: str) -> str:
+    """A record's text up to its digest, with a digest that fits."""
+    return f'{text},"digest":"{sha256(text.encode()).hexdigest()}"}}'
+
+
+def changed(line: str, **fields: Any) -> str:
+    """The record with other values and, by somebody who knows how, a new digest."""
+    body = json.loads(line)
+    del body["digest"]
+    schema = fields.pop("schema", body.pop("schema"))
+    body.pop("schema", None)
+    body.update(fields)
+    return sealed(f'{{"schema":{schema},' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1])
+
+
+def test_a_record_is_verified(line: str) -> None:
+    checked = verify(line, Toy)
+    assert len(checked) == 4
+    assert f"the digest fits the {len(line)} bytes of the record" in checked
+    assert verify(line + "\n", Toy) == checked
+    assert verify(line + "\r\n", Toy)
+
+
+def test_a_record_has_its_schema_first_and_its_digest_last(line: str) -> None:
+    assert line.startswith('{"schema":1,"choices":[')
+    text, digest = line.rsplit(',"digest":"', 1)
+    assert digest == sha256(text.encode()).hexdigest() + '"}'
+    keys = [key for key, _ in json.loads(line, object_pairs_hook=list)]
+    assert keys[1:-1] == sorted(keys[1:-1])
+    assert " " not in line.replace("bot ", "")
+
+
+def test_what_a_record_holds_is_what_was_played(line: str) -> None:
+    match = played()
+    record = read_record(line)
+    assert (record.game, record.rules, record.settings) == ("toy", "1", {"rounds": "5"})
+    assert (record.key, record.seats) == (KEY, ("ann", "bob"))
+    assert len(record.choices) == len(match.choices)
+    assert record.choices[0] == [0, "take", {}]
+    assert [choice for choice in record.choices if len(choice) == 4], "a safe option says why it was taken"
+    assert record.result["scores"] == list(match.result().scores)
+    assert len(record.events) == 3, "one for each seat and one for the spectator"
+    assert len(set(record.events)) > 1
+    assert changed(line) == line
+
+
+def test_a_replay_stops_before_each_choice(line: str) -> None:
+    match = played()
+    for at, (again, decision, chosen) in enumerate(replay(read_record(line), Toy)):
+        assert chosen == match.choices[at]
+        assert decision == again.decision(chosen.seat)
+        assert len(again.choices) == at
+    assert again.over
+    assert again.choices == match.choices
+    assert again.game.log == match.game.log
+
+
+def test_any_changed_byte_is_found(line: str) -> None:
+    raw = line.encode()
+    for at in range(len(raw)):
+        for flip in (1, 0x20, 0x80):
+            altered = bytearray(raw)
+            altered[at] ^= flip
+            with pytest.raises(RecordError):
+                verify(altered.decode("latin-1"), Toy)
+
+
+def test_a_truncated_record_is_found(line: str) -> None:
+    for length in range(len(line)):
+        with pytest.raises(RecordError):
+            verify(line[:length], Toy)
+
+
+def test_a_record_of_another_rules_version_is_not_replayed(line: str) -> None:
+    with pytest.raises(RecordError, match="under version 0 of the rules of toy; this is version 1"):
+        verify(changed(line, rules="0"), Toy)
+
+
+def test_a_record_of_another_schema_is_not_read(line: str) -> None:
+    with pytest.raises(RecordError, match="has schema 2; this version reads 1"):
+        verify(changed(line, schema=2), Toy)
+
+
+def test_a_record_altered_and_given_a_new_digest_is_found(line: str) -> None:
+    body = json.loads(line)
+    result, events, choices = body["result"], body["events"], body["choices"]
+    forged: list[dict[str, Any]] = [
+        {"result": {**result, "scores": [99, 0]}},
+        {"result": {**result, "places": [1, 2]}},
+        {"result": {**result, "end_causes": ["crashed", "normal"]}},
+        {"events": events[::-1]},
+        {"events": events[:-1]},
+        {"events": [*events, events[0]]},
+        {"choices": choices[:-1]},
+        {"choices": [*choices, choices[-1]]},
+        {"choices": [[1, *choices[0][1:]], *choices[1:]]},
+        {"choices": [[0, "pass", {}], *choices[1:]]},
+        {"choices": [[0, "take", {"cards": ["crown"]}], *choices[1:]]},
+        {"choices": [[0, "juggle", {}], *choices[1:]]},
+        {"choices": [[0, "take", {}, "crashed"], *choices[1:]]},
+        {"choices": [[0, "take", {}, "bored"], *choices[1:]]},
+        {"choices": [[0], *choices[1:]]},
+        {"choices": [[*choices[0], "normal"], *choices[1:]]},
+        {"settings": {"rounds": "7"}},
+        {"settings": {"rounds": "8"}},
+        {"settings": {"rounds": "5", "loud": "true"}},
+        {"settings": {"tone": "high"}},
+        {"seats": ["ann"]},
+        {"seats": ["ann", "bob", "cid"]},
+        {"key": bytes(32).hex()},
+        {"key": "00"},
+        {"key": "zz" * 32},
+        {"game": 7},
+        {"settings": "5"},
+        {"seats": 2},
+        {"choices": 5},
+        {"choices": [5]},
+        {"choices": [["0", "take", {}], *choices[1:]]},
+        {"choices": [[[0], "take", {}], *choices[1:]]},
+        {"choices": [[0, "take", "fields"], *choices[1:]]},
+        {"choices": [[0, "take", {"cards": 5}], *choices[1:]]},
+        {"choices": [[0, "take", {"places": 5}], *choices[1:]]},
+        {"choices": [[0, "take", {"colour": 5}], *choices[1:]]},
+        {"note": "a field that no record has"},
+    ]
+    for fields in forged:
+        with pytest.raises(RecordError):
+            verify(changed(line, **fields), Toy)
+
+
+def test_a_record_in_another_form_is_found(line: str) -> None:
+    text = line.rsplit(',"digest":"', 1)[0]
+    for other in (text.replace(",", ", ", 1), text.replace('"seats":["ann","bob"]', '"seats":["\\u0061nn","bob"]')):
+        assert other != text
+        with pytest.raises(RecordError):
+            verify(sealed(other), Toy)
+
+
+@pytest.mark.parametrize("line", ["", "{}", "null", "[1]", '{"schema":1}', "x" * 100, sealed('{"schema":1')])
+def test_what_is_no_record_is_refused(line: str) -> None:
+    with pytest.raises(RecordError):
+        read_record(line)
+
+
+def test_a_match_without_its_events_cannot_be_recorded() -> None:
+    match = Match(Toy, ["ann", "bob"], KEY, {"rounds": 1})
+    match.answer(0, 0, 0)
+    with pytest.raises(ValueError, match="without a log"):
+        write_record(match)
+
+
+def test_every_verb_has_its_own_name() -> None:
+    words = Words("toy", "Toy", "TY", "1", range(2, 3))
+    with pytest.raises(KeyError):
+        words.verb_named("juggle")
+    with pytest.raises(KeyError):
+        words.card_named("moon")

@@ -1,0 +1,102 @@
+"""Random games, the same for the same seed: what the properties are held against.
+
+Settings are drawn from what the game itself declares, so a new setting is played without a line here. Numbers are drawn
+low, since a bound of 500 rounds makes a long game and not another one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.errors import SettingsError
+from cutpurse.engine.game import Game
+from cutpurse.games import GAMES
+
+__all__ = ["EVERY_GAME", "EVERY_TABLE", "RandomGame", "all_cards", "answer_at_random", "canonical", "settings_for"]
+
+EVERY_GAME = sorted(GAMES)
+EVERY_TABLE = [
+    pytest.param(name, seats, id=f"{name}-{seats}") for name in EVERY_GAME for seats in GAMES[name].words.seats
+]
+
+
+def settings_for(rules: type[Game], seats: int, random: Random) -> dict[str, object]:
+    """Settings that this game has with this number of players; about half of them are left at their defaults."""
+    while True:
+        settings: dict[str, object] = {}
+        for name, kind in rules.settings_type.kinds().items():
+            if random.random() < 0.5:
+                continue
+            if kind.keys:
+                settings[name] = ",".join(f"{key}:{random.randrange(-4, 9) * 50}" for key in kind.keys[::5])
+            elif kind.least is not None and kind.most is not None:
+                low = range(kind.least, kind.most + 1, kind.step)[:3]
+                settings[name] = random.choice([*kind.names, *low])
+            else:
+                settings[name] = random.choice([*kind.values, *kind.names])
+        try:
+            rules.check(seats, settings)
+        except SettingsError:
+            continue
+        return settings
+
+
+def answer_at_random(game: Game, random: Random) -> tuple[int, Option]:
+    """One of the seats that are waited for, in no order, and one of its options."""
+    seat = random.choice(game.waiting())
+    return seat, random.choice(game.options(seat))
+
+
+def all_cards(game: Game) -> list[int]:
+    """Every card on the table, sorted."""
+    return sorted(card for zone in game.zones() for card in zone.cards)
+
+
+def canonical(saved: dict[str, Any]) -> str:
+    """A save as text: equal if and only if the states are."""
+    return json.dumps(saved, sort_keys=True)
+
+
+@dataclass
+class RandomGame:
+    """Random game `number` of a game with so many seats."""
+
+    rules: type[Game]
+    seats: int
+    number: int
+
+    def __post_init__(self) -> None:
+        self.name = f"{self.rules.words.game}/{self.seats}/{self.number}"
+        self.random = Random(self.name)
+        self.key = match_key("properties/" + self.name, self.number)
+        # Every fifth game is the usual one: the defaults are what is played most.
+        self.settings = {} if self.number % 5 == 0 else settings_for(self.rules, self.seats, self.random)
+        self.answers: list[tuple[int, Option]] = []
+
+    def __str__(self) -> str:
+        return f"game {self.name} with {self.settings or 'the usual settings'} after {len(self.answers)} answers"
+
+    def begin(self, log: bool = False) -> Game:
+        """The game before its first answer, with or without its events."""
+        game = self.rules.new(self.seats, self.key, self.settings)
+        if not log:
+            return game
+        game = self.rules(self.seats, self.rules.check(self.seats, self.settings), game.chance.__class__(self.key))
+        game.start(log=True)
+        return game
+
+    def play(self, game: Game) -> Iterator[Game]:
+        """The game before each of its answers, drawn at random and kept in `answers`; it goes on to its end."""
+        while game.waiting():
+            yield game
+            seat, option = answer_at_random(game, self.random)
+            self.answers.append((seat, option))
+            game.choose(seat, option)

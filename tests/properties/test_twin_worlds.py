@@ -1,0 +1,41 @@
+"""Nobody is given what his rule sheet hides: twin worlds of every game at every number of players."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from cutpurse.games import GAMES
+from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
+from tests.properties.twin_worlds import Findings, check_game
+from tests.properties.who_sees_what import table_of
+
+PAIRS = 100  # for each number of players
+PAIRS_IN_SOAK = 10_000
+STEPS = 10
+
+pytestmark = pytest.mark.timeout(0)  # the number of pairs sets the time
+
+
+@pytest.mark.parametrize("name", EVERY_GAME)
+def test_every_game_has_a_table_of_who_sees_what(name: str) -> None:
+    table = table_of(name)
+    kinds = {kind.name for kind in GAMES[name].words.zones}
+    stated = table.OPEN | table.OWN | table.FORGOTTEN
+    assert stated <= kinds, f"{table.__name__} speaks of zones that {name} does not have: {sorted(stated - kinds)}"
+
+
+@pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
+def test_twin_worlds_look_and_go_on_alike(name: str, seats: int, soak: bool) -> None:
+    wanted = PAIRS_IN_SOAK if soak else PAIRS
+    findings = Findings()
+    number = 0
+    while findings.pairs < wanted:
+        play = RandomGame(GAMES[name], seats, number)
+        number += 1
+        check_game(play.begin(log=True), table_of(name), Random("twin/" + play.name), STEPS, 0.1, findings)
+    # Not vacuous: most places have a twin that differs, and pairs go on together for a while.
+    assert findings.pairs >= findings.places * 0.5, findings
+    assert findings.long >= findings.pairs * 0.25, findings
+    assert findings.steps >= findings.pairs * 2, findings
