@@ -192,7 +192,7 @@ def view_for(match: Match, seat: int | None, since: int = 0) -> GameView[Any]:
     """What a seat, or (None) the spectator, sees now, with the events from number `since` on."""
     game = match.game
     log = game.log
-    return VIEWS.get(game.words.game, GameView)(game.view(seat), log[since:] if log else (), since)
+    return VIEWS[game.words.game](game.view(seat), log[since:] if log else (), since)
 
 
 class _Lines:
@@ -292,7 +292,7 @@ class _Table:
         self.failed: list[tuple[int, FailureParts]] = []
         self.told = [0] * len(makers)  # by seat, how many events it has been told
         self.bots: list[Any] = []
-        self.view_type: type[GameView[Any]] = VIEWS.get(match.game.words.game, GameView)
+        self.view_type: type[GameView[Any]] = VIEWS[match.game.words.game]
         settings = match.game.settings.changed()
         for seat, maker in enumerate(makers):
             try:
