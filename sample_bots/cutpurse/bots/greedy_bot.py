@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder
+from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder, stolen_treasure
 from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["GreedyBot"]
@@ -16,6 +16,7 @@ __all__ = ["GreedyBot"]
 ANSWERS: Final[dict[str, Mapping[str, Callable[[Any, Decision], Option]]]] = {
     # Any: each game's functions take its own view
     "steal_and_plunder": steal_and_plunder.ANSWERS,
+    "stolen_treasure": stolen_treasure.ANSWERS,
     "greed": greed.ANSWERS,
     "bag_o_loot": bag_o_loot.ANSWERS,
 }
@@ -26,5 +27,7 @@ class GreedyBot:
 
     def choose(self, view: Any, decision: Decision) -> Option:
         """The rule of thumb for this question; where there is none, the safe answer."""
+        if decision.count == 1:
+            return decision.options[0]
         answer = ANSWERS.get(view.game, {}).get(decision.ask)
         return answer(view, decision) if answer else decision.safe

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.bag_o_loot import BagOLootView
 from cutpurse.sdk.views.piles import Pile
 
 __all__ = ["ANSWERS"]
 
-View = GameView[Any]  # Any: the players of this game
-
 BAG_SIZE: Final = 5  # cards
 BAG_POINTS: Final = 10
 LOOTER: Final = 0  # the value of a looter; that of a coin is its number
-BAGS: Final = ("bag", "bag_open", "bluff_bag")  # as what bags lie on the table, by the settings
 LIKELY: Final = 0.5
 
 
-def hand_counts(view: View) -> Counter[int]:
+def hand_counts(view: BagOLootView) -> Counter[int]:
     """How many coins of each number the hand holds, and how many looters."""
-    return Counter([card.value for card in view.me.pile("hand").seen])
+    return Counter([card.value for card in view.me.hand.seen])
 
 
 def number_of(pile: Pile) -> int:
     """The number of the coins in a set, or in a bag that shows it."""
     return pile.counter("number")
-
-
-def points_of(player: Player) -> int:
-    """What a player would have if the round were over now."""
-    bags = sum([len(player.piles(kind)) for kind in BAGS])
-    return player.counter("total") + BAG_POINTS * bags + sum([pile.size for pile in player.piles("set")])
 
 
 def value_of(option: Option) -> int:
@@ -51,7 +42,7 @@ def spends_looter(option: Option) -> bool:
 Plays = defaultdict[str, list[Option]]  # by what is done: "open", "build", "steal", "bag" and so on
 
 
-def snitch(view: View, plays: Plays) -> Option | None:
+def snitch(view: BagOLootView, plays: Plays) -> Option | None:
     """A looter for a coin, where bags stay open; I do not remember closed ones. It must be the first play of a turn."""
     if view.settings.bag_faces == "hidden":
         return None
@@ -59,7 +50,7 @@ def snitch(view: View, plays: Plays) -> Option | None:
     return next(iter(matching), None)
 
 
-def bag(view: View, plays: Plays) -> Option | None:
+def bag(view: BagOLootView, plays: Plays) -> Option | None:
     """A set of four becomes my bag: with a coin rather than a looter, another's rather than mine. Never a bluff."""
     best: dict[tuple[bool, bool], Option] = {}
     for option in plays["bag"]:
@@ -68,14 +59,14 @@ def bag(view: View, plays: Plays) -> Option | None:
     return best[min(best)] if best else None
 
 
-def pinch(view: View, plays: Plays) -> Option | None:
+def pinch(view: BagOLootView, plays: Plays) -> Option | None:
     """A looter for a coin is always a good swap."""
     return next(iter(plays["pinch"]), None)
 
 
-def finish(view: View, plays: Plays) -> Option | None:
+def finish(view: BagOLootView, plays: Plays) -> Option | None:
     """Open, build or steal what becomes a bag in this very turn, where it takes the fewest looters."""
-    if view.counter("bag_plays"):
+    if view.bag_plays:
         return None
     hand = hand_counts(view)
     best: dict[tuple[int, bool], Option] = {}
@@ -87,18 +78,18 @@ def finish(view: View, plays: Plays) -> Option | None:
     return best[min(best)] if best else None
 
 
-def ditch(view: View, plays: Plays) -> Option | None:
+def ditch(view: BagOLootView, plays: Plays) -> Option | None:
     """A coin whose bag is closed is worth little; a new card may be more."""
-    return next(iter(plays["ditch"]), None) if view.pile("draw_pile").size else None
+    return next(iter(plays["ditch"]), None) if view.draw_pile.size else None
 
 
-def steal(view: View, plays: Plays) -> Option | None:
+def steal(view: BagOLootView, plays: Plays) -> Option | None:
     """The largest set that a coin can steal; looters are kept for bags."""
     thefts = [option for option in plays["steal"] if not spends_looter(option)]
     return max(thefts, key=lambda option: option.zone.size if option.zone else 0, default=None)
 
 
-def go_out(view: View, plays: Plays) -> Option | None:
+def go_out(view: BagOLootView, plays: Plays) -> Option | None:
     """Lay everything down if every card has a place: that ends the round, and brings a bag of another player."""
     hand = hand_counts(view)
     lays = plays["open"] + plays["build"] + plays["steal"]
@@ -109,9 +100,9 @@ def go_out(view: View, plays: Plays) -> Option | None:
     return min(lays, key=lambda option: (spends_looter(option), value_of(option) not in lone), default=None)
 
 
-def show(view: View, plays: Plays) -> Option | None:
+def show(view: BagOLootView, plays: Plays) -> Option | None:
     """Rather than forfeit a card build, else open a set of the number of which the hand has most."""
-    if view.counter("plays"):
+    if view.plays:
         return None
     hand = hand_counts(view)
     lays = plays["build"] + plays["open"] + plays["steal"] + plays["ditch"]
@@ -121,7 +112,7 @@ def show(view: View, plays: Plays) -> Option | None:
 RULES: Final = (snitch, bag, pinch, finish, ditch, steal, go_out, show)
 
 
-def make_a_play(view: View, decision: Decision) -> Option:
+def make_a_play(view: BagOLootView, decision: Decision) -> Option:
     """Follow the first rule that names a play; without one the turn is done."""
     plays: Plays = defaultdict(list)
     for option in decision.options:
@@ -134,37 +125,37 @@ def make_a_play(view: View, decision: Decision) -> Option:
 
 
 # -- the other questions
-def forfeit_a_card(view: View, decision: Decision) -> Option:
+def forfeit_a_card(view: BagOLootView, decision: Decision) -> Option:
     """Give it to who has the fewest points."""
-    return min(decision.options, key=lambda option: points_of(option.player))
+    return min(decision.options, key=lambda option: option.player.score)
 
 
-def take_a_bag(view: View, decision: Decision) -> Option:
+def take_a_bag(view: BagOLootView, decision: Decision) -> Option:
     """Take it from who has the most points."""
-    return max(decision.options, key=lambda o: points_of(view.players[o.zone.owner or 0]) if o.zone else 0)
+    return max(decision.options, key=lambda option: view.players[option.zone.owner or 0].score if option.zone else 0)
 
 
-def challenge_the_bag(view: View, decision: Decision) -> Option:
+def challenge_the_bag(view: BagOLootView, decision: Decision) -> Option:
     """Challenge if so few matching cards are unseen that the fifth is more likely a bluff."""
     made = view.pending[-1]
     if made.zone is None or made.actor is None:
         return decision.safe
     unseen = view.unseen
     matching = sum([copies for card, copies in unseen.items() if card.value in (LOOTER, number_of(made.zone))])
-    held = view.players[made.actor].pile("hand").size + 1
+    held = view.players[made.actor].hand.size + 1
     has_none = (1 - matching / max(1, unseen.total())) ** held
     return decision.options[1 if has_none > LIKELY else 0]
 
 
-def take_your_reward(view: View, decision: Decision) -> Option:
+def take_your_reward(view: BagOLootView, decision: Decision) -> Option:
     """A bag, unless the open sets are worth more."""
     sets = decision.options[-1]
-    if sets.player is not None and sum([pile.size for pile in sets.player.piles("set")]) > BAG_POINTS:
+    if sets.player is not None and sum([pile.size for pile in sets.player.sets]) > BAG_POINTS:
         return sets
     return decision.options[0]
 
 
-ANSWERS: Final[dict[str, Callable[[View, Decision], Option]]] = {
+ANSWERS: Final[dict[str, Callable[[BagOLootView, Decision], Option]]] = {
     "make_a_play": make_a_play,
     "forfeit_a_card": forfeit_a_card,
     "take_a_bag": take_a_bag,
