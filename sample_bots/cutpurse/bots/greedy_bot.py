@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder, stolen_treasure
+from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder, stolen_treasure, szmal
 from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["GreedyBot"]
@@ -17,6 +17,7 @@ ANSWERS: Final[dict[str, Mapping[str, Callable[[Any, Decision], Option]]]] = {
     # Any: each game's functions take its own view
     "steal_and_plunder": steal_and_plunder.ANSWERS,
     "stolen_treasure": stolen_treasure.ANSWERS,
+    "szmal": szmal.ANSWERS,
     "greed": greed.ANSWERS,
     "bag_o_loot": bag_o_loot.ANSWERS,
 }
