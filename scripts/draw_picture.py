@@ -9,12 +9,13 @@ import io
 import re
 from pathlib import Path
 
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.views import VIEWS
-from rich.console import Console
-from rich.terminal_theme import MONOKAI
 
 DECISION = 33  # a raid is under way
 NAMES = ("greedy", "my_bot.py", "random", "random")
