@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
@@ -121,6 +121,33 @@ def test_a_bot_may_put_an_illegal_answer_right() -> None:
     played = play("greed", [Thinks, "random"])
     assert not played.failures
     assert played.rows[0].end_causes == ("normal", "normal")
+
+
+def test_a_number_of_another_type_is_an_index() -> None:
+    class Number:
+        def __index__(self) -> int:
+            return 1
+
+    class Bot:
+        def choose(self, view: Any, decision: Any) -> Any:
+            return Number() if len(decision.options) > 1 else None
+
+    assert not play("greed", [Bot, "random"]).failures
+
+
+def test_a_bot_that_cannot_be_sent_to_another_process_is_refused() -> None:
+    class Local:
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+    with pytest.raises(UsageError, match="cannot be sent to another process"):
+        play("greed", [Local, "random"], matches=2, jobs=2)
+
+
+def test_a_bot_that_ends_its_process_ends_the_run(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, "import os\nclass Bot:\n    def choose(self, view, decision):\n        os._exit(1)\n")
+    with pytest.raises(CutpurseError, match="a process that played matches has died"):
+        play("greed", [path, "random"], matches=2, jobs=2)
 
 
 @pytest.mark.parametrize("method", ["__init__", "start"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -17,13 +18,13 @@ from cutpurse.engine.words import Unit
 from cutpurse.games import GAMES
 from cutpurse.games.szmal.cards import SYMBOLS
 from cutpurse.sdk.bot import BotMaker, bot_chance
-from cutpurse.sdk.local import play_match, view_for
 from cutpurse.sdk.picture import picture
 from cutpurse.sdk.positions import decision_for
+from cutpurse.sdk.seating import play_match, view_for
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.attributes import Column, Count, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
-from cutpurse.sdk.views.piles import Pile
+from cutpurse.sdk.views.piles import Pile, pile_text
 
 EVERY_GAME = pytest.mark.parametrize("game", list(GAMES))
 
@@ -76,6 +77,7 @@ def test_every_property_of_a_view_can_be_read_at_every_decision(game: str) -> No
                     getattr(one, name)
                     read += 1
             assert "object at" not in repr(one)
+        assert re.fullmatch(r"[A-Z]{2}-(card-)?[\d.]*\d", decision.rule)
         if match.game.log and len(match.game.log) > 400:
             break
     assert read > 1000
@@ -148,6 +150,23 @@ def test_a_view_of_greed_speaks_of_cards_by_name() -> None:
         view.pile("hand")
     with pytest.raises(KeyError):
         view.me.pile("deck")
+
+
+def test_numbers_on_cards_are_told_in_words() -> None:
+    game = GAMES["szmal"].new(seats=2)
+    words = game.words
+    zone = next(zone for zone in game.zones() if zone.kind.name == "thugs" and zone.owner == 0)
+    ted, copied = 72, 54  # 54 copies a Thug
+    zone.put(ted, zone.sees, (ted, 4, 3, 1, 0))
+    zone.put(copied, zone.sees, (ted, 4, 5, 0, 0))
+    zone.pictures.clear()
+    view: Any = VIEWS["szmal"](game.view(0))
+    thugs = view.me.thugs
+    first, second = words.cards[copied - 1].title, words.cards[ted - 1].title
+    assert pile_text(thugs) == (
+        f"{first} (counts as {second}, since round 4, play 5), {second} (since round 4, play 3, armed 1)"
+    )
+    assert thugs.armed == (0, 1)
 
 
 def test_a_view_can_be_kept_and_does_not_change() -> None:
