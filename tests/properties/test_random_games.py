@@ -24,29 +24,23 @@ from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_TABLE, RandomGame, all_cards, answer_at_random, canonical
 
 GAMES_EACH = 50
-GAMES_EACH_IN_SOAK = 1000
 TENTH = 0.1
-RARELY = 0.02  # of the positions of the long run, one imagined state is played to its end
 AHEAD = 12  # decisions that copies are played on beside the original
 DECISIONS_AT_MOST = 200_000  # far above the longest game of any sheet: what does not end is found
 
 pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets DECISIONS_AT_MOST
 
 
-def games(name: str, seats: int, soak: bool) -> list[RandomGame]:
-    return [RandomGame(GAMES[name], seats, i) for i in range(GAMES_EACH_IN_SOAK if soak else GAMES_EACH)]
+def games(name: str, seats: int) -> list[RandomGame]:
+    return [RandomGame(GAMES[name], seats, i) for i in range(GAMES_EACH)]
 
 
-def sampled(play: RandomGame, game: Game, soak: bool, most: int = 15) -> Iterator[Game]:
-    """The positions of a game where a costly check is made: a tenth of them, at most so many a game.
-
-    In the long run all of them in the first games, and a tenth without a limit in the others.
-    """
+def sampled(play: RandomGame, game: Game, most: int = 15) -> Iterator[Game]:
+    """The positions of a game where a costly check is made: a tenth of them, at most so many a game."""
     random = Random("sample/" + play.name)
-    every = soak and play.number < GAMES_EACH
     seen = 0
     for position in play.play(game):
-        if every or ((soak or seen < most) and random.random() < TENTH):
+        if seen < most and random.random() < TENTH:
             seen += 1
             yield position
 
@@ -73,8 +67,8 @@ def counters_that_cannot_fall_below_zero(game: Game) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_no_card_is_lost_and_whoever_waits_can_answer(name: str, seats: int, soak: bool) -> None:
-    for play in games(name, seats, soak):
+def test_no_card_is_lost_and_whoever_waits_can_answer(name: str, seats: int) -> None:
+    for play in games(name, seats):
         game = play.begin()
         box = sorted(game.box(seats, game.settings))
         for position in play.play(game):
@@ -112,10 +106,10 @@ def goes_on(game: Game, decisions: int, seed: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name: str, seats: int, soak: bool) -> None:
+def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name: str, seats: int) -> None:
     positions = 0
-    for play in games(name, seats, soak):
-        for position in sampled(play, play.begin(), soak, most=5):
+    for play in games(name, seats):
+        for position in sampled(play, play.begin(), most=5):
             positions += 1
             saved = canonical(position.save())
             views = [position.view(viewer).to_bytes() for viewer in viewers(position)]
@@ -131,8 +125,8 @@ def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name:
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int, soak: bool) -> None:
-    for play in games(name, seats, soak)[:: 1 if soak else 5]:
+def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int) -> None:
+    for play in games(name, seats)[::5]:
         first = play.begin(log=True)
         for _ in play.play(first):
             pass
@@ -147,8 +141,8 @@ def test_the_same_key_and_answers_give_the_same_events(name: str, seats: int, so
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_the_record_of_a_match_is_verified(name: str, seats: int, soak: bool) -> None:
-    for play in games(name, seats, soak)[:: 1 if soak else 10]:
+def test_the_record_of_a_match_is_verified(name: str, seats: int) -> None:
+    for play in games(name, seats)[::10]:
         match = Match(play.rules, [f"bot {i}" for i in range(seats)], play.key, play.settings, log=True)
         while decisions := match.decisions():
             decision = play.random.choice(decisions)
@@ -161,11 +155,11 @@ def test_the_record_of_a_match_is_verified(name: str, seats: int, soak: bool) ->
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int, soak: bool) -> None:
+def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int) -> None:
     finished = 0
-    for play in games(name, seats, soak):
+    for play in games(name, seats):
         rng = Chance(play.key)
-        for position in sampled(play, play.begin(), soak, most=4):
+        for position in sampled(play, play.begin(), most=4):
             box = sorted(position.box(seats, position.settings))
             for viewer in viewers(position):
                 view = position.view(viewer)
@@ -175,7 +169,7 @@ def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int, soa
                 assert state.waiting(), f"{play}, seen by {viewer}"
                 assert all(state.options(seat) for seat in state.waiting()), f"{play}, seen by {viewer}"
             random = Random(f"{play.name}/{len(play.answers)}")
-            if random.random() < (RARELY if soak else TENTH):
+            if random.random() < TENTH:
                 state = imagine(position.view(random.choice(viewers(position))), rng)
                 decisions = 0
                 while state.waiting():
@@ -188,9 +182,9 @@ def test_an_imagined_state_fits_the_view_it_came_from(name: str, seats: int, soa
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
-def test_what_a_viewer_knows_of_hidden_cards_is_true(name: str, seats: int, soak: bool) -> None:
-    for play in games(name, seats, soak):
-        for position in sampled(play, play.begin(), soak):
+def test_what_a_viewer_knows_of_hidden_cards_is_true(name: str, seats: int) -> None:
+    for play in games(name, seats):
+        for position in sampled(play, play.begin()):
             for viewer in viewers(position):
                 for zone, picture in zip(position.zones(), position.view(viewer).zones, strict=True):
                     who = f"{play}, seen by {viewer}: {zone.kind.name} of {zone.owner}"

@@ -116,7 +116,8 @@ def _deal(slots: Sequence[tuple[Zone, int]], cards: list[int], may_lie: Callable
     Raises ValueError if there is none, which a true view never leads to.
     """
     faces = sorted(set(cards))
-    allowed = {id(zone): {face for face in faces if may_lie(zone, face)} for zone, _ in slots}
+    zones = {id(zone): zone for zone, _ in slots}
+    allowed = {key: {face for face in faces if may_lie(zone, face)} for key, zone in zones.items()}
     order = sorted(range(len(slots)), key=lambda slot: len(allowed[id(slots[slot][0])]))
     taken_by: dict[int, int] = {}  # index into cards -> slot
 

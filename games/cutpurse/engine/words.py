@@ -74,9 +74,9 @@ class Verb:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ZoneKind:
-    """Where cards can lie."""
+    """Where cards can lie. One object a kind, so kinds are equal if they are the same."""
 
     number: int
     name: str
