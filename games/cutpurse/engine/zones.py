@@ -9,14 +9,17 @@ card came. Rules move cards through `Game` only; this module knows no rules.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 
-__all__ = ["TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["NO_PICTURES", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
-_ANY_VIEWER = -1  # whose picture of an open zone is everybody's
+MOST_VIEWERS: Final = 16
+_BACKS: Final = MOST_VIEWERS - 1  # in place of a viewer
+NO_PICTURES: Final[tuple[None, ...]] = (None,) * MOST_VIEWERS
 
 
 def bit(viewer: int) -> int:
@@ -72,7 +75,7 @@ class Zone:
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
-        self.pictures: dict[int, ZoneView] = {}
+        self.pictures: Sequence[ZoneView | None] = NO_PICTURES  # by viewer, where it is made and nothing has changed
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
@@ -104,7 +107,7 @@ class Zone:
         z.columns = None if self.columns is None else [column[:] for column in self.columns]
         z.counters = self.counters[:]
         z.intel = self.intel[:]
-        z.pictures = {}
+        z.pictures = self.pictures if self.shared else NO_PICTURES
         return z
 
     # -- cards come and go
@@ -202,7 +205,7 @@ class Zone:
             self.drop_intel(viewers)
             if self.remembers:
                 self.intel += [(card, viewers, 0) for card in self.cards]
-        self.pictures.clear()
+        self.pictures = NO_PICTURES
 
     def drop_intel(self, viewers: int) -> None:
         """These viewers' entries go: they see the cards themselves, or know nothing any more."""
@@ -212,20 +215,27 @@ class Zone:
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
         """The zone as this viewer may see it; kept until it changes."""
+        cards = self.cards
         if self.shared:
-            picture = self.pictures.get(_ANY_VIEWER) or self._picture(tuple(self.cards), (), ())
-            self.pictures[_ANY_VIEWER] = picture
-        elif self.masks is not None:
-            seen = [c if mask >> viewer & 1 else FACE_DOWN for c, mask in zip(self.cards, self.masks, strict=True)]
+            picture = self._picture(tuple(cards), (), ())
+            self.pictures = (picture,) * MOST_VIEWERS
+            return picture
+        if self.pictures is NO_PICTURES:
+            self.pictures = [None] * MOST_VIEWERS
+        assert isinstance(self.pictures, list)
+        if self.masks is not None:
+            seen = [c if mask >> viewer & 1 else FACE_DOWN for c, mask in zip(cards, self.masks, strict=True)]
             picture = self._picture(tuple(seen), (), ())
         elif self.sees >> viewer & 1:
-            picture = self._picture(tuple(self.cards), (), ())
-        elif self.intel:
-            known = sorted([face for face, sure, _ in self.intel if sure >> viewer & 1])
-            maybe = sorted([face for face, _, unsure in self.intel if unsure >> viewer & 1])
-            picture = self._picture((), tuple(known), tuple(maybe))
+            picture = self._picture(tuple(cards), (), ())
         else:
-            picture = self._picture((), (), ())
+            known = [face for face, sure, _ in self.intel if sure >> viewer & 1]
+            maybe = [face for face, _, unsure in self.intel if unsure >> viewer & 1]
+            if known or maybe:
+                picture = self._picture((), tuple(sorted(known)), tuple(sorted(maybe)))
+            else:  # the backs alone, which look the same to all who know no more
+                picture = self.pictures[_BACKS] or self._picture((), (), ())
+                self.pictures[_BACKS] = picture
         self.pictures[viewer] = picture
         return picture
 

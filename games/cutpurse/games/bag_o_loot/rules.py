@@ -100,6 +100,7 @@ class BagOLootSettings(Settings):
 class BagOLoot(Game):
     """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = BagOLootSettings
     settings: BagOLootSettings

@@ -78,6 +78,7 @@ class GreedSettings(Settings):
 class Greed(Game):
     """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = GreedSettings
     settings: GreedSettings

@@ -101,6 +101,7 @@ class StealAndPlunderSettings(Settings):
 class StealAndPlunder(Game):
     """SP-0.1. Seats go clockwise, and all chance is one stream."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = StealAndPlunderSettings
     settings: StealAndPlunderSettings

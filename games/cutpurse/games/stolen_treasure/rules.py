@@ -94,8 +94,10 @@ class StolenTreasureSettings(Settings):
 class StolenTreasure(Game):
     """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
 
+    __slots__ = ("value", *WORDS.attributes())
     words = WORDS
     settings_type = StolenTreasureSettings
+    shared = ("value",)
     settings: StolenTreasureSettings
 
     treasure_pile_1: Zone
