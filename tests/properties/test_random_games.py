@@ -100,7 +100,8 @@ def goes_on(game: Game, decisions: int, seed: str) -> list[Any]:
             break
         seat, option = answer_at_random(game, random)
         game.choose(seat, option)
-        shown.append([game.view(viewer).to_bytes() for viewer in viewers(game)])
+        shown.append(game.view(random.choice(viewers(game))).to_bytes())
+    shown += [game.view(viewer).to_bytes() for viewer in viewers(game)]
     return [*shown, game.log, canonical(game.save())]
 
 
@@ -108,7 +109,7 @@ def goes_on(game: Game, decisions: int, seed: str) -> list[Any]:
 def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name: str, seats: int, soak: bool) -> None:
     positions = 0
     for play in games(name, seats, soak):
-        for position in sampled(play, play.begin(), soak):
+        for position in sampled(play, play.begin(), soak, most=5):
             positions += 1
             saved = canonical(position.save())
             views = [position.view(viewer).to_bytes() for viewer in viewers(position)]
@@ -117,8 +118,7 @@ def test_a_fork_and_a_loaded_save_go_on_alike_and_leave_the_original_alone(name:
             assert [loaded.view(viewer).to_bytes() for viewer in viewers(loaded)] == views, play
             of_fork = goes_on(position.fork(), AHEAD, str(positions))
             of_loaded = goes_on(loaded, AHEAD, str(positions))
-            of_second_fork = goes_on(position.fork(), AHEAD, str(positions))
-            assert of_fork == of_loaded == of_second_fork, play
+            assert of_fork == of_loaded, play
             assert canonical(position.save()) == saved, f"{play}: a fork changed the original"
             assert [position.view(viewer).to_bytes() for viewer in viewers(position)] == views, play
     assert positions >= GAMES_EACH

@@ -106,6 +106,8 @@ class Following(Chance):
             and isinstance(moved := self.log[call[0]], Moved)
             and self.wanted[call[0]][0]
         ):
+            if call[1] < len(faces) and faces[call[1]] == moved.cards[0]:
+                return call[1]  # the same copy: whose hand it is sees since when he held it
             if moved.cards[0] in faces:
                 return self.random.choice([i for i, face in enumerate(faces) if face == moved.cards[0]])
         return self.random.randrange(len(faces))
@@ -190,23 +192,22 @@ def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> 
     if seat == table.viewer:
         option = random.choice(options)
         return seat, option, option
-    question = one.question.name()
     others: dict[object, list[Option]] = {}
     for option in twin.options(seat):
-        others.setdefault(table.answer_as_seen(question, seat, option), []).append(option)
+        others.setdefault(table.answer_as_seen(twin, seat, option), []).append(option)
     random.shuffle(options := options[:])
     for option in options:
-        if alike := others.get(table.answer_as_seen(question, seat, option)):
+        if alike := others.get(table.answer_as_seen(one, seat, option)):
             return seat, option, random.choice(alike)
     return None
 
 
-def told_alike(one: Game, twin: Game, table: WhoSeesWhat) -> str:
-    """Compare what both worlds have told; the table hears it. Why they part, or nothing.  Raises Leak."""
+def told_alike(one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat) -> str:
+    """Compare what both worlds have told; the tables hear it. Why they part, or nothing.  Raises Leak."""
     for mine, theirs in zip_longest(one.log or (), twin.log or ()):
         if mine is None or theirs is None:
             raise Leak(f"viewer {table.viewer} hears of {mine or theirs} in one world only")
-        if table.told(mine) != table.told(theirs):
+        if table.told(mine) != table_of_twin.told(theirs):
             if table.may_differ(mine, theirs):
                 return type(mine).__name__
             raise Leak(f"viewer {table.viewer} hears of {mine} in one world and of {theirs} in the other")
@@ -218,28 +219,35 @@ def told_alike(one: Game, twin: Game, table: WhoSeesWhat) -> str:
             if sorted(seen) != sorted(told):
                 raise Leak(f"viewer {table.viewer} is told of the faces {told} in {mine}; by the sheet {seen}")
         table.hear(mine)
+        table_of_twin.hear(theirs)
+    for zone in one.zones():
+        if table.faces(zone) != table_of_twin.faces(twin.zone(zone.number)):
+            return "a zone is seen by who holds it now"
+        if table.knows(zone.number) != table_of_twin.knows(zone.number):
+            return "a hidden zone goes where its cards are remembered"
     return ""
 
 
 def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: Findings) -> None:
     """Make a twin of this state for the table's viewer, compare, and go on for so many decisions.  Raises Leak."""
     findings.places += 1
-    if game.answers or (twin := table.redeal(game, random)) is None:
+    if (twin := table.redeal(game, random)) is None:
         return
     findings.pairs += 1
     one = game.fork()
     table = table.copy()
+    table_of_twin = table.of_twin(twin)
     check_knowledge(one, table, "the world")
-    check_knowledge(twin, table, "its twin")
+    check_knowledge(twin, table_of_twin, "its twin")
     compare(one, twin, table.viewer)
     for step in range(steps):
         if not one.waiting():
             break
         parted = ""
         for _ in range(TRIES):
-            went_on = go_on(one, twin, table.copy(), random)
+            went_on = go_on(one, twin, table.copy(), table_of_twin.copy(), random)
             if not isinstance(went_on, str):
-                one, twin, table = went_on
+                one, twin, table, table_of_twin = went_on
                 findings.steps += 1
                 break
             parted = went_on
@@ -250,7 +258,9 @@ def check(game: Game, table: WhoSeesWhat, random: Random, steps: int, findings: 
     findings.long += 1
 
 
-def go_on(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[Game, Game, WhoSeesWhat] | str:
+def go_on(
+    one: Game, twin: Game, table: WhoSeesWhat, table_of_twin: WhoSeesWhat, random: Random
+) -> tuple[Game, Game, WhoSeesWhat, WhoSeesWhat] | str:
     """Both worlds after one more answer, or why they part there."""
     answers = answers_alike(one, twin, table, random)
     if answers is None:
@@ -266,14 +276,15 @@ def go_on(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[Ga
         for zone in twin.zones():
             if zone.number == number and zone.kind.ordered and not table.sees(number):
                 put_in_place(zone.cards, wanted, 0)
+                table_of_twin.real[number] = zone.cards[:]
     twin.chance = Following(key, led, seen, random)
     twin.choose(seat, answer_in_twin)
-    if parted := told_alike(one, twin, table):
+    if parted := told_alike(one, twin, table, table_of_twin):
         return parted
     compare(one, twin, table.viewer)
     check_knowledge(one, table, "the world")
-    check_knowledge(twin, table, "its twin")
-    return one, twin, table
+    check_knowledge(twin, table_of_twin, "its twin")
+    return one, twin, table, table_of_twin
 
 
 def cards_seen(events: list[Event], table: WhoSeesWhat) -> Iterator[list[bool]]:
@@ -297,7 +308,7 @@ def check_game(
         waiting = game.waiting()
         if not waiting:
             return
-        if random.random() < share:
+        if not game.answers and random.random() < share:
             check(game, random.choice(tables), random, steps, findings)
         seat = random.choice(waiting)
         game.choose(seat, random.choice(game.options(seat)))

@@ -17,7 +17,6 @@ still be there. The sheets agree on it but for the exceptions that their tables 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from copy import copy
 from importlib import import_module
 from random import Random
@@ -26,7 +25,7 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from cutpurse.engine.agenda import Act, Option
-from cutpurse.engine.events import Event, Happened, Moved, Placed, Scored, Shown
+from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Shown
 from cutpurse.engine.game import Game
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
@@ -39,31 +38,39 @@ class WhoSeesWhat:
 
     OPEN: ClassVar[frozenset[str]]  # kinds of zone whose faces all see
     OWN: ClassVar[frozenset[str]]  # kinds whose faces the owner sees
-    FORGOTTEN: ClassVar[frozenset[str]]  # hidden kinds of which nobody keeps anything: piles that are shuffled
+    FORGOTTEN: ClassVar[frozenset[str]]  # hidden kinds of which nobody is shown what he saw: piles, closed bags
+    CARD_BY_CARD: ClassVar[frozenset[str]] = frozenset()  # kinds where each card is hidden or not by itself
     DEALT_FIRST: ClassVar[frozenset[str]]  # kinds into which the first cards of each deal come out of the box
 
     def __init__(self, game: Game, viewer: int) -> None:
         """For a game whose events are all told to `hear` from its first on; `game` may have begun."""
         self.viewer = viewer
         self.seats = game.n
-        self.everyone_but_the_spectator = range(game.n)
         self.settings: Any = game.settings
         self.words = game.words
+        self.ordered = {kind.name for kind in game.words.zones if kind.ordered}
         # Where cards can lie, by number: kind and owner. The fixed zones never change, the others are placed.
         self.zones: dict[int, tuple[str, int]] = {zone.number: (zone.kind.name, zone.owner) for zone in game.fixed}
-        self.size: Counter[int] = Counter()
+        self.real: dict[int, list[int]] = {zone: [] for zone in self.zones}  # all faces, in the order they came
+        self.shown: dict[int, list[int]] = {}  # in zones kept card by card: those the viewer may see, else face down
         self.sure: dict[int, Counter[int]] = {}
         self.maybe: dict[int, Counter[int]] = {}
-        self.counted_up = False
         self.heard = 0
 
     def copy(self) -> Self:
         """What the viewer knows now, to go on from separately."""
         other = copy(self)
         other.zones = self.zones.copy()
-        other.size = self.size.copy()
+        other.real = {zone: cards[:] for zone, cards in self.real.items()}
+        other.shown = {zone: cards[:] for zone, cards in self.shown.items()}
         other.sure = {zone: faces.copy() for zone, faces in self.sure.items()}
         other.maybe = {zone: faces.copy() for zone, faces in self.maybe.items()}
+        return other
+
+    def of_twin(self, twin: Game) -> Self:
+        """The same knowledge, in a world with other cards where they are hidden."""
+        other = self.copy()
+        other.real = {zone.number: zone.cards[:] for zone in twin.zones()}
         return other
 
     # -- the sheet
@@ -73,6 +80,18 @@ class WhoSeesWhat:
             return False
         kind, owner = self.zones[zone]
         return kind in self.OPEN or (kind in self.OWN and owner == self.viewer)
+
+    def kind(self, zone: int) -> str:
+        """The name of a zone's kind; of the box too."""
+        return self.zones[zone][0] if zone else "box"
+
+    def learns_by_holding(self, event: Placed) -> bool:
+        """Whether the viewer sees all of a zone kept card by card because it comes to lie there."""
+        return False
+
+    def is_turned_over(self, event: Placed) -> bool:
+        """Whether all cards of a zone are turned face down when it comes to lie there."""
+        return False
 
     def is_shown(self, event: Moved, place: int) -> bool:
         """Whether the sheet shows this viewer a card in motion, though he sees neither end."""
@@ -86,9 +105,13 @@ class WhoSeesWhat:
         """Whether the sheet tells the viewer the face of this card of an act."""
         return True
 
-    def answer_as_seen(self, question: str, seat: int, option: Option) -> object:
+    def answer_as_seen(self, game: Game, seat: int, option: Option) -> object:
         """An answer of another seat as the viewer is told of it, as long as nothing more follows."""
         return option
+
+    def moves_as_a_whole(self, event: Moved) -> bool:
+        """Whether all cards of a hidden zone, moved at once, stay known; a single card is just a card that moves."""
+        return len(event.cards) > 1
 
     def may_differ(self, one: Event, other: Event) -> bool:
         """Whether two worlds may part with these events though all was alike: something hidden comes to light."""
@@ -118,6 +141,10 @@ class WhoSeesWhat:
     # -- following the game
     def sees_card(self, event: Moved, place: int) -> bool:
         """Whether the viewer sees the face of one card that moves."""
+        if self.kind(event.from_zone) in self.CARD_BY_CARD:
+            at = last_place(self.real[event.from_zone], event.cards[place])
+            if self.shown[event.from_zone][at] != FACE_DOWN:
+                return True
         return self.sees(event.from_zone) or self.sees(event.to_zone) or self.is_shown(event, place)
 
     def told(self, event: Event) -> object:
@@ -145,57 +172,81 @@ class WhoSeesWhat:
                 self._hear_moved(event)
             case Shown():
                 if self.looks(event) and not self.sees(event.zone):
-                    self.learn(event.zone, event.cards)
+                    self.learn(event.zone)
             case Placed():
                 self.hear_placed(event)
-            case Scored():
-                self.counted_up = True
+            case Counted():
+                self.hear_counted(event)
             case Happened(act=act):
                 self.hear_act(act)
 
     def hear_act(self, act: Act) -> None:
         """Something was done; some sheets tell by it who will see what comes next."""
 
+    def hear_counted(self, event: Counted) -> None:
+        """A counter has a new value."""
+
     def hear_placed(self, event: Placed) -> None:
         """A zone made in play is new, elsewhere, or gone."""
+        zone = event.zone
         if event.kind == 0:
-            del self.zones[event.zone]
-            self.forget(event.zone)
-        else:
-            self.zones[event.zone] = (self.words.zones[event.kind - 1].name, event.seat)
+            del self.zones[zone], self.real[zone]
+            self.forget(zone)
+            return
+        real = self.real.setdefault(zone, [])
+        seen = zone in self.zones and self.sees(zone)
+        if zone in self.zones and self.kind(zone) not in self.ordered:
+            real.sort()
+        self.zones[zone] = (self.words.zones[event.kind - 1].name, event.seat)
+        if self.kind(zone) in self.CARD_BY_CARD:
+            if self.is_turned_over(event):
+                self.shown[zone] = [FACE_DOWN] * len(real)
+            elif self.learns_by_holding(event) or seen:
+                self.shown[zone] = real[:]
+            else:
+                self.shown.setdefault(zone, [FACE_DOWN] * len(real))
+
+    def new_deal(self) -> None:
+        """All cards are gathered in, and nothing is known any more; zones made in play have been dropped."""
+        self.real = {zone: [] for zone in self.zones}
+        self.shown = {zone: [] for zone in self.zones if self.kind(zone) in self.CARD_BY_CARD}
+        self.sure.clear()
+        self.maybe.clear()
 
     def _hear_moved(self, event: Moved) -> None:
-        if event.from_zone == 0 and self.counted_up and self.zones[event.to_zone][0] in self.DEALT_FIRST:
-            self.counted_up = False
-            self.size.clear()
-            self.sure.clear()
-            self.maybe.clear()
+        if event.from_zone == 0 and self.kind(event.to_zone) in self.DEALT_FIRST:
+            self.new_deal()
         src, dst, cards = event.from_zone, event.to_zone, event.cards
         seen = [self.sees_card(event, place) for place in range(len(cards))]
         goes_along = None
-        if src != 0:
-            if len(cards) == self.size[src] and len(cards) > 1 and not any(seen):
-                goes_along = self.sure.pop(src, Counter()), self.maybe.pop(src, Counter())
-                self.size[src] = 0
-            else:
-                for card, is_seen in zip(cards, seen, strict=True):
-                    self.leaves(src, card, is_seen)
-        self.size[dst] += len(cards)
+        is_whole = src != 0 and len(cards) == len(self.real[src]) and self.moves_as_a_whole(event)
+        if is_whole and not any(seen):
+            goes_along = self.sure.pop(src, Counter()), self.maybe.pop(src, Counter())
+            self.real[src] = []
+        elif src != 0:
+            for card, is_seen in zip(cards, seen, strict=True):
+                self.leaves(src, card, is_seen)
         if goes_along and self.remembers(dst):
             self.sure.setdefault(dst, Counter()).update(goes_along[0])
             self.maybe.setdefault(dst, Counter()).update(goes_along[1])
         for card, is_seen in zip(cards, seen, strict=True):
-            if is_seen and self.remembers(dst):
+            self.real[dst].append(card)
+            if self.kind(dst) in self.CARD_BY_CARD:
+                self.shown.setdefault(dst, []).append(card if is_seen else FACE_DOWN)
+            elif is_seen and self.remembers(dst):
                 self.sure.setdefault(dst, Counter())[card] += 1
 
     def remembers(self, zone: int) -> bool:
         """Whether the viewer, who may not see this zone, keeps what he saw come into it."""
-        return not self.sees(zone) and self.zones[zone][0] not in self.FORGOTTEN
+        return not self.sees(zone) and self.kind(zone) not in self.FORGOTTEN | self.CARD_BY_CARD
 
     def leaves(self, zone: int, card: int, is_seen: bool) -> None:
         """One card has left a zone."""
-        self.size[zone] -= 1
-        if self.size[zone] == 0:
+        at = last_place(self.real[zone], card)
+        del self.real[zone][at]
+        if self.kind(zone) in self.CARD_BY_CARD:
+            del self.shown[zone][at]
+        if not self.real[zone]:
             self.forget(zone)
             return
         sure, maybe = self.sure.get(zone, Counter()), self.maybe.setdefault(zone, Counter())
@@ -216,11 +267,15 @@ class WhoSeesWhat:
         """Nothing is known of a zone any more."""
         self.sure.pop(zone, None)
         self.maybe.pop(zone, None)
+        self.shown.pop(zone, None)
 
-    def learn(self, zone: int, cards: Iterable[int]) -> None:
+    def learn(self, zone: int) -> None:
         """The viewer has just seen all that lies in a hidden zone."""
         self.forget(zone)
-        self.sure[zone] = Counter(cards)
+        if self.kind(zone) in self.CARD_BY_CARD:
+            self.shown[zone] = self.real[zone][:]
+        else:
+            self.sure[zone] = Counter(self.real[zone])
 
     def knows(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The faces that are surely, and those that may be, in a zone the viewer does not see; sorted."""
@@ -230,6 +285,8 @@ class WhoSeesWhat:
     # -- a whole zone
     def faces(self, zone: Zone) -> list[int]:
         """The cards of a zone with those face down that the sheet does not let the viewer see."""
+        if zone.kind.name in self.CARD_BY_CARD:
+            return self.shown.get(zone.number, [])[:]
         return zone.cards[:] if self.sees(zone.number) else [FACE_DOWN] * len(zone.cards)
 
     def hidden_places(self, zone: Zone) -> list[int]:
@@ -272,6 +329,11 @@ class WhoSeesWhat:
             if not zone.kind.ordered:
                 sort_with_columns(zone)
         return twin if self.is_possible(twin) else None
+
+
+def last_place(cards: list[int], card: int) -> int:
+    """The uppermost place of a card."""
+    return len(cards) - 1 - cards[::-1].index(card)
 
 
 def sort_with_columns(zone: Zone) -> None:

@@ -22,7 +22,9 @@ from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.local import Failure, bot_makers, check_jobs, in_order, play_match
+from cutpurse.sdk.local import Failure, bot_makers
+from cutpurse.sdk.processes import check_jobs, in_order
+from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State
 
 __all__ = ["Boards", "Compared", "compare", "field_for"]

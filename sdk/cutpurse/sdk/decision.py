@@ -6,7 +6,8 @@ This module knows no game and asks nobody; whoever drives a match makes these.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from cutpurse.engine import agenda
 from cutpurse.sdk.views.acts import Option
@@ -86,5 +87,9 @@ class Decision:
 
 
 def option_of(answer: object) -> object:
-    """A bot's answer as the engine takes it: the option within, and anything else as it is."""
-    return answer.raw if isinstance(answer, Option) else answer
+    """A bot's answer as the engine takes it: the option within, a whole number of whatever type, or just what it is."""
+    if isinstance(answer, Option):
+        return answer.raw
+    if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
+        return index(answer)  # such as a number of numpy
+    return answer

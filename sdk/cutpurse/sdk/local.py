@@ -10,30 +10,22 @@ terminal.
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import sys
 import time
-import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
-from cutpurse.engine import match as engine
-from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import IllegalAnswer, UsageError, WrongDecision
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
-from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
+from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, load_bot, where_it_failed
-from cutpurse.sdk.decision import Decision, option_of
+from cutpurse.sdk.bot import BotMaker, load_bot
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.views import VIEWS
-from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.processes import check_jobs, in_order
+from cutpurse.sdk.seating import play_match
 
 __all__ = [
     "Failure",
@@ -41,15 +33,8 @@ __all__ = [
     "Played",
     "SeatRow",
     "bot_makers",
-    "check_jobs",
-    "in_order",
     "play",
-    "play_match",
-    "view_for",
 ]
-
-BATCHES_A_JOB: Final = 8  # enough that no process idles at the end, few enough that sending costs nothing
-LARGEST_BATCH: Final = 50  # matches, so that progress is told now and then
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +167,6 @@ def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMa
     return makers
 
 
-def check_jobs(jobs: int) -> None:
-    """Raises UsageError unless that many processes can be had."""
-    if not 1 <= jobs <= 256:
-        raise UsageError(f"{jobs} jobs cannot be had; 1 to 256 can")
-
-
-def view_for(match: Match, seat: int | None, since: int = 0) -> GameView[Any]:
-    """What a seat, or (None) the spectator, sees now, with the events from number `since` on."""
-    game = match.game
-    log = game.log
-    return VIEWS.get(game.words.game, GameView)(game.view(seat), log[since:] if log else (), since)
-
-
 class _Lines:
     """A file that gets a line a match, or none."""
 
@@ -260,131 +232,6 @@ class _Run:
             decisions,
         )
         return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "")
-
-
-FailureParts = tuple[int, "int | None", str, EndCause, str, str]  # the last six fields of a Failure
-
-
-def play_match(
-    match: Match, makers: Sequence[BotMaker], watch: Callable[[Match], None] | None = None
-) -> tuple[MatchResult, list[tuple[int, FailureParts]], int]:
-    """Let bots play a match to its end: the result, what failed by seat, and how many decisions were put."""
-    table = _Table(match, makers)
-    if watch is not None:
-        watch(match)
-    decisions = 0
-    while (asked := match.decision()) is not None:
-        table.ask(asked)
-        decisions += 1
-        if watch is not None:
-            watch(match)
-    result = match.result()
-    table.end(result)
-    return result, table.failed, decisions
-
-
-class _Table:
-    """The bots of one match."""
-
-    def __init__(self, match: Match, makers: Sequence[BotMaker]) -> None:
-        self.match = match
-        self.makers = makers
-        self.failed: list[tuple[int, FailureParts]] = []
-        self.told = [0] * len(makers)  # by seat, how many events it has been told
-        self.bots: list[Any] = []
-        self.view_type: type[GameView[Any]] = VIEWS.get(match.game.words.game, GameView)
-        settings = match.game.settings.changed()
-        for seat, maker in enumerate(makers):
-            try:
-                bot = maker.make()
-                if (start := getattr(bot, "start", None)) is not None:
-                    start(MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat)))
-            except (Exception, SystemExit) as problem:
-                bot = _Unable(problem)
-            self.bots.append(bot)
-
-    def ask(self, asked: engine.Decision) -> None:
-        """Put a decision to its bot, and its answers to the match, until one is taken or the safe option is."""
-        match, seat, number = self.match, asked.seat, asked.number
-        game, log = match.game, match.game.log
-        assert log is not None
-        since = self.told[seat]
-        self.told[seat] = len(log)
-        view = self.view_type(game.view(seat), log[since:], since)
-        decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
-        reason = ""
-        for _ in range(CORRECTIONS + 1):
-            try:
-                answer = self.bots[seat].choose(view, decision)
-            except (Exception, SystemExit) as problem:
-                reason = where_it_failed(problem, self.makers[seat].file)
-                trace = "".join(traceback.format_exception(problem))
-                self.failed.append((seat, (seat, number, asked.ask, EndCause.CRASHED, reason, trace)))
-                match.give_up(seat, number, reason)
-                return
-            try:
-                match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # a bot may answer anything
-                return
-            except IllegalAnswer as problem:
-                reason = str(problem)
-        self.failed.append((seat, (seat, number, asked.ask, EndCause.ILLEGAL, reason, "")))
-
-    def end(self, result: MatchResult) -> None:
-        """Tell the bots that it is over."""
-        for seat, bot in enumerate(self.bots):
-            try:
-                if (end := getattr(bot, "end", None)) is not None:
-                    end(result)
-            except (Exception, SystemExit) as problem:
-                reason = where_it_failed(problem, self.makers[seat].file)
-                trace = "".join(traceback.format_exception(problem))
-                self.failed.append((seat, (seat, None, "in end", EndCause.CRASHED, reason, trace)))
-
-
-class _Unable:
-    """In place of a bot that could not be made or started: each of its decisions fails for that reason."""
-
-    def __init__(self, problem: BaseException) -> None:
-        self.problem = problem
-
-    def choose(self, view: object, decision: Decision) -> int:
-        raise self.problem
-
-
-class _Safe:
-    """The safe option of an open question, worked out for who asks for it."""
-
-    __slots__ = ("asked", "match")
-
-    def __init__(self, match: Match, asked: engine.Decision) -> None:
-        self.match = match
-        self.asked = asked
-
-    def __call__(self) -> Option:
-        seat = self.asked.seat
-        if self.match.decision(seat) is not self.asked:
-            raise WrongDecision(f"decision {self.asked.number} is answered: its safe option can no longer be asked for")
-        return self.match.game.safe_option(seat, self.asked.options)
-
-
-def in_order(
-    work: Callable[[range], list[Any]], tasks: int, jobs: int, largest: int = LARGEST_BATCH
-) -> Generator[Any, None, None]:
-    """What `work` gives for the numbers 0 to tasks - 1, in that order, done in batches by other processes."""
-    size = max(1, min(largest, tasks // (jobs * BATCHES_A_JOB)))
-    batches = [range(first, min(first + size, tasks)) for first in range(0, tasks, size)]
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
-    try:
-        for results in pool.map(work, batches):
-            yield from results
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin_worker() -> None:
-    """In a new process: Ctrl-C is the parent's business, and what bots print must not mix with results."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stdout = sys.stderr
 
 
 def _count_up(makers: Sequence[BotMaker], rows: Sequence[MatchRow]) -> tuple[SeatRow, ...]:

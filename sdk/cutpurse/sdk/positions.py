@@ -18,7 +18,8 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import MatchInfo, bot_chance
 from cutpurse.sdk.decision import Decision, Option, option_of
-from cutpurse.sdk.local import bot_makers, view_for
+from cutpurse.sdk.local import bot_makers
+from cutpurse.sdk.seating import view_for
 
 __all__ = ["ask_again", "decision_for"]
 

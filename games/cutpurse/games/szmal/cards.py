@@ -20,13 +20,16 @@ __all__ = [
     "BOTTLE",
     "CAR",
     "CARDS",
+    "CASH",
     "CHOOSE",
     "COPY",
     "COUNTS_AS",
     "DISCARD",
+    "DRAFT_PILE",
     "FAIL",
     "GIVE_UP",
     "GUN",
+    "HAND",
     "HEART",
     "KEY",
     "LOSE",
@@ -70,9 +73,9 @@ GUN, CAR, KEY, BOTTLE, HEART, WRENCH = range(6)
 # -- where cards lie
 WORDS.zone("deck", "deck", "For 53, 65 and 74.", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
 WORDS.zone("discard", "discard pile", "It never returns to the deck.", Visibility.ALL, per_seat=False, ordered=True)
-WORDS.zone("hand", "hand", "Cards picked and not yet played.", Visibility.OWNER)
+HAND: Final = WORDS.zone("hand", "hand", "Cards picked and not yet played.", Visibility.OWNER)
 """SZ-7.22, SZ-7.23. What returns to a hand openly is known to be there until it is seen to leave."""
-WORDS.zone("pile", "draft pile", "Lies face down until it is picked from.", Visibility.NOBODY)
+DRAFT_PILE: Final = WORDS.zone("pile", "draft pile", "Lies face down until it is picked from.", Visibility.NOBODY)
 """SZ-7.23. Who passed it on knows it until a card leaves it unseen; then each of its cards is a maybe."""
 WORDS.zone("draft", "draft pile in hand", "Being looked through for a card to pick.", Visibility.OWNER)
 WORDS.zone("resolving", "card to be resolved", "Revealed, and not yet carried out.", Visibility.ALL)
@@ -121,7 +124,7 @@ def column(zone: Zone, number: int) -> list[int]:
 # -- counters
 WORDS.table_counter("round", "the round, 1 to 12")
 WORDS.table_counter("plays", "cards played in the game")
-WORDS.seat_counter("cash", "cash", Unit.MONEY)
+CASH: Final = WORDS.seat_counter("cash", "cash", Unit.MONEY)
 """SZ-1.3. One number of dollars, a multiple of 5,000."""
 
 THIS_TURN: Final = ("watching", "informs", "shakedowns")

@@ -10,12 +10,16 @@ from typing import Annotated, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.games import GAMES
 from cutpurse.sdk.local import Failure
 from cutpurse.sdk.terminal import say
 
 __all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "bots_talk_on_stderr", "parse_settings", "tell_failures"]
 
-GameName: TypeAlias = Annotated[str, typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.")]
+GameName: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.", autocompletion=lambda: list(GAMES)),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Seed: TypeAlias = Annotated[str, typer.Option("--seed", metavar="S", help="The same seed is the same run.")]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; results do not depend on it.")]

@@ -97,7 +97,7 @@ def _document(game: type[Game]) -> dict[str, Any]:
     copies = Counter(game.box(seats, game.check(seats, {})))
     return _summary(game) | {
         "settings": _settings(game),
-        "steps": [_step(step) for step in game.steps().values()],
+        "steps": [_step(step) for step in _in_order(game)],
         "cards": [
             {
                 "name": card.name,
@@ -116,6 +116,11 @@ def _document(game: type[Game]) -> dict[str, Any]:
         ],
         "counters": {counter.name: counter.text for counter in (*words.table_counters, *words.seat_counters)},
     }
+
+
+def _in_order(game: type[Game]) -> list[type[Step]]:
+    """The steps as they stand in the code, first those of the main module, then those of its chapters."""
+    return sorted(game.steps().values(), key=lambda step: step.__module__ != game.__module__)
 
 
 def _step(step: type[Step]) -> dict[str, Any]:
@@ -148,6 +153,8 @@ def _pages(document: dict[str, Any]) -> list[str]:
     for name, setting in document["settings"].items():
         lines += _paragraph(f"{name} ({setting['rule']}): {setting['text']}")
         lines += _paragraph(f"{setting['default'] or 'as printed'} unless set; can be {setting['allowed']}", 4)
+    if not document["settings"]:
+        lines.append("  none: the game is played in one way")
     lines += ["", "PLAY", "What happens, in the order of the rules; a question is marked by ?", ""]
     for step in document["steps"]:
         mark = "?" if "ask" in step else " "

@@ -19,9 +19,9 @@ from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.local import view_for
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.positions import decision_for
+from cutpurse.sdk.seating import view_for
 from cutpurse.sdk.terminal import print_json, print_lines
 
 __all__ = ["app", "replay", "verify"]

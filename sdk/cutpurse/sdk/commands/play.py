@@ -31,6 +31,7 @@ from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.human import Human
 from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.seating import view_for
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
@@ -186,7 +187,7 @@ class Watcher:
         """The match has gone on."""
         if match is not self.match:
             self.match, self.told = match, 0
-        view = local.view_for(match, None, self.told)
+        view = view_for(match, None, self.told)
         told = event_lines(view)
         self.told = len(match.game.log or ())
         if not told and not match.over:

@@ -66,7 +66,7 @@ class Player:
 
     def counter(self, name: str) -> int:
         """One of his numbers.  Raises KeyError if there is none of this name."""
-        return self.counters[name]
+        return self._view.raw.seat_counters[_counter_places(self._view.words)[1][name]][self.seat]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Player) and self.seat == other.seat and self._view is other._view
@@ -156,7 +156,7 @@ class GameView(Generic[A]):
 
     def counter(self, name: str) -> int:
         """A number of the table.  Raises KeyError if there is none of this name."""
-        return self.counters[name]
+        return self.raw.counters[_counter_places(self.words)[0][name]]
 
     @property
     def unseen(self) -> Counter[Card]:
@@ -223,4 +223,19 @@ def _places(words: Words) -> dict[str, tuple[int, int]]:
         places = {name: (place, 0) for place, name in enumerate(of_table)}
         places |= {name: (place, len(of_seat)) for place, name in enumerate(of_seat, len(of_table))}
         _fixed_places[words.game] = places
+    return places
+
+
+_counters: Final[dict[str, tuple[dict[str, int], dict[str, int]]]] = {}
+
+
+def _counter_places(words: Words) -> tuple[dict[str, int], dict[str, int]]:
+    """Where a view lists the counters of the table and of the seats, by name."""
+    places = _counters.get(words.game)
+    if places is None:
+        of_table, of_seat = (
+            {counter.name: place for place, counter in enumerate(counters)}
+            for counters in (words.table_counters, words.seat_counters)
+        )
+        places = _counters[words.game] = of_table, of_seat
     return places

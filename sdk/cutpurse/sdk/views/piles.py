@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from cutpurse.engine import words as engine
 from cutpurse.engine.text import zone_text
-from cutpurse.engine.words import Words
+from cutpurse.engine.words import Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
 from cutpurse.sdk.cards import Card, cards_of, seen_cards
 
@@ -151,7 +152,11 @@ def pile_text(pile: Pile) -> str:
     counts: Counter[str] = Counter()
     for place, card in enumerate(cards):
         if card is not None:
-            marks = [f"{column.name} {values[place]}" for column, values in columns if values and values[place]]
+            marks = [
+                _marked(pile, column, values[place])
+                for column, values in columns
+                if values and values[place] and not (column.unit is Unit.CARD and values[place] == card.number)
+            ]
             counts[card.title + (f" ({', '.join(marks)})" if marks else "")] += 1
     shown = [title if copies == 1 else f"{copies} x {title}" for title, copies in counts.items()]
     if len(shown) > SHOWN_CARDS:
@@ -162,5 +167,14 @@ def pile_text(pile: Pile) -> str:
         learned = [*[card.title for card in pile.known], *[f"perhaps {card.title}" for card in pile.maybe]]
         among = f" (among them {', '.join(learned)})" if learned else ""
         shown.append(f"{hidden} face down{among}")
-    numbers = [f"{name} {value:,}" for name, value in pile.counters.items() if value]
-    return ", ".join([*shown, *numbers]) or "nothing"
+    numbers = zip(pile.raw.kind.counters, pile.raw.counters, strict=True)
+    shown += [_marked(pile, counter, value) for counter, value in numbers if value]
+    return ", ".join(shown) or "nothing"
+
+
+def _marked(pile: Pile, kind: engine.Counter, value: int) -> str:
+    """A number that lies on a card or pile: "markers 2", "locked", "counts as Hideout"."""
+    name = kind.name.replace("_", " ")
+    if kind.unit is Unit.FLAG:
+        return name
+    return f"{name} {cards_of(pile.words)[value] if kind.unit is Unit.CARD else f'{value:,}'}"

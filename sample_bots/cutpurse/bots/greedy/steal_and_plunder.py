@@ -1,0 +1,131 @@
+"""Steal & Plunder for the greedy bot: every action has a price in Rand, and the dearest is taken.
+
+What is gained counts in full only where it is safe; what is taken from another hurts him too, and he may defend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from cutpurse.sdk.cards import Card
+from cutpurse.sdk.decision import Decision, Option
+from cutpurse.sdk.views.steal_and_plunder import Pack, StealAndPlunderPlayer, StealAndPlunderView
+
+__all__ = ["ANSWERS"]
+
+KEEPS: Final = 0.7  # of the worth of an open pack, on average, since others may take it
+WINS_ATTACK: Final = 0.6  # how often an attack on somebody with cards succeeds
+HIDDEN_WORTH: Final = 150_000  # Rand: a partner that I have not seen
+AUDIT_WORTH: Final = 200_000  # Rand: the best card of another hand
+DRAW_WORTH: Final = 50_000  # Rand: a new card for one that is discarded
+FULL_HAND: Final = 5  # cards
+FLEE_AT: Final = 6  # cards a player in the deck: with fewer, what is gathered goes abroad
+
+
+def value(card: Card | None) -> float:
+    """What a card counts; nothing if there is none."""
+    return card.value if card else 0
+
+
+def worth(pack: Pack | None) -> float:
+    """What a pack counts: the cards that I know of, and a guess for each other."""
+    if pack is None:
+        return 0
+    located = pack.located
+    return sum([card.value for card in located]) + HIDDEN_WORTH * (pack.size - len(located))
+
+
+def gathered(player: StealAndPlunderPlayer) -> float:
+    """What Flee the Country or a Tax Audit would take."""
+    return sum([worth(pack) for pack in (*player.packs, *player.plundered)])
+
+
+def form_pack(view: StealAndPlunderView, option: Option) -> float:
+    """Both cards; the first pack of a game is safe for good, the others may be taken."""
+    return sum([value(card) for card in option.cards]) * (KEEPS if view.me.locked_in else 1)
+
+
+def form_pack_discard(view: StealAndPlunderView, option: Option) -> float:
+    """The same with the top discard."""
+    return form_pack(view, option) + value(view.discard.top) * (KEEPS if view.me.locked_in else 1)
+
+
+def discard(view: StealAndPlunderView, option: Option) -> float:
+    """A new card for an old one: the less the old one is worth, the better; twins stay together."""
+    copies = view.me.hand.seen.count(option.card) if option.card else 1
+    return DRAW_WORTH - value(option.card) * copies
+
+
+def attack(view: StealAndPlunderView, option: Option) -> float:
+    """The pack, if it is not defended, less the card that is lost if it is."""
+    wins = WINS_ATTACK if option.player.hand.size else 1.0
+    return wins * worth(option.player.open_pack) * (1 + KEEPS) / 2 - (1 - wins) * value(option.card)
+
+
+def power_steal(view: StealAndPlunderView, option: Option) -> float:
+    """The open pack, which others may take again."""
+    return worth(option.player.open_pack) * KEEPS
+
+
+def power_plunder(view: StealAndPlunderView, option: Option) -> float:
+    """The open pack, safe for good."""
+    return worth(option.player.open_pack)
+
+
+def power_audit(view: StealAndPlunderView, option: Option) -> float:
+    """Any card of a hand, of a large one rather."""
+    return AUDIT_WORTH * float(option.player.hand.size) / FULL_HAND
+
+
+def power_flee(view: StealAndPlunderView, option: Option) -> float:
+    """Late, for then most is gathered and little can come after it."""
+    late = view.deck.size < FLEE_AT * len(view.players)
+    return gathered(view.me) * (1 - KEEPS) if late else 0
+
+
+def power_tax(view: StealAndPlunderView, option: Option) -> float:
+    """Half of all that one opponent has is a gain on him alone."""
+    return gathered(option.player) / 2 / len(view.opponents)
+
+
+PRICES: Final[dict[str, Callable[[StealAndPlunderView, Option], float]]] = {
+    "form_pack": form_pack,
+    "form_pack_discard": form_pack_discard,
+    "discard": discard,
+    "attack": attack,
+    "power_steal": power_steal,
+    "power_plunder": power_plunder,
+    "power_audit": power_audit,
+    "power_flee": power_flee,
+    "power_tax": power_tax,
+}
+
+
+def take_a_turn(view: StealAndPlunderView, decision: Decision) -> Option:
+    """The action of the highest price."""
+
+    def price(option: Option) -> float:
+        return PRICES[option.verb](view, option) if option.verb in PRICES else 0.0
+
+    return max(decision.options, key=price)
+
+
+def answer_the_theft(view: StealAndPlunderView, decision: Decision) -> Option:
+    """Fight with the cheapest card that fits, as long as it is worth less than what is fought for."""
+    stake = worth(view.attacked) + sum([value(card) for card in view.battle])
+    cards = [option for option in decision.options if option.card]
+    cheapest = min(cards, key=lambda option: value(option.card), default=None)
+    return cheapest if cheapest and value(cheapest.card) < stake else decision.options[0]
+
+
+def take_their_best_card(view: StealAndPlunderView, decision: Decision) -> Option:
+    """The card that counts most."""
+    return max(decision.options, key=lambda option: value(option.card))
+
+
+ANSWERS: Final[dict[str, Callable[[StealAndPlunderView, Decision], Option]]] = {
+    "take_a_turn": take_a_turn,
+    "answer_the_theft": answer_the_theft,
+    "take_their_best_card": take_their_best_card,
+}

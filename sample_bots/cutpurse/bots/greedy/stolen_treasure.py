@@ -1,0 +1,237 @@
+"""Stolen Treasure for the greedy bot: every action has a price in points, and the dearest is taken.
+
+Buried treasure counts in full. What comes to the hand must be buried first, by another action, so it counts half; what
+somebody else loses counts the more, the nearer he is to winning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from cutpurse.sdk.cards import Card
+from cutpurse.sdk.decision import Decision, Option
+from cutpurse.sdk.views.acts import Act
+from cutpurse.sdk.views.stolen_treasure import StolenTreasurePlayer, StolenTreasureView
+
+__all__ = ["ANSWERS"]
+
+IN_HAND: Final = 0.5  # of the value of good treasure that comes to my hand
+DRAW: Final = 70  # points: an unknown treasure card
+PIRACY: Final = 50  # points: an unknown piracy card
+ENOUGH_PIRACY: Final = 4  # cards: with so many in hand, more are not worth an action
+LOST_TURN: Final = 100  # points: what the victim of a Hook misses
+SPOT: Final = -1000  # points: The Black Spot, with which nobody wins
+WIN: Final = 10_000  # points: more than anything else
+
+
+# -- what cards and hands are worth
+def worth(view: StolenTreasureView, card: Card | None) -> float:
+    """What a card in hand is worth to who holds it, whether I see it or not."""
+    if card is None:
+        return PIRACY
+    if card.sort == "piracy":
+        return SPOT if card.name == "the_black_spot" else PIRACY
+    value = view.value(card)
+    return value * IN_HAND if value > 0 else value
+
+
+def average(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
+    """What a random card out of his treasure is worth."""
+    known = player.treasure_hand.located
+    return sum([worth(view, card) for card in known]) / len(known) if known else 0
+
+
+def all_worth(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
+    """What both hands of a player are worth, as far as I know."""
+    known = [*player.treasure_hand.located, *player.piracy_hand.located]
+    unknown = player.piracy_hand.size - len(player.piracy_hand.located)
+    return sum([worth(view, card) for card in known]) + PIRACY * unknown
+
+
+def threat(view: StolenTreasureView, player: StolenTreasurePlayer) -> float:
+    """How near he is to winning, from 0 to 1 and beyond."""
+    target: int = view.settings.target
+    return max(0, player.score) / target
+
+
+def lowest(view: StolenTreasureView, player: StolenTreasurePlayer) -> int:
+    """The value of the lowest treasure that a player is known to hold."""
+    return min([view.value(card) for card in player.treasure_hand.located], default=0)
+
+
+# -- the prices of actions
+def draw(view: StolenTreasureView, option: Option) -> float:
+    """A treasure card, or piracy while the hand has little of it."""
+    if option.zone is None or option.zone.name != "piracy_pile":
+        return DRAW
+    return PIRACY if view.me.piracy_hand.size < ENOUGH_PIRACY else 0
+
+
+def bury(view: StolenTreasureView, option: Option) -> float:
+    """Its value, and the match if that is enough."""
+    value = view.value(option.card) if option.card else 0
+    wins = view.me.score + value >= view.settings.target and "the_black_spot" not in view.me.piracy_hand
+    return value + (WIN if wins else 0)
+
+
+def wager(view: StolenTreasureView, option: Option) -> float:
+    """Half of what the least match of my lowest card is worth more than that card: a wager is even."""
+    stake = lowest(view, view.me)
+    values = [view.value(card) for card in option.player.treasure_hand.located]
+    match = min([value for value in values if value >= stake], default=sum([value for value in values if value > 0]))
+    return (match * IN_HAND - (stake if stake < 0 else stake * IN_HAND)) / 2
+
+
+def plunder(view: StolenTreasureView, option: Option) -> float:
+    """Two treasure cards for one action."""
+    return 2 * DRAW
+
+
+def spyglass(view: StolenTreasureView, option: Option) -> float:
+    """What that hand is worth more than mine."""
+    return all_worth(view, option.player) - all_worth(view, view.me)
+
+
+def skulduggery(view: StolenTreasureView, option: Option) -> float:
+    """A treasure card for the worst card of my hand."""
+    mine = [*view.me.treasure_hand.seen, *view.me.piracy_hand.seen]
+    return average(view, option.player) - min([worth(view, card) for card in mine if card.name != "skulduggery"] or [0])
+
+
+def x_marks_the_spot(view: StolenTreasureView, option: Option) -> float:
+    """The best card that is buried there."""
+    best = max([view.value(card) for card in option.player.buried.seen])
+    return best * (IN_HAND + threat(view, option.player))
+
+
+def yo_ho_ho(view: StolenTreasureView, option: Option) -> float:
+    """Two treasure cards of everybody."""
+    return sum([average(view, other) * min(2, other.treasure_hand.size) for other in view.opponents])
+
+
+def hook(view: StolenTreasureView, option: Option) -> float:
+    """A treasure card, and a turn."""
+    return average(view, option.player) + LOST_TURN * threat(view, option.player)
+
+
+def the_kraken(view: StolenTreasureView, option: Option) -> float:
+    """What the others lose on average, less what I lose."""
+    hands = [sum([worth(view, card) for card in player.treasure_hand.located]) for player in view.players]
+    return sum(hands) / len(hands) - hands[view.me.seat]
+
+
+def bombs_away(view: StolenTreasureView, option: Option) -> float:
+    """What the others lose on average, against having one card less."""
+    bombed = [min(2, other.piracy_hand.size) for other in view.opponents]
+    return PIRACY * (sum(bombed) / len(bombed) - 1)
+
+
+PRICES: Final[dict[str, Callable[[StolenTreasureView, Option], float]]] = {
+    "draw": draw,
+    "bury": bury,
+    "wager": wager,
+    "plunder": plunder,
+    "spyglass": spyglass,
+    "skulduggery": skulduggery,
+    "x_marks_the_spot": x_marks_the_spot,
+    "yo_ho_ho": yo_ho_ho,
+    "hook": hook,
+    "the_kraken": the_kraken,
+    "bombs_away": bombs_away,
+}
+
+
+def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
+    """The action of the highest price; none if all would harm."""
+
+    def price(option: Option) -> float:
+        named = option.card.name if option.card and option.verb in ("play", "play_on") else option.verb
+        return PRICES[named](view, option) if named in PRICES else 0
+
+    return max(decision.options, key=price)
+
+
+# -- piracy
+def harms_me(view: StolenTreasureView, act: Act) -> bool:
+    """Whether what is being done is done to me, or to all while I have something to lose."""
+    if act.verb in ("play_on", "divert"):
+        return act.seat == view.seat
+    name = act.card.name if act.card else ""
+    if name in ("the_kraken", "yo_ho_ho"):
+        return average(view, view.me) > 0
+    return name == "bombs_away" and view.me.piracy_hand.size > 1
+
+
+def any_yarr(view: StolenTreasureView, decision: Decision) -> Option:
+    """Stop what harms me, and save what I do myself."""
+    act = view.in_question
+    if act is None:
+        return decision.options[0]
+    stop = harms_me(view, act) and act.actor != view.seat and not view.is_nullified
+    save = act.actor == view.seat and view.is_nullified
+    return decision.options[-1] if stop or save else decision.options[0]
+
+
+def divert_or_suffer(view: StolenTreasureView, decision: Decision) -> Option:
+    """Let it befall the opponent who is nearest to winning; bombs are let be if there is little left to lose."""
+    bombs = view.pending[-1].card
+    if bombs is not None and bombs.name == "bombs_away" and view.me.piracy_hand.size == 1:
+        return decision.options[0]
+    return max(decision.options[1:], key=lambda option: option.player.score)
+
+
+def choose_a_pile(view: StolenTreasureView, decision: Decision) -> Option:
+    """All piles are alike."""
+    return decision.options[0]
+
+
+def name_a_kind(view: StolenTreasureView, decision: Decision) -> Option:
+    """Treasure, unless it is known to be poor."""
+    treasure, piracy = decision.options
+    return treasure if average(view, treasure.player) >= PIRACY else piracy
+
+
+def the_worst(view: StolenTreasureView, decision: Decision) -> Option:
+    """To give or to discard: the card that is worth least in hand."""
+    return min(decision.options, key=lambda option: worth(view, option.card))
+
+
+def dig_up(view: StolenTreasureView, decision: Decision) -> Option:
+    """The card of the highest value."""
+    return max(decision.options, key=lambda option: view.value(option.card) if option.card else 0)
+
+
+# -- the wager
+def stake_treasure(view: StolenTreasureView, decision: Decision) -> Option:
+    """The lowest card, and no more."""
+    if decision.options[0].card is None:
+        return decision.options[0]
+    return the_worst(view, decision)
+
+
+def match_the_stake(view: StolenTreasureView, decision: Decision) -> Option:
+    """The lowest sum that will do, which is what the safe answer lays."""
+    return decision.safe
+
+
+def any_parley(view: StolenTreasureView, decision: Decision) -> Option:
+    """Lose, if there is nothing but trash to win."""
+    pot = [card for player in view.players for card in player.stake.seen]
+    return decision.options[-1] if view.worth(pot) < 0 else decision.options[0]
+
+
+ANSWERS: Final[dict[str, Callable[[StolenTreasureView, Decision], Option]]] = {
+    "take_an_action": take_an_action,
+    "any_yarr": any_yarr,
+    "divert_or_suffer": divert_or_suffer,
+    "choose_a_pile": choose_a_pile,
+    "name_a_kind": name_a_kind,
+    "give_a_card": the_worst,
+    "dig_up": dig_up,
+    "discard_piracy": the_worst,
+    "discard_to_the_limit": the_worst,
+    "stake_treasure": stake_treasure,
+    "match_the_stake": match_the_stake,
+    "any_parley": any_parley,
+}

@@ -1,0 +1,34 @@
+"""A bot with a rule of thumb for every question: what a first bot of your own should beat.
+
+Its strategies are in `greedy/`, a short module a game. This one knows no game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder, stolen_treasure, szmal
+from cutpurse.sdk.decision import Decision, Option
+
+__all__ = ["GreedyBot"]
+
+ANSWERS: Final[dict[str, Mapping[str, Callable[[Any, Decision], Option]]]] = {
+    # Any: each game's functions take its own view
+    "steal_and_plunder": steal_and_plunder.ANSWERS,
+    "stolen_treasure": stolen_treasure.ANSWERS,
+    "szmal": szmal.ANSWERS,
+    "greed": greed.ANSWERS,
+    "bag_o_loot": bag_o_loot.ANSWERS,
+}
+
+
+class GreedyBot:
+    """Takes what looks best now, and thinks no further."""
+
+    def choose(self, view: Any, decision: Decision) -> Option:
+        """The rule of thumb for this question; where there is none, the safe answer."""
+        if decision.count == 1:
+            return decision.options[0]
+        answer = ANSWERS.get(view.game, {}).get(decision.ask)
+        return answer(view, decision) if answer else decision.safe

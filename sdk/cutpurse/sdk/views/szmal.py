@@ -1,0 +1,106 @@
+"""Szmal as a bot sees it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cutpurse.games.szmal.cards import SYMBOLS
+from cutpurse.sdk.cards import cards_of
+from cutpurse.sdk.views.attributes import Column, Count, OnePile
+from cutpurse.sdk.views.base import GameView, Player
+from cutpurse.sdk.views.piles import Pile
+
+__all__ = ["Holdings", "Kept", "SzmalPlayer", "SzmalView", "Thugs"]
+
+MARKER = 10_000  # dollars at the end
+
+
+class Thugs(Pile):
+    """The Thugs of a Territory."""
+
+    __slots__ = ()
+    counts_as = Column("The number of the card that each is, or is a copy of.")
+    since_round = Column("The round in which each was played.")
+    play = Column("How many plays there had been in the game when each was played, its own included.")
+    armed = Column("How often each also shows a gun and a key this turn.")
+    next_armed = Column("How often each will also show a gun and a key next turn.")
+
+
+class Holdings(Pile):
+    """The Holdings of a Territory."""
+
+    __slots__ = ()
+    markers = Column("Markers on each.")
+    since_round = Column("The round in which each was played.")
+
+
+class Kept(Pile):
+    """Actions that work next turn."""
+
+    __slots__ = ()
+    until_round = Column("The round after which each is discarded.")
+
+
+class SzmalPlayer(Player):
+    """A seat of Szmal."""
+
+    __slots__ = ()
+    hand = OnePile(Pile)
+    draft_pile = OnePile(Pile, "Face down until it is picked from.", of="pile")
+    draft = OnePile(Pile, "The pile he is looking through for a card to pick.")
+    resolving = OnePile(Pile, "Revealed, and not yet carried out.")
+    thugs = OnePile(Thugs)
+    holdings = OnePile(Holdings)
+    kept = OnePile(Kept)
+    cash = Count("Dollars.")
+    watching = Count("This turn he gains what the left neighbour gains, so many times.")
+    informs = Count("This turn he gains when a neighbour plays an Action, so many times.")
+    shakedowns = Count("This turn he gains when a neighbour plays a Thug, so many times.")
+    extra_markers = Count("This turn: extra markers on each Holding played.")
+    free_costs = Count("This turn he ignores Costs if not 0.")
+    free_needs = Count("This turn he ignores Needs if not 0.")
+    extra_plays = Count("This turn: extra cards to play after all others.")
+    repeats = Count("This turn his Actions return to the hand if not 0.")
+    doublings = Count("This turn his gains of cash are doubled so many times.")
+    losses_5 = Count("This turn, by card 5: so many times everybody loses a Holding at the end.")
+    losses_40 = Count("This turn, by card 40: so many times each opponent loses a Thug at the end.")
+    losses_73 = Count("This turn, by card 73: so many times everybody loses a Thug at the end.")
+    losses_79 = Count("This turn, by card 79: so many times each opponent loses a Holding at the end.")
+    next_extra_markers = Count("As extra_markers, next turn.")
+    next_free_costs = Count("As free_costs, next turn.")
+    next_free_needs = Count("As free_needs, next turn.")
+    next_extra_plays = Count("As extra_plays, next turn.")
+    next_repeats = Count("As repeats, next turn.")
+    next_doublings = Count("As doublings, next turn.")
+    next_losses_5 = Count("As losses_5, next turn.")
+    next_losses_40 = Count("As losses_40, next turn.")
+    next_losses_73 = Count("As losses_73, next turn.")
+    next_losses_79 = Count("As losses_79, next turn.")
+
+    @property
+    def symbols(self) -> Counter[str]:
+        """How often each symbol is shown in his Territory: gun, car, key, bottle, heart, wrench."""
+        cards = cards_of(self.words)
+        shown: Counter[str] = Counter()
+        thugs = self.thugs
+        for card in (*[cards[number] for number in thugs.counts_as], *self.holdings.seen):
+            if card is not None:
+                shown.update({symbol: card.traits.get(symbol, 0) for symbol in SYMBOLS})
+        shown.update({"gun": sum(thugs.armed), "key": sum(thugs.armed)})
+        return shown
+
+    @property
+    def score(self) -> int:
+        """Cash, and $10,000 for each marker."""
+        return self.cash + MARKER * sum(self.holdings.markers)
+
+
+class SzmalView(GameView[SzmalPlayer]):
+    """The table of Szmal."""
+
+    __slots__ = ()
+    player_type = SzmalPlayer
+    deck = OnePile(Pile)
+    discard = OnePile(Pile)
+    round = Count("The round, 1 to 12.")
+    plays = Count("Cards played in the game.")

@@ -1,0 +1,38 @@
+"""Bots for tests, written to a folder as an author would write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["CRASHES", "FIRST", "ILLEGAL", "LAST", "bot_file"]
+
+FIRST = """
+class Bot:
+    def choose(self, view, decision):
+        return decision.options[0]
+"""
+LAST = """
+class Bot:
+    def choose(self, view, decision):
+        return decision.options[-1]
+"""
+CRASHES = """
+class Bot:
+    def choose(self, view, decision):
+        if decision.ask == "play_a_card":
+            raise KeyError("no plan")
+        return 0
+"""
+ILLEGAL = """
+class Bot:
+    def choose(self, view, decision):
+        print("talking")
+        return len(decision.options)
+"""
+
+
+def bot_file(folder: Path, source: str, name: str = "my_bot.py") -> str:
+    """A bot's file in this folder; its path, as it is named on the command line."""
+    path = folder / name
+    path.write_text(source.lstrip(), encoding="utf-8")
+    return str(path)

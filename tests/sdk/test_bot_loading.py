@@ -1,0 +1,75 @@
+"""A bot is found by its name or in a file, and what is wrong with it is said in one line."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.bot import bot_chance, built_in_bots, load_bot
+from cutpurse.sdk.errors import BotNotLoaded, NotFound
+from tests.sdk.bot_files import FIRST, bot_file
+
+
+def test_a_built_in_bot_is_found_by_its_name() -> None:
+    maker = load_bot("random")
+    assert (maker.name, type(maker.make()).__name__) == ("random", "RandomBot")
+    assert "random" in built_in_bots()
+
+
+def test_an_unknown_name_lists_what_there_is() -> None:
+    with pytest.raises(
+        UsageError, match=r"^no bot is called 'rndom'; there are: .*random, or a file such as my_bot.py$"
+    ):
+        load_bot("rndom")
+
+
+def test_a_bot_is_found_in_a_file_by_its_class(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, FIRST + FIRST.replace("Bot", "Other"))
+    assert type(load_bot(path).make()).__name__ == "Bot"
+    assert type(load_bot(f"{path}:Other").make()).__name__ == "Other"
+
+
+def test_a_bot_of_a_file_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    maker = pickle.loads(pickle.dumps(load_bot(bot_file(tmp_path, FIRST))))
+    assert maker.make().choose(None, type("D", (), {"options": ["a"]})) == "a"
+    assert multiprocessing.get_context("spawn")  # which is how `play` makes its processes
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "said"),
+    [
+        (None, NotFound, r"no bot file .*my_bot\.py: it does not exist"),
+        ("x = 1\nimport nowhere_at_all\n", BotNotLoaded, r"does not import: .*my_bot\.py:2: ModuleNotFoundError: .*"),
+        ("def broken(:\n", BotNotLoaded, r"does not import: .*my_bot\.py:1: SyntaxError: .*"),
+        ("import sys\nsys.exit(3)\n", BotNotLoaded, r"does not import: .*my_bot\.py:2: SystemExit: 3"),
+        ("class Bto:\n    def choose(self): ...\n", BotNotLoaded, r"has no class Bot; it has: .*my_bot\.py:Bto"),
+        ("class Bot: ...\n", BotNotLoaded, r"class Bot has no method choose\(self, view, decision\)"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(
+    tmp_path: Path, source: str | None, kind: type[Exception], said: str
+) -> None:
+    path = str(tmp_path / "my_bot.py") if source is None else bot_file(tmp_path, source)
+    with pytest.raises(kind, match=said) as raised:
+        load_bot(path)
+    assert isinstance(raised.value, UsageError)
+    assert "\n" not in str(raised.value)
+
+
+def test_two_versions_each_import_what_lies_beside_them(tmp_path: Path) -> None:
+    source = "from plan import PLAN\nclass Bot:\n    plan = PLAN\n    def choose(self, view, decision): return 0\n"
+    plans = []
+    for version in ("new", "old"):
+        (tmp_path / version).mkdir()
+        bot_file(tmp_path / version, f"PLAN = {version!r}\n", "plan.py")
+        plans.append(load_bot(bot_file(tmp_path / version, source)).make().plan)
+    assert plans == ["new", "old"]
+
+
+def test_a_bots_own_chance_comes_from_the_key_and_the_seat() -> None:
+    one, again, other = (bot_chance(bytes(32), seat).random() for seat in (0, 0, 1))
+    assert one == again != other

@@ -1,0 +1,195 @@
+"""The commands as they are typed: what they print where, and the exit code and line of each mistake."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.cli import app
+from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
+
+COMMANDS = ["games", "rules", "play", "compare", "demo", "match verify", "match replay"]
+
+
+def run(*arguments: object, typed: str | None = None) -> Result:
+    """A command in this process."""
+    return CliRunner().invoke(app, [str(one) for one in arguments], input=typed, prog_name="cutpurse")
+
+
+def run_apart(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, off a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "cutpurse.sdk.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def test_games_lists_every_game() -> None:
+    shown = run("games")
+    assert shown.exit_code == 0
+    assert all(name in shown.stdout and game.words.title in shown.stdout for name, game in GAMES.items())
+    listed = json.loads(run("games", "--json").stdout)
+    assert [game["game"] for game in listed] == list(GAMES)
+    assert listed[-1]["players"] == list(list(GAMES.values())[-1].words.seats)
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_the_rules_are_printed_from_the_steps(game: str) -> None:
+    rules, words = GAMES[game], GAMES[game].words
+    shown = run("rules", game)
+    assert shown.exit_code == 0
+    assert max(map(len, shown.stdout.splitlines())) <= 100
+    document = json.loads(run("rules", game, "--json").stdout)
+    assert {step["name"] for step in document["steps"]} == set(rules.steps())
+    for step in document["steps"]:
+        assert step["text"]
+        assert all(rule.startswith(words.prefix) for rule in step["rules"])
+        assert step["rules"]
+        assert all(rule in shown.stdout for rule in step["rules"])
+        if "ask" in step:
+            assert step["ask"] in shown.stdout
+    assert set(document["settings"]) == set(rules.settings_type.kinds())
+    assert sum(card["copies"] for card in document["cards"]) == len(rules.box(rules.usual_seats, rules.settings_type()))
+    assert all(card.title in shown.stdout for card in words.cards)
+
+
+def test_play_prints_a_table_of_the_bots() -> None:
+    shown = run("play", "greed", "random", "random", "random", "--matches", 3)
+    assert shown.exit_code == 0
+    head, *rows, last = shown.stdout.splitlines()
+    assert head.split() == ["bot", "first", "places", "mean", "place", "mean", "score"]
+    assert [row.split()[0] for row in rows] == ["random"] * 3
+    assert last.startswith("3 matches of greed, ")
+    assert shown.stderr == ""
+
+
+def test_play_with_json_prints_one_document(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, ILLEGAL)
+    shown = run_apart("play", "greed", path, "random", "--matches", 2, "--json")
+    assert shown.returncode == 3
+    document = json.loads(shown.stdout)  # what the bot printed is elsewhere
+    assert list(document) == ["game", "matches", "decisions", "seconds", "seats"]
+    assert [list(seat) for seat in document["seats"]] == [["bot", "first_places", "mean_place", "mean_score"]] * 2
+    assert [seat["bot"] for seat in document["seats"]] == [path, "random"]
+    assert "talking" in shown.stderr
+
+
+def test_play_writes_a_row_a_match_and_bot(tmp_path: Path) -> None:
+    for kind in ("csv", "jsonl"):
+        out = tmp_path / f"rows.{kind}"
+        assert run("play", "greed", "random", "random", "--matches", 2, "--out", out).exit_code == 0
+    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [{key: str(value) for key, value in line.items()} for line in lines] == rows
+    assert [(row["match"], row["bot"], row["seat"]) for row in rows] == [
+        ("0", "0", "0"),
+        ("0", "1", "1"),
+        ("1", "0", "1"),
+        ("1", "1", "0"),
+    ]
+    assert {row["end_cause"] for row in rows} == {"normal"}
+
+
+def test_a_setting_is_taken_from_the_command_line(tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl"
+    shown = run("play", "greed", "random", "random", "--set", "mode=tournament", "--record", record)
+    assert shown.exit_code == 0
+    assert json.loads(record.read_text(encoding="utf-8"))["settings"] == {"mode": "tournament"}
+
+
+def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, CRASHES)
+    shown = run("play", "greed", path, "random", "--matches", 2)
+    assert shown.exit_code == 3
+    (line,) = shown.stderr.splitlines()
+    assert line.startswith(f"bot {path} crashed in match 0, seat 0, decision ")
+    assert line.endswith("(play_a_card): " + f"{path}:4: KeyError: 'no plan' (and 5 more faults)")
+    assert "first places" in shown.stdout
+    assert "Traceback" in run("play", "greed", path, "random", "--debug").stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("play gred random random", 2, "no game is called 'gred'; there are: "),
+        ("rules gred", 2, "no game is called 'gred'; there are: "),
+        ("play greed rndom random", 2, "no bot is called 'rndom'; there are: "),
+        ("play greed random", 2, "Greed is for 2 to 5 players, not 1"),
+        ("play greed random random --human 3", 2, "you can sit in seats 0 to 2"),
+        ("play greed random random --human 0 --jobs 2", 2, "--human needs --jobs 1"),
+        ("play greed random random --watch --jobs 2", 2, "--watch needs --jobs 1"),
+        ("play greed random random --set speed=9", 2, "no setting is called 'speed'; there are: mode, "),
+        ("play greed random random --set mode=9", 2, "setting mode cannot be '9'; it can be: single, tournament"),
+        ("play greed random random --set mode", 2, "a setting is given as NAME=VALUE"),
+        ("play greed random random --set mode=single --set mode=single", 2, "mode was set before"),
+        ("play greed random random --matches 0", 2, "0 matches cannot be played"),
+        ("play greed random random --out rows.txt", 2, "must end with .csv or .jsonl"),
+        ("play greed random random --out nowhere/rows.csv", 4, "there is no folder nowhere"),
+        ("play greed random random --record nowhere/run.jsonl", 4, "cannot be written"),
+        ("play greed no_bot.py random", 4, "no bot file no_bot.py"),
+        ("match verify no_record", 4, "no record no_record: there is no such file"),
+        ("match replay no_record", 4, "no record no_record: there is no such file"),
+        ("compare greed random rndom", 2, "no bot is called 'rndom'"),
+        ("compare greed random random --seats 9", 2, "Greed is for 2 to 5 players, not 9"),
+        (
+            "compare greed random random --field random,random,random,random",
+            2,
+            "a field of 4 bots does not fit",
+        ),
+        ("compare greed random random --max-boards 0", 2, "--max-boards 0: "),
+    ],
+)
+def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
+    shown = run(*typed.split())
+    assert said in shown.stderr
+    assert (shown.exit_code, shown.stdout, len(shown.stderr.splitlines())) == (code, "", 1)
+
+
+def test_a_bot_that_does_not_import_is_told_in_a_line(tmp_path: Path) -> None:
+    shown = run("play", "greed", bot_file(tmp_path, "import nowhere_at_all\n"), "random")
+    assert shown.exit_code == 3
+    assert "my_bot.py:1: ModuleNotFoundError" in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1
+
+
+def test_debug_shows_where_it_happened() -> None:
+    plain, debug = (run_apart("play", "gred", "random", "random", *more) for more in ([], ["--debug"]))
+    assert "Traceback" not in plain.stderr
+    assert "Traceback" in debug.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    shown = run(*command.split(), "--help")
+    assert shown.exit_code == 0
+    assert f"Example: cutpurse {command}" in " ".join(shown.stdout.split())
+
+
+def test_off_a_terminal_nothing_moves_and_nothing_is_coloured() -> None:
+    shown = run_apart("play", "greed", "random", "random", "--matches", 5, "--watch", FORCE_COLOR="1")
+    assert shown.returncode == 0
+    assert not {"\x1b", "\r", "\x07"} & set(shown.stdout + shown.stderr)
+    assert shown.stderr == ""
+    assert "raids the hand of seat 1" in shown.stdout
+
+
+def test_a_file_bot_runs_in_other_processes(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, FIRST)
+    one, two = (
+        json.loads(run_apart("play", "greed", path, "random", "--matches", 4, "--jobs", jobs, "--json").stdout)
+        for jobs in (1, 2)
+    )
+    assert one.pop("seconds") > 0 < two.pop("seconds")
+    assert one == two

@@ -1,0 +1,204 @@
+"""Matches played here: seats rotate, seeds repeat, processes do not matter, and a failing bot stops nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.match import EndCause
+from cutpurse.engine.record import read_record, verify
+from cutpurse.games import GAMES
+from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.local import play
+from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_the_results_do_not_depend_on_the_number_of_processes(game: str, tmp_path: Path) -> None:
+    bots = ["random", bot_file(tmp_path, FIRST), "random", "random"]
+    runs = [
+        play(game, bots, matches=6, seed=4, jobs=jobs, record=tmp_path / f"{jobs}.jsonl")
+        for jobs in ((1, 2) if game == "greed" else (1, 1))
+    ]
+    assert runs[0].rows == runs[1].rows
+    assert runs[0].seats == runs[1].seats
+    assert not runs[0].failures
+
+
+def test_records_are_the_same_in_any_number_of_processes_and_verify(tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        play("greed", ["random"] * 3, matches=5, seed=9, jobs=jobs, record=tmp_path / f"{jobs}")
+    text = (tmp_path / "1").read_text(encoding="utf-8")
+    assert text == (tmp_path / "2").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert [read_record(line).key for line in lines] == [match_key(9, i) for i in range(5)]
+    assert all(len(verify(line, GAMES["greed"])) == 4 for line in lines)
+
+
+def test_seats_rotate_by_one_each_match() -> None:
+    sat: list[tuple[str, int]] = []
+
+    def sits(name: str) -> type:
+        class Sits:
+            def start(self, match: MatchInfo) -> None:
+                sat.append((name, match.seat))
+
+            def choose(self, view: Any, decision: Any) -> int:
+                return 0
+
+        return Sits
+
+    played = play("greed", [sits("a"), sits("b"), sits("c")], matches=4)
+    assert [row.seats for row in played.rows] == [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)]
+    assert sat[3:6] == [("c", 0), ("a", 1), ("b", 2)]
+
+
+def test_a_bot_is_made_anew_for_each_match_and_told_of_its_end() -> None:
+    made: list[Any] = []
+
+    class Counts:
+        def __init__(self) -> None:
+            made.append(self)
+            self.results: list[Any] = []
+
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+        def end(self, result: Any) -> None:
+            self.results.append(result)
+
+    played = play("greed", [Counts, "random"], matches=3)
+    assert len(made) == 3
+    assert [bot.results[0].places[row.seats[0]] for bot, row in zip(made, played.rows, strict=True)] == [
+        row.places[0] for row in played.rows
+    ]
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_not() -> None:
+    one, again, other = (play("greed", ["random"] * 3, matches=3, seed=seed).rows for seed in (1, "1", 2))
+    assert one == again != other
+
+
+def test_a_bot_that_raises_is_played_on_and_reported_once(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, CRASHES)
+    played = play("greed", [path, "random", "random"], matches=2, seed=1)
+    (failure,) = played.failures
+    assert (failure.bot, failure.match, failure.ask, failure.cause) == (0, 0, "play_a_card", EndCause.CRASHED)
+    assert failure.reason == f"{path}:4: KeyError: 'no plan'"
+    assert "Traceback" in failure.trace
+    assert failure.text() == (
+        f"bot {path} crashed in match 0, seat 0, decision {failure.decision} (play_a_card): "
+        f"{path}:4: KeyError: 'no plan'"
+    )
+    assert [row.end_causes for row in played.rows] == [("crashed", "normal", "normal")] * 2
+    assert played.faults == (6, 0, 0)
+
+
+def test_illegal_answers_are_asked_again_and_then_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = bot_file(tmp_path, ILLEGAL)
+    played = play("greed", [path, "random"], seed=1)
+    (failure,) = played.failures
+    assert failure.cause is EndCause.ILLEGAL
+    assert "has options 0-" in failure.reason
+    assert played.rows[0].end_causes == ("illegal", "normal")
+    assert capsys.readouterr().out.count("talking") == 9  # three questions, each put three times
+
+
+def test_a_bot_may_put_an_illegal_answer_right() -> None:
+    class Thinks:
+        asked = -1
+
+        def choose(self, view: Any, decision: Any) -> int:
+            again = decision.number == self.asked
+            self.asked = decision.number
+            return 0 if again else -1
+
+    played = play("greed", [Thinks, "random"])
+    assert not played.failures
+    assert played.rows[0].end_causes == ("normal", "normal")
+
+
+def test_a_number_of_another_type_is_an_index() -> None:
+    class Number:
+        def __index__(self) -> int:
+            return 1
+
+    class Bot:
+        def choose(self, view: Any, decision: Any) -> Any:
+            return Number() if len(decision.options) > 1 else None
+
+    assert not play("greed", [Bot, "random"]).failures
+
+
+def test_a_bot_that_cannot_be_sent_to_another_process_is_refused() -> None:
+    class Local:
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+    with pytest.raises(UsageError, match="cannot be sent to another process"):
+        play("greed", [Local, "random"], matches=2, jobs=2)
+
+
+def test_a_bot_that_ends_its_process_ends_the_run(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, "import os\nclass Bot:\n    def choose(self, view, decision):\n        os._exit(1)\n")
+    with pytest.raises(CutpurseError, match="a process that played matches has died"):
+        play("greed", [path, "random"], matches=2, jobs=2)
+
+
+@pytest.mark.parametrize("method", ["__init__", "start"])
+def test_a_bot_that_cannot_begin_is_played_on(method: str) -> None:
+    def fails(self: Any, *_: object) -> None:
+        raise RuntimeError("not today")
+
+    bot = type("Bot", (), {method: fails, "choose": lambda self, view, decision: 0})
+    played = play("greed", [bot, "random"])
+    assert played.failures[0].cause is EndCause.CRASHED
+    assert played.failures[0].reason.endswith("RuntimeError: not today")
+    assert played.rows[0].end_causes == ("crashed", "normal")
+
+
+def test_a_bot_that_fails_at_the_end_changes_no_result() -> None:
+    class Ends:
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+        def end(self, result: Any) -> None:
+            raise RuntimeError("bad loser")
+
+    played = play("greed", [Ends, "random"])
+    assert played.failures[0].decision is None
+    assert "in end: " in played.failures[0].text()
+    assert played.rows[0].end_causes == ("normal", "normal")
+
+
+def test_progress_is_told_after_every_match() -> None:
+    told: list[tuple[int, int]] = []
+    play("greed", ["random"] * 2, matches=3, progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"game": "gred"}, "no game is called 'gred'"),
+        ({"bots": ["random"]}, "Greed is for 2 to 5 players, not 1"),
+        ({"matches": 0}, "0 matches cannot be played"),
+        ({"jobs": 0}, "0 jobs cannot be had"),
+        ({"settings": {"mode": "x"}}, "setting mode cannot be 'x'"),
+        ({"jobs": 2, "watch": print}, "in one process only"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(change: dict[str, Any], said: str) -> None:
+    arguments: dict[str, Any] = {"game": "greed", "bots": ["random", "random"]} | change
+    with pytest.raises(UsageError, match=said):
+        play(**arguments)
+
+
+def test_a_record_needs_a_place_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="cannot be written"):
+        play("greed", ["random"] * 2, record=tmp_path / "nowhere" / "run.jsonl")

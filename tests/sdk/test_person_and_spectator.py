@@ -1,0 +1,106 @@
+"""A person plays by numbers and sees what the seat sees; a spectator sees what all see."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.chance import Chance, match_key
+from cutpurse.engine.imagine import imagine
+from cutpurse.engine.match import Match
+from cutpurse.games import GAMES
+from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
+from cutpurse.sdk.commands.play import Watcher
+from cutpurse.sdk.human import Human
+from cutpurse.sdk.picture import picture
+from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.views import VIEWS
+from tests.sdk.test_command_line import run
+
+
+def played(game: str, answers: str, **settings: object) -> tuple[Match, str]:
+    """A match of a person in seat 1 who types these answers, and what was shown to him."""
+    shown = io.StringIO()
+    person = BotMaker("person", lambda: Human(io.StringIO(answers), shown))
+    others = [load_bot("random")] * (GAMES[game].usual_seats - 1)
+    match = Match(GAMES[game], ["person"] * (len(others) + 1), match_key(2, 0), settings, log=True)
+    play_match(match, [others[0], person, *others[1:]])
+    return match, shown.getvalue()
+
+
+def test_a_person_is_never_shown_a_hidden_card() -> None:
+    match, shown = played("greed", "1\n" * 500)
+    assert match.over
+    drawn = re.findall(r"^- (.*): from draw pile to hand of seat (\d)", shown, re.MULTILINE)
+    assert {card for card, seat in drawn if seat != "1"} == {"card face down"}
+    assert "card face down" not in {card for card, seat in drawn if seat == "1"}
+    hands = re.findall(r"^seat (\d) \(.*\)\n(?:  points.*\n|  games.*\n)*  hand: (.*)", shown, re.MULTILINE)
+    assert {seat for seat, _ in hands} == {"0", "1", "2", "3"}
+    for seat, cards in hands:
+        assert bool(re.match(r"\d+ face down", cards)) == (seat != "1")
+    piles = re.findall(r"^  draw pile: (.*)", shown, re.MULTILINE)
+    assert piles
+    assert all(re.fullmatch(r"\d+ face down", pile) for pile in piles)
+    assert shown.rstrip().splitlines()[-5] == "The match is over."
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_what_a_person_is_shown_follows_from_what_the_seat_may_see(game: str) -> None:
+    """In another world that looks alike from the seat, the same text is shown at the same decision."""
+
+    match = Match(GAMES[game], ["a"] * GAMES[game].usual_seats, match_key(3, 0), log=True)
+    chance = bot_chance(match.key, 0)
+    differ = 0
+    while len(match.choices) < 60 and (asked := match.decision()):
+        view = match.game.view(asked.seat)
+        if len(match.choices) % 10 == 0:
+            other = imagine(view, Chance(bytes(32)))
+            differ += other.save()["zones"] != match.game.save()["zones"]
+            pictures = [picture(VIEWS[game](world.view(asked.seat)), match.seats) for world in (match.game, other)]
+            assert pictures[0] == pictures[1]
+        match.answer(asked.seat, asked.number, chance.randrange(len(asked.options)))
+    assert differ > 2
+
+
+def test_a_person_types_until_it_is_a_number_of_an_option() -> None:
+    shown = run("play", "greed", "random", "random", "--human", 0, typed="0\n99\nx\n\n1\nq\n")
+    assert shown.exit_code == 130
+    refused = re.findall(r"^1 to \d, or q to quit: (.*) is none of them\.$", shown.stdout, re.MULTILINE)
+    assert refused == ["'0'", "'99'", "'x'", "''"]
+    assert shown.stderr.strip() == "interrupted"
+
+
+def test_a_person_who_leaves_ends_the_run() -> None:
+    assert run("play", "greed", "random", "random", "--human", 2, typed="").exit_code == 130
+
+
+def test_with_json_a_person_is_shown_the_table_on_stderr() -> None:
+    shown = run("play", "greed", "random", "--human", 0, "--json", typed="1\n" * 500)
+    assert shown.exit_code == 0
+    assert json.loads(shown.stdout)["seats"][0]["bot"] == "person"
+    assert "You sit in seat 0 of 2." in shown.stderr
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "clears"), [(io.StringIO(), False), (Terminal(), True)])
+def test_a_spectator_watches_every_step(stream: Any, clears: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    match = Match(GAMES["greed"], ["a", "b"], match_key(4, 0), log=True)
+    play_match(match, [load_bot("random")] * 2, Watcher(stream, delay_s=0))
+    shown = stream.getvalue()
+    assert ("\x1b[2J" in shown) == clears
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert len(re.findall("^table$", text, re.MULTILINE)) == len(match.choices) + 1
+    assert text.count("the end: ") == 1
+    for cards in re.findall(r"^  hand: (.*)", text, re.MULTILINE):
+        assert re.match(r"\d+ face down", cards)

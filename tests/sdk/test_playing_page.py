@@ -1,0 +1,32 @@
+"""The bots of the documentation are played as they stand there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.roots import CHECKOUT
+from tests.sdk.bot_files import bot_file
+from tests.sdk.test_command_line import run
+
+
+@pytest.mark.parametrize(("page", "mean_place"), [("docs/playing.md", 1.5), ("README.md", 2.5)])
+def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -> None:
+    text = (CHECKOUT / page).read_text(encoding="utf-8")
+    source = re.findall(r"^```python\n# my_bot\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0]
+    path = bot_file(tmp_path, source)
+    shown = run("play", "greed", path, "random", "random", "random", "--matches", 40, "--seed", 7, "--json")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert json.loads(shown.stdout)["seats"][0]["mean_place"] < mean_place
+
+
+def test_every_option_that_the_page_names_exists() -> None:
+    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    commands = ("play", "compare", "match verify", "match replay", "demo", "rules")
+    help_texts = " ".join(run(*command.split(), "--help").stdout for command in commands) + "--debug"
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help"}
+    assert len(named) > 10
+    assert {option for option in named if option not in help_texts} == set()

@@ -1,0 +1,161 @@
+"""`cutpurse match`: records are shown, verified, and turned into tests that run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.record import read_record
+from cutpurse.games import GAMES
+from cutpurse.sdk.local import play
+from cutpurse.sdk.positions import ask_again
+from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
+from tests.sdk.test_command_line import run
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """Three matches of Greed."""
+    path = tmp_path / "run.jsonl"
+    play("greed", [bot_file(tmp_path, FIRST), "random", "random"], matches=3, seed=5, record=path)
+    return path
+
+
+def redigest(text: str) -> str:
+    """A line with the digest that fits it."""
+    body = text.rpartition(',"digest":"')[0]
+    return f'{body},"digest":"{sha256(body.encode()).hexdigest()}"}}'
+
+
+def test_verify_says_what_it_checked(record: Path) -> None:
+    shown = run("match", "verify", record)
+    assert shown.exit_code == 0
+    assert shown.stdout.count("the digest fits the ") == 3
+    assert shown.stdout.splitlines()[-1] == "3 of 3 matches are as recorded"
+    document = json.loads(run("match", "verify", record, "--json").stdout)
+    assert [len(match["checked"]) for match in document["matches"]] == [4, 4, 4]
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_records_of_every_game_verify_and_are_shown(game: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    play(game, [bot_file(tmp_path, CRASHES), "random", "random", "random"], seed=1, record=path)
+    assert run("match", "verify", path).exit_code == 0
+    assert run("match", "replay", path).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda line: line[:-30], "not a whole record"),
+        (lambda line: "", "not a whole record"),
+        (lambda line: line.replace('"random"', '"rigged"', 1), "was altered: its digest does not fit its bytes"),
+        (lambda line: redigest(line.replace('"rules":"1"', '"rules":"0"')), "made under version 0 of the rules"),
+        (lambda line: redigest(line.replace('"game":"greed"', '"game":"gred"')), "no game is called 'gred'"),
+        (lambda line: redigest(line.replace('"scores":[', '"scores":[9')), "the result is not "),
+        (lambda line: redigest(line.replace('"schema":1', '"schema":7')), "has schema 7; this version reads 1"),
+    ],
+)
+def test_a_record_that_does_not_hold_is_refused(record: Path, change: Callable[[str], str], said: str) -> None:
+    lines = record.read_text(encoding="utf-8").splitlines()
+    lines[1] = change(lines[1])
+    record.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    shown = run("match", "verify", record)
+    assert shown.exit_code == 1
+    (line,) = shown.stderr.splitlines()
+    assert f"{record}, line 2: " in line
+    assert said in line
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"", "is empty"), (b"\xff\xfe", "cannot be read as a record")])
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+    shown = run("match", "verify", path)
+    assert (shown.exit_code, said in shown.stderr) == (1, True)
+
+
+def test_a_match_is_shown_step_by_step(record: Path) -> None:
+    shown = run("match", "replay", record, "--match", 1)
+    assert shown.exit_code == 0
+    assert "as a spectator sees it" in shown.stdout
+    assert "decision 0: seat " in shown.stdout
+    assert "card face down: from draw pile to hand of seat 0 (7 times)" in shown.stdout
+    own = run("match", "replay", record, "--match", 1, "--seat", 0).stdout
+    assert "from draw pile to hand of seat 0 (7 times)" not in own
+    assert "as seat 0 sees it" in own
+
+
+def test_a_decision_is_shown_with_its_table(record: Path) -> None:
+    shown = run("match", "replay", record, "--at", 4).stdout
+    assert "decision 4: seat " in shown
+    assert "<- chosen" in shown
+    assert "safe" in shown
+    asked = int(shown.partition("decision 4: seat ")[2][0])
+    other = run("match", "replay", record, "--at", 4, "--seat", (asked + 1) % 3).stdout
+    assert "<- chosen" not in other
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--match", "3"], "has matches 0 to 2"),
+        (["--seat", "3"], "has seats 0 to 2"),
+        (["--at", "9999"], "has no decision 9999; it has 0 to "),
+        (["--as-test"], "--as-test needs --at"),
+    ],
+)
+def test_what_a_record_does_not_have_is_told(record: Path, options: list[str], said: str) -> None:
+    shown = run("match", "replay", record, *options)
+    assert shown.exit_code == 2
+    assert said in shown.stderr
+
+
+def own_decisions(record: Path, seat: int) -> list[int]:
+    """The numbers of the decisions of a seat."""
+    lines = run("match", "replay", record).stdout.splitlines()
+    return [int(line.split()[1][:-1]) for line in lines if line.startswith("decision ") and f": seat {seat}," in line]
+
+
+def test_a_decision_becomes_a_test_that_runs(record: Path, tmp_path: Path) -> None:
+    at = own_decisions(record, 0)[-1]
+    shown = run("match", "replay", record, "--at", at, "--as-test")
+    assert shown.exit_code == 0
+    (tmp_path / "test_then.py").write_text(shown.stdout, encoding="utf-8")
+    # The random bot is asked as it was then: its own chance comes from the record.
+    theirs = run("match", "replay", record, "--at", own_decisions(record, 1)[-1], "--as-test")
+    (tmp_path / "test_theirs.py").write_text(theirs.stdout, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    passed = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "2 passed" in passed.stdout, passed.stdout
+    bot_file(tmp_path, LAST)
+    failed = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "1 failed, 1 passed" in failed.stdout, failed.stdout
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_a_test_asks_any_bot_of_any_game_again(game: str, tmp_path: Path) -> None:
+    """Every decision of the random bots is chosen again, whatever polls and forced answers lie before it."""
+    path = tmp_path / "run.jsonl"
+    play(game, ["random"] * 4, seed=2, record=path)
+    record = read_record(path.read_text(encoding="utf-8"))
+    for end in range(1, len(record.choices), 7):
+        choices = record.choices[:end]
+        answer = ask_again(
+            "random",
+            game=game,
+            rules=record.rules,
+            key=record.key.hex(),
+            seats=record.seats,
+            settings=record.settings,
+            choices=choices,
+        )
+        assert answer.verb == choices[-1][1]
+        assert [str(card and card.name) for card in answer.cards] == choices[-1][2].get("cards", [])
+        assert answer.seat == choices[-1][2].get("seat")
