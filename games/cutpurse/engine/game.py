@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
@@ -35,6 +36,12 @@ def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda game: tuple([getattr(game, name) for name in names])
+
+
+@cache
+def _usual(settings_type: type[Settings], seats: int) -> Settings:
+    """The default settings, the same object in every game."""
+    return settings_type.parse({}, seats)
 
 
 class _Layout(NamedTuple):
@@ -164,7 +171,7 @@ class Game:
         allowed = cls.words.seats
         if seats not in allowed:
             raise SettingsError(f"{cls.words.title} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
-        return cls.settings_type.parse(settings, seats)
+        return cls.settings_type.parse(settings, seats) if settings else _usual(cls.settings_type, seats)
 
     def start(self, log: bool = False) -> None:
         """Set up and go on to the first question; with `log` from the first event on."""
@@ -440,8 +447,7 @@ class Game:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
                 dst.intel.append((card, learners, 0))
-        src.pictures = NO_PICTURES
-        dst.pictures = NO_PICTURES
+        src.pictures = dst.pictures = NO_PICTURES
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
         return card
@@ -461,6 +467,21 @@ class Game:
     def move_top(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """The top card goes; its face.  Raises IndexError if there is none."""
         return self.move_at(-1, src, dst, shown, columns)
+
+    def deal(self, src: Zone, dst: Zone, cards: int) -> None:
+        """So many cards go one after the other, each the top one.  There must be as many."""
+        if self.log is not None or not (src.plain and dst.plain) or src.intel or not cards:
+            for _ in range(cards):
+                self.move_at(-1, src, dst)
+            return
+        dealt = src.cards[: -cards - 1 : -1]  # the same in one go: a game begins with this
+        del src.cards[-cards:]
+        dst.cards += dealt
+        if not dst.ordered:
+            dst.cards.sort()
+        if dst.remembers and (learners := src.sees & ~dst.sees):
+            dst.intel += [(card, learners, 0) for card in dealt]
+        src.pictures = dst.pictures = NO_PICTURES
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """A card goes that chance picks, all equally likely; its face."""
@@ -489,8 +510,7 @@ class Game:
                 dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
             if dst.remembers:
                 dst.intel += intel
-        src.pictures = NO_PICTURES
-        dst.pictures = NO_PICTURES
+        src.pictures = dst.pictures = NO_PICTURES
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
 

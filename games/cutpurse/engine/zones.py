@@ -18,6 +18,7 @@ __all__ = ["NO_PICTURES", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = 16
+_ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # looked up for every zone of every game
 _BACKS: Final = MOST_VIEWERS - 1  # in place of a viewer
 NO_PICTURES: Final[tuple[None, ...]] = (None,) * MOST_VIEWERS
 
@@ -71,7 +72,7 @@ class Zone:
         self.become(kind)
         self.sees = self.seers_for(owner, everyone)
         self.cards: list[int] = []
-        self.masks: list[int] | None = [] if kind.visibility is Visibility.MIXED else None
+        self.masks: list[int] | None = [] if kind.visibility is _MIXED else None
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
@@ -82,14 +83,15 @@ class Zone:
         self.kind = kind
         self.ordered = kind.ordered
         self.remembers = kind.remembers
-        self.shared = kind.visibility is Visibility.ALL  # all viewers have one picture
-        self.plain = kind.visibility is not Visibility.MIXED and not kind.columns
+        self.shared = kind.visibility is _ALL  # all viewers have one picture
+        self.plain = kind.visibility is not _MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
         """The viewers who see every face here if the zone belongs to `owner`."""
-        if self.kind.visibility is Visibility.ALL:
+        visibility = self.kind.visibility
+        if visibility is _ALL:
             return everyone
-        return bit(owner) if self.kind.visibility is Visibility.OWNER and owner >= 0 else 0
+        return bit(owner) if visibility is _OWNER and owner >= 0 else 0
 
     def fork(self) -> Zone:
         """An independent copy."""
@@ -176,12 +178,8 @@ class Zone:
             return
         left = seers
         blind = everyone & ~(seers | self.sees)
-        if not blind:
-            for face, _, _ in self.intel:
-                if face == card:
-                    break
-            else:
-                return
+        if not blind and card not in [face for face, _, _ in self.intel]:
+            return
         kept: list[tuple[int, int, int]] = []
         for face, sure, maybe in self.intel:
             if face == card and left:

@@ -263,8 +263,7 @@ class SetUp(Step):
         g.enter(g.box(g.n, g.settings), g.deck)
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
-            for _ in range(HAND_SIZE):
-                g.move_top(g.deck, g.hand[seat])
+            g.deal(g.deck, g.hand[seat], HAND_SIZE)
         no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
@@ -428,8 +427,7 @@ class ReloadTheHands(Step):
             return
         for seat in g.seats_from(self.seat):
             hand = g.hand[seat]
-            while g.deck.cards and len(hand.cards) < HAND_SIZE:
-                g.move_top(g.deck, hand)
+            g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
         g.next(BeginATurn(g.start_token - 1))

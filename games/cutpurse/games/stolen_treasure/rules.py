@@ -146,8 +146,7 @@ class StolenTreasure(Game):
     def shuffle_and_cut(self) -> None:
         """ST-2.1, ST-3.4, ST-3.20. All cards of the first treasure pile; half of them become the second."""
         self.shuffle(self.treasure_pile_1)
-        for _ in range(len(self.treasure_pile_1.cards) // 2):
-            self.move_top(self.treasure_pile_1, self.treasure_pile_2)
+        self.deal(self.treasure_pile_1, self.treasure_pile_2, len(self.treasure_pile_1.cards) // 2)
 
     def draw(self, seat: int, pile_number: int) -> None:
         """ST-3.3, ST-3.4, ST-3.6. The top card of a pile: treasure is shown to all, piracy is taken unseen.
