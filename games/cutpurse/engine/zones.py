@@ -9,7 +9,6 @@ card came. Rules move cards through `Game` only; this module knows no rules.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
@@ -20,7 +19,6 @@ TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = 16
 _ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # looked up for every zone of every game
 _BACKS: Final = MOST_VIEWERS - 1  # in place of a viewer
-NO_PICTURES: Final[tuple[None, ...]] = (None,) * MOST_VIEWERS
 
 
 def bit(viewer: int) -> int:
@@ -40,6 +38,9 @@ class ZoneView(NamedTuple):
     maybe: tuple[int, ...]  # faces that were among them when he last knew, sorted
     counters: tuple[int, ...]
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
+
+
+NO_PICTURES: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
 
 
 class Zone:
@@ -76,7 +77,7 @@ class Zone:
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
-        self.pictures: Sequence[ZoneView | None] = NO_PICTURES  # by viewer, where it is made and nothing has changed
+        self.pictures = NO_PICTURES  # by viewer, where it is made and nothing has changed
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
@@ -216,19 +217,20 @@ class Zone:
         cards = self.cards
         if self.shared:
             picture = self._picture(tuple(cards), (), ())
-            self.pictures = (picture,) * MOST_VIEWERS
+            self.pictures = [picture] * MOST_VIEWERS
             return picture
         if self.pictures is NO_PICTURES:
-            self.pictures = [None] * MOST_VIEWERS
-        assert isinstance(self.pictures, list)
+            self.pictures = NO_PICTURES[:]
         if self.masks is not None:
-            seen = [c if mask >> viewer & 1 else FACE_DOWN for c, mask in zip(cards, self.masks, strict=True)]
+            mine = 1 << viewer
+            seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
             picture = self._picture(tuple(seen), (), ())
         elif self.sees >> viewer & 1:
             picture = self._picture(tuple(cards), (), ())
         else:
-            known = [face for face, sure, _ in self.intel if sure >> viewer & 1]
-            maybe = [face for face, _, unsure in self.intel if unsure >> viewer & 1]
+            mine = 1 << viewer
+            known = [face for face, sure, _ in self.intel if sure & mine] if self.intel else ()
+            maybe = [face for face, _, unsure in self.intel if unsure & mine] if self.intel else ()
             if known or maybe:
                 picture = self._picture((), tuple(sorted(known)), tuple(sorted(maybe)))
             else:  # the backs alone, which look the same to all who know no more

@@ -222,9 +222,12 @@ class MakeAPlay(Choice):
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         hand = g.hand[seat].cards
         faces = dict.fromkeys(hand)
-        coins = [card for card in faces if card != LOOTER]
-        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1]
-        if LOOTER in faces:
+        has_looter = LOOTER in faces
+        coins = list(faces)
+        if has_looter:
+            coins.remove(LOOTER)
+        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1] if len(faces) < len(hand) else []
+        if has_looter:
             options += [OPEN_WITH_LOOTER[coin] for coin in coins]
         options += self.to_join(g, faces)
         if g.settings.advanced:
@@ -247,15 +250,15 @@ class MakeAPlay(Choice):
             for zone in side:
                 number = zone.counters[NUMBER]
                 has_coin = number in faces
+                if not (has_coin or has_looter or advanced):
+                    continue
                 is_full = len(zone.cards) == OPEN_MOST
                 if is_full and advanced:
                     if not g.bag_plays:
                         row = with_card(MAKE_BAG, zone.number)
                         options += [row[card] for card in faces]
                     continue
-                if not (has_coin or has_looter):
-                    continue
-                if not (is_full and g.bag_plays):
+                if (has_coin or has_looter) and not (is_full and g.bag_plays):
                     row = with_card(MAKE_BAG if is_full else BUILD if owner == self.seat else STEAL, zone.number)
                     if has_coin:
                         options.append(row[number])

@@ -53,6 +53,7 @@ SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
 TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
 TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
 RAID_THE_PILE: Final = Option(RAID_PILE)
+NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
 GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
 
 
@@ -122,8 +123,10 @@ class Greed(Game):
 
     def sets(self, seat: int) -> list[int]:
         """How many cards of each number a seat has collected, by number (place 0 is not used)."""
-        collected = [NUMBER[card] for card in self.collection[seat].cards]
-        return [collected.count(n) for n in (0, *NUMBERS)]
+        sets = NO_SETS[:]
+        for card in self.collection[seat].cards:
+            sets[NUMBER[card]] += 1
+        return sets
 
     def scores(self) -> list[int]:
         """The points of a tournament; in a single game the longest set."""

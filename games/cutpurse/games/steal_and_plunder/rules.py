@@ -61,8 +61,8 @@ FORM_PACK: Final = {
 }
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
-IS_WEALTH: Final = frozenset(WEALTH)  # asked at every turn, and to look into a range takes twice as long
-IS_WILD: Final = frozenset(WILDS)
+LAST_WEALTH: Final = WEALTH[-1]
+LAST_WILD: Final = WILDS[-1]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
@@ -298,20 +298,16 @@ class TakeATurn(Choice):
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
-        faces = dict.fromkeys(hand)
-        wealth = [card for card in faces if card in IS_WEALTH]
-        wilds = [card for card in faces if card in IS_WILD]
+        wealth, wilds, powers = by_sort(hand)
         options = pairs(hand, wealth, wilds)
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
             options += with_the_discard(g, wealth, wilds)
         options += [DISCARD_CARD[card] for card in wealth + wilds]
         if locked_in:
             options += attacks(g, seat, wealth, wilds)
-            if hand[-1] in POWERS:
-                for power in faces:
-                    if power in POWERS:
-                        options += uses(g, seat, power)
-        return options or [BURN_CARD[power] for power in faces]
+            for power in powers:
+                options += uses(g, seat, power)
+        return options or [BURN_CARD[power] for power in powers]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
         """SP-0.4. To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."""
@@ -380,14 +376,29 @@ class TakeATurn(Choice):
             g.next(BurnAPower(seat, card))
 
 
+def by_sort(hand: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
+    wealth: list[int] = []
+    wilds: list[int] = []
+    powers: list[int] = []
+    for card in dict.fromkeys(hand):
+        if card <= LAST_WEALTH:
+            wealth.append(card)
+        elif card <= LAST_WILD:
+            wilds.append(card)
+        else:
+            powers.append(card)
+    return wealth, wilds, powers
+
+
 def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
     options = []
     for industry in wealth:
         if hand.count(industry) > 1:
             options.append(FORM_PACK[industry][industry])
-        for wild in wilds:
-            options.append(FORM_PACK[industry][wild])
+        if wilds:
+            options += [FORM_PACK[industry][wild] for wild in wilds]
     return options
 
 
