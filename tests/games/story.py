@@ -19,7 +19,7 @@ from cutpurse.engine.chance import Script
 from cutpurse.engine.game import Game
 from cutpurse.engine.text import event_text, option_text
 from cutpurse.engine.words import FACE_DOWN
-from cutpurse.engine.zones import NO_PICTURES, TABLE, Zone
+from cutpurse.engine.zones import TABLE, Zone
 
 __all__ = ["Story"]
 
@@ -62,7 +62,7 @@ class Story(Generic[G]):
             else:
                 mask = zone.sees | (seers or 0)
             zone.put(card, mask, columns)
-        zone.pictures = NO_PICTURES
+        zone.changed()
 
     def begin(self, *steps: Step) -> None:
         """Let these steps be all of the agenda, and let everything happen that waits for nobody."""

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
@@ -24,7 +23,7 @@ from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Place
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
-from cutpurse.engine.zones import NO_PICTURES, TABLE, Zone, bit
+from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, TABLE, Zone, bit
 
 __all__ = ["Game"]
 
@@ -38,10 +37,15 @@ def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
     return lambda game: tuple([getattr(game, name) for name in names])
 
 
-@cache
+_usual_settings: dict[tuple[type[Settings], int], Settings] = {}
+
+
 def _usual(settings_type: type[Settings], seats: int) -> Settings:
     """The default settings, the same object in every game."""
-    return settings_type.parse({}, seats)
+    kept = _usual_settings.get((settings_type, seats))
+    if kept is None:
+        kept = _usual_settings[settings_type, seats] = settings_type.parse({}, seats)
+    return kept
 
 
 class _Layout(NamedTuple):
@@ -93,6 +97,14 @@ class Game:
     settings_type: ClassVar[type[Settings]] = Settings
     usual_seats: ClassVar[int] = 4
     shared: ClassVar[tuple[str, ...]] = ()  # attributes of its own that never change, so that forks share them
+
+    layout: ClassVar[_Layout]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "words" in cls.__dict__:
+            assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
+            cls.layout = _Layout.of(cls.words)
 
     # -- what a game fills in
     @classmethod
@@ -186,20 +198,11 @@ class Game:
 
     def _name_zones(self) -> None:
         """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
-        layout = self._layout()
+        layout = self.layout
         for i, name in enumerate(layout.of_table):
             setattr(self, name, self.fixed[i])
         for j, name in enumerate(layout.of_seats, len(layout.of_table)):
             setattr(self, name, self.fixed[j :: len(layout.of_seats)])
-
-    @classmethod
-    def _layout(cls) -> _Layout:
-        layout: _Layout | None = cls.__dict__.get("_layout_cache")
-        if layout is None:
-            layout = cls._layout_cache = _Layout.of(cls.words)
-        return layout
-
-    _layout_cache: ClassVar[_Layout | None] = None
 
     # -- what a driver calls
     def waiting(self) -> list[int]:
@@ -283,8 +286,7 @@ class Game:
     def view(self, seat: int | None = None) -> View:
         """Everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
-        layout = self._layout()
-        pictures = [zone.pictures[viewer] or zone.picture(viewer) for zone in self._in_order or self.zones()]
+        layout = self.layout
         return View(
             self.__class__,
             self.settings,
@@ -292,7 +294,7 @@ class Game:
             seat,
             layout.values_of_table(self),
             tuple([tuple(values) for values in layout.values_of_seats(self)]),
-            tuple(pictures),
+            tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.zones()]),
             tuple(self.agenda),
         )
 
@@ -312,7 +314,7 @@ class Game:
         other.fixed = [zone.fork() for zone in self.fixed]
         other._name_zones()
         other._in_order = None
-        layout = self._layout()
+        layout = self.layout
         for name in layout.table_counters:
             setattr(other, name, getattr(self, name))
         for name in layout.seat_counters:
@@ -326,7 +328,7 @@ class Game:
     def zones(self) -> list[Zone]:
         """Every zone, in the order of a view."""
         if self._in_order is None:
-            made = [zone for name in self._layout().made for side in getattr(self, name) for zone in side]
+            made = [zone for name in self.layout.made for side in getattr(self, name) for zone in side]
             self._in_order = self.fixed + made
         return self._in_order[:]
 
@@ -334,7 +336,7 @@ class Game:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
-        for name in self._layout().made:
+        for name in self.layout.made:
             sides: list[list[Zone]] = getattr(self, name)
             for side in sides:
                 for zone in side:
@@ -418,7 +420,7 @@ class Game:
         else:
             for card in entered:
                 zone.put(card, zone.sees | shown, None)
-        zone.pictures = NO_PICTURES
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
 
@@ -447,7 +449,7 @@ class Game:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
                 dst.intel.append((card, learners, 0))
-        src.pictures = dst.pictures = NO_PICTURES
+        src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
         return card
@@ -481,7 +483,7 @@ class Game:
             dst.cards.sort()
         if dst.remembers and (learners := src.sees & ~dst.sees):
             dst.intel += [(card, learners, 0) for card in dealt]
-        src.pictures = dst.pictures = NO_PICTURES
+        src.kept = dst.kept = NONE_KEPT
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """A card goes that chance picks, all equally likely; its face."""
@@ -510,7 +512,7 @@ class Game:
                 dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
             if dst.remembers:
                 dst.intel += intel
-        src.pictures = dst.pictures = NO_PICTURES
+        src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
 
@@ -525,7 +527,7 @@ class Game:
             zone.drop_intel(zone.sees)
             if zone.remembers and (lost := old_seers & ~zone.sees):
                 zone.intel += [(card, lost, 0) for card in zone.cards]
-            zone.pictures = NO_PICTURES
+            zone.kept = NONE_KEPT
         if self.log is not None:
             for src, dst in ((other, one), (one, other)):
                 seers = src.sees | dst.sees
@@ -580,7 +582,7 @@ class Game:
             zone.drop_intel(zone.sees)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
-        zone.pictures = NO_PICTURES
+        zone.kept = NONE_KEPT
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:
@@ -607,7 +609,7 @@ class Game:
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:
         """A counter of a zone (by its position in the kind's list) has a new value."""
         zone.counters[counter] = value
-        zone.pictures = NO_PICTURES
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
 
@@ -615,7 +617,7 @@ class Game:
         """A column of the card at this place of an open zone has a new value; its place in the order stays."""
         assert zone.columns is not None
         zone.columns[column][place] = value
-        zone.pictures = NO_PICTURES
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
 
@@ -637,7 +639,7 @@ class Game:
             zone.masks = None if zone.masks is None else []
             zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
             zone.counters = [0] * len(zone.counters)
-            zone.pictures = NO_PICTURES
+            zone.kept = NONE_KEPT
         for kind in self.words.zones:
             if kind.many:
                 for side in getattr(self, kind.name):

@@ -13,12 +13,11 @@ from typing import Final, NamedTuple
 
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 
-__all__ = ["NO_PICTURES", "TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["MOST_VIEWERS", "NONE_KEPT", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
-MOST_VIEWERS: Final = 16
+MOST_VIEWERS: Final = 10
 _ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # looked up for every zone of every game
-_BACKS: Final = MOST_VIEWERS - 1  # in place of a viewer
 
 
 def bit(viewer: int) -> int:
@@ -40,7 +39,7 @@ class ZoneView(NamedTuple):
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
 
-NO_PICTURES: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
+NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
 
 
 class Zone:
@@ -60,7 +59,7 @@ class Zone:
         "number",
         "ordered",
         "owner",
-        "pictures",
+        "kept",
         "plain",
         "remembers",
         "sees",
@@ -77,7 +76,7 @@ class Zone:
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
-        self.pictures = NO_PICTURES  # by viewer, where it is made and nothing has changed
+        self.kept = NONE_KEPT  # by viewer, where it is made and nothing has changed
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
@@ -110,7 +109,7 @@ class Zone:
         z.columns = None if self.columns is None else [column[:] for column in self.columns]
         z.counters = self.counters[:]
         z.intel = self.intel[:]
-        z.pictures = self.pictures if self.shared else NO_PICTURES
+        z.kept = self.kept if self.shared else NONE_KEPT
         return z
 
     # -- cards come and go
@@ -204,12 +203,16 @@ class Zone:
             self.drop_intel(viewers)
             if self.remembers:
                 self.intel += [(card, viewers, 0) for card in self.cards]
-        self.pictures = NO_PICTURES
+        self.kept = NONE_KEPT
 
     def drop_intel(self, viewers: int) -> None:
         """These viewers' entries go: they see the cards themselves, or know nothing any more."""
         rest = [(face, sure & ~viewers, maybe & ~viewers) for face, sure, maybe in self.intel]
         self.intel = [entry for entry in rest if entry[1] or entry[2]]
+
+    def changed(self) -> None:
+        """Something lies here otherwise, so pictures are to be made anew."""
+        self.kept = NONE_KEPT
 
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
@@ -217,26 +220,29 @@ class Zone:
         cards = self.cards
         if self.shared:
             picture = self._picture(tuple(cards), (), ())
-            self.pictures = [picture] * MOST_VIEWERS
+            self.kept = [picture] * MOST_VIEWERS
             return picture
-        if self.pictures is NO_PICTURES:
-            self.pictures = NO_PICTURES[:]
+        if self.kept is NONE_KEPT:
+            self.kept = NONE_KEPT[:]
         if self.masks is not None:
             mine = 1 << viewer
             seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
             picture = self._picture(tuple(seen), (), ())
         elif self.sees >> viewer & 1:
             picture = self._picture(tuple(cards), (), ())
-        else:
+        elif self.intel:
             mine = 1 << viewer
-            known = [face for face, sure, _ in self.intel if sure & mine] if self.intel else ()
-            maybe = [face for face, _, unsure in self.intel if unsure & mine] if self.intel else ()
-            if known or maybe:
-                picture = self._picture((), tuple(sorted(known)), tuple(sorted(maybe)))
-            else:  # the backs alone, which look the same to all who know no more
-                picture = self.pictures[_BACKS] or self._picture((), (), ())
-                self.pictures[_BACKS] = picture
-        self.pictures[viewer] = picture
+            known = sorted([face for face, sure, _ in self.intel if sure & mine])
+            maybe = sorted([face for face, _, unsure in self.intel if unsure & mine])
+            picture = self._picture((), tuple(known), tuple(maybe))
+        else:  # the backs, which look the same to all who do not see the faces
+            picture = self._picture((), (), ())
+            faces, self.kept = self.kept, [picture] * MOST_VIEWERS
+            for seer in range(self.sees.bit_length()):
+                if self.sees >> seer & 1:
+                    self.kept[seer] = faces[seer]
+            return picture
+        self.kept[viewer] = picture
         return picture
 
     def _picture(self, cards: tuple[int, ...], known: tuple[int, ...], maybe: tuple[int, ...]) -> ZoneView:

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Step
-from cutpurse.games.steal_and_plunder.cards import ATTACK, CONCEDE, CONTRIBUTE, FITS, LOCKED, PACK, SEATS, WEALTH, WILDS, WIN
+from cutpurse.games.steal_and_plunder.cards import (
+    ATTACK,
+    CONCEDE,
+    CONTRIBUTE,
+    FITS,
+    LOCKED,
+    PACK,
+    SEATS,
+    WEALTH,
+    WILDS,
+    WIN,
+)
 
 if TYPE_CHECKING:
     from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
