@@ -54,6 +54,11 @@ class Chance:
         self.block = 0
         self.words: list[int] = []
 
+    @property
+    def at(self) -> int:
+        """How many words of the stream have been used."""
+        return self.block * _WORDS_IN_BLOCK - len(self.words)
+
     def _next_words(self, blocks: int = 1) -> list[int]:
         """The words not yet used with those of the next blocks, the next word last."""
         stream, block = self.stream, self.block
@@ -105,7 +110,7 @@ class Chance:
 
     def save(self) -> list[str | int]:
         """[key as hex, deal, words used so far]."""
-        return [self.key.hex(), self.deal, self.block * _WORDS_IN_BLOCK - len(self.words)]
+        return [self.key.hex(), self.deal, self.at]
 
     @classmethod
     def load(cls, saved: Sequence[str | int]) -> Chance:

@@ -37,6 +37,10 @@ def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
     return lambda game: tuple([getattr(game, name) for name in names])
 
 
+_CLOCKWISE: Final = [
+    [[(seat + k) % seats for k in range(seats)] for seat in range(seats)] for seats in range(MOST_VIEWERS)
+]  # by number of seats, then by the seat to begin with
+
 _usual_settings: dict[tuple[type[Settings], int], Settings] = {}
 
 
@@ -80,6 +84,7 @@ class Game:
 
     __slots__ = (
         "_in_order",
+        "_numbered",
         "agenda",
         "answers",
         "asked",
@@ -150,6 +155,7 @@ class Game:
         self.made = 0  # zones made so far, which gives the next its number
         self.fixed: list[Zone] = []
         self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
+        self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
         words = self.words
         for counter in words.table_counters:
             setattr(self, counter.name, 0)
@@ -314,6 +320,7 @@ class Game:
         other.fixed = [zone.fork() for zone in self.fixed]
         other._name_zones()
         other._in_order = None
+        other._numbered = None
         layout = self.layout
         for name in layout.table_counters:
             setattr(other, name, getattr(self, name))
@@ -336,13 +343,9 @@ class Game:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
-        for name in self.layout.made:
-            sides: list[list[Zone]] = getattr(self, name)
-            for side in sides:
-                for zone in side:
-                    if zone.number == number:
-                        return zone
-        raise KeyError(number)
+        if self._numbered is None:
+            self._numbered = {zone.number: zone for zone in self.zones()}
+        return self._numbered[number]
 
     def places(self) -> list[int]:
         """The place of each seat by `standing`, 1 the best; equal standings share the better place."""
@@ -396,7 +399,7 @@ class Game:
         """A zone made in play, put back on top of its side under its old number."""
         zone = Zone(number, kind, owner, self.everyone)
         getattr(self, kind.name)[owner].append(zone)
-        self._in_order = None
+        self._in_order = self._numbered = None
         return zone
 
     @classmethod
@@ -491,9 +494,9 @@ class Game:
 
     def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
         """All cards go at once, and what was known of them goes along."""
-        cards = src.cards[:]
-        if not cards:
+        if not src.cards:
             return
+        cards = src.cards[:]
         if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
             seers = src.sees | dst.sees | shown
             dst.take_over(src, seers)
@@ -555,6 +558,8 @@ class Game:
         zone = self._new_zone(kind, seat)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
+        if self._numbered is not None:
+            self._numbered[zone.number] = zone
         self._tell_placed(zone)
         return zone
 
@@ -589,7 +594,7 @@ class Game:
         """An empty zone made in play is gone."""
         assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
-        self._in_order = None
+        self._in_order = self._numbered = None
         if self.log is not None:
             self.log.append(Placed(zone.number, 0, zone.owner))
 
@@ -655,11 +660,11 @@ class Game:
 
     def seats_from(self, seat: int) -> list[int]:
         """Every seat clockwise, this one first."""
-        return [(seat + k) % self.n for k in range(self.n)]
+        return _CLOCKWISE[self.n][seat][:]
 
     def opponents(self, seat: int) -> list[int]:
         """The other seats, clockwise from the left."""
-        return [(seat + k) % self.n for k in range(1, self.n)]
+        return _CLOCKWISE[self.n][seat][1:]
 
     def next_seat(self, seat: int) -> int:
         """The seat to the left."""

@@ -130,12 +130,13 @@ class Zone:
         else:
             assert self.columns is not None  # a kind of mixed visibility is ordered
             values = columns or (0,) * len(self.columns)
-            i = bisect_left(self.cards, card)
-            while i < len(self.cards) and self.cards[i] == card and self.column_values(i) < values:
+            cards = self.cards
+            i = bisect_left(cards, card)
+            while i < len(cards) and cards[i] == card and self.column_values(i) < values:
                 i += 1
-            self.cards.insert(i, card)
-            for column, value in zip(self.columns, values, strict=True):
-                column.insert(i, value)
+            cards.insert(i, card)
+            for j, column in enumerate(self.columns):
+                column.insert(i, values[j])
         if self.remembers and (learners := seers & ~self.sees):
             self.intel.append((card, learners, 0))
 
@@ -176,23 +177,25 @@ class Zone:
         if not self.cards:
             self.intel.clear()
             return
-        left = seers
-        blind = everyone & ~(seers | self.sees)
-        if not blind and card not in [face for face, _, _ in self.intel]:
-            return
-        kept: list[tuple[int, int, int]] = []
-        for face, sure, maybe in self.intel:
-            if face == card and left:
-                hit = sure & left
-                sure ^= hit
+        if blind := everyone & ~(seers | self.sees):
+            self.intel = [(face, sure & ~blind, maybe | (sure & blind)) for face, sure, maybe in self.intel]
+        if card in [face for face, _, _ in self.intel]:
+            self._strike_off(card, seers)
+
+    def _strike_off(self, card: int, viewers: int) -> None:
+        """For each of these viewers one entry of this face goes, a certain one before an uncertain one."""
+        intel = self.intel
+        left = viewers
+        for i, (face, sure, maybe) in enumerate(intel):
+            if face == card and (hit := sure & left):
+                intel[i] = (face, sure ^ hit, maybe)
                 left ^= hit
-            kept.append((face, sure & ~blind, maybe | (sure & blind)))
         if left:
-            for i, (face, sure, maybe) in enumerate(kept):
+            for i, (face, sure, maybe) in enumerate(intel):
                 if face == card and (hit := maybe & left):
-                    kept[i] = (face, sure, maybe ^ hit)
+                    intel[i] = (face, sure, maybe ^ hit)
                     left ^= hit
-        self.intel = [entry for entry in kept if entry[1] or entry[2]]
+        self.intel = [entry for entry in intel if entry[1] or entry[2]]
 
     def learn(self, viewers: int) -> None:
         """These viewers see all that lies here now; it replaces what they had learned."""

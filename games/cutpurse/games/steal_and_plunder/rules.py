@@ -130,7 +130,11 @@ class StealAndPlunder(Game):
     def box(cls, seats: int, settings: StealAndPlunderSettings) -> list[int]:
         """SP-1.1, SP-2.5. All 101 cards, or the 85 of the small deck."""
         out = (SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)) if settings.small_deck else ()
-        return [card for card, copies in COPIES.items() if card not in out for _ in range(copies)]
+        cards = []
+        for card, copies in COPIES.items():
+            if card not in out:
+                cards += [card] * copies
+        return cards
 
     def begin(self) -> None:
         if self.settings.start_method == "random":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Step
@@ -89,6 +90,12 @@ class StolenTreasureSettings(Settings):
                 allowed = f"-{HIGHEST_VALUE} to {HIGHEST_VALUE} for each name"
                 return f"setting values cannot be '{name}:{value}'; it can be: {allowed}"
         return ""
+
+
+@cache
+def at_place(option: Option, place: int) -> Option:
+    """The option, for the copy at this place.  Kept: there are as many as treasure cards and places for them."""
+    return option._replace(places=(place,))
 
 
 class StolenTreasure(Game):
@@ -183,9 +190,12 @@ class StolenTreasure(Game):
             if (card, since[place]) == last:
                 continue
             last = card, since[place]
-            first = cards.index(card)
-            differ = since[first] != since[first + cards.count(card) - 1]
-            offered.append(options[card]._replace(places=(place,)) if differ else options[card])
+            option = options[card]
+            if (copies := cards.count(card)) > 1:
+                first = cards.index(card)
+                if since[first] != since[first + copies - 1]:
+                    option = at_place(option, place)
+            offered.append(option)
         return offered
 
     def place_of(self, option: Option, zone: Zone) -> int:
