@@ -190,7 +190,7 @@ class SetUpARound(Step):
             for seat in g.opponents(self.seat):
                 g.move_top(g.draw_pile, g.hand[seat])
             g.move_top(g.draw_pile, g.hand[self.seat])
-        g.next(TakeATurn(g.next_seat(self.seat)))
+        g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
@@ -206,7 +206,7 @@ class TakeATurn(Step):
             g.move_top(g.draw_pile, g.hand[self.seat])
         else:
             g.idle_turns += 1
-        g.next(MakeAPlay(self.seat))
+        g.next(MakeAPlay.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -295,14 +295,14 @@ class MakeAPlay(Choice):
     def chosen(self, g: BagOLoot, option: Option) -> None:
         verb = option.verb
         if verb == DONE:
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
             if not g.plays and g.hand[self.seat].cards:
-                g.next(ForfeitACard(self.seat))
+                g.next(ForfeitACard.of[self.seat])
         elif verb == SNITCH:
             g.next(Snitch(self.seat, option.zone, option.cards[0]))
         else:
             g.count_a_play()
-            g.next(GoOnOrGoOut(self.seat))
+            g.next(GoOnOrGoOut.of[self.seat])
             if verb == OPEN:
                 self.open_a_set(g, option.cards)
             elif verb == DITCH:
@@ -365,11 +365,11 @@ class Snitch(Step):
             g.move_top(g.middle, bag)
             g.move(LOOTER, bag, hand, shown=g.everyone)
             g.count_a_play()
-            g.next(GoOnOrGoOut(self.seat))
+            g.next(GoOnOrGoOut.of[self.seat])
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -421,7 +421,7 @@ class ShowTheFifthCard(Step):
             g.tell(BLUFF, actor=self.seat, zone=self.zone)
             g.agenda.pop()
             g.place(bag, BLUFF_BAG, self.challenger)
-            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut(self.seat, False))
+            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut.of[self.seat, False])
 
 
 @dataclass(slots=True)
@@ -464,7 +464,7 @@ class GoOnOrGoOut(Step):
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
-            g.next(MakeAPlay(self.seat))
+            g.next(MakeAPlay.of[self.seat])
             return
         g.tell(GO_OUT, actor=self.seat)
         g.next(EndTheRound(self.seat))
@@ -521,7 +521,7 @@ class EndTheTurn(Step):
             g.tell(STALEMATE)
             g.next(EndTheRound(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

@@ -164,7 +164,7 @@ class SetUp(Step):
             g.draw(g.hand[seat], HAND)
         for cards, seat in enumerate(g.seats_from(self.seat), 1):
             g.draw(g.collection[seat], cards)
-        g.next(TakeATurn(self.seat))
+        g.next(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -176,9 +176,9 @@ class TakeATurn(Step):
         hand = g.hand[self.seat]
         if len(hand.cards) == 1:
             g.draw(hand, HAND)
-        g.next(ChooseAVictim(self.seat))
+        g.next(ChooseAVictim.of[self.seat])
         if len(hand.cards) > 1:
-            g.next(PlayACard(self.seat))
+            g.next(PlayACard.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -213,7 +213,7 @@ class ChooseAVictim(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.next(DrawACard(self.seat, victim), RefillYourHand(self.seat, victim), CheckForAWinner(self.seat))
+        g.next(DrawACard.of[self.seat, victim], RefillYourHand.of[self.seat, victim], CheckForAWinner.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -236,15 +236,15 @@ class DrawACard(Step):
             card = g.move_random(g.hand[victim], g.middle)
         assert len(g.middle.cards) <= LONGEST_RAID
         if card != CROOK and NUMBER[card] in lying:
-            g.next(GoBust(seat, victim))
+            g.next(GoBust.of[seat, victim])
             return
         nothing_left = not (g.deck.cards or g.discard.cards) if victim == PILE else not g.hand[victim].cards
-        g.next(StopStealing(seat, victim) if nothing_left else GoOnOrStop(seat, victim))
+        g.next(StopStealing.of[seat, victim] if nothing_left else GoOnOrStop.of[seat, victim])
         if victim != PILE and (symbol := SYMBOL[card]):
             if symbol == PLUS_ONE:
                 g.next(PlusOne(seat, NUMBER[card]))
             elif symbol == LOOK:
-                g.next(LookAtAHand(seat))
+                g.next(LookAtAHand.of[seat])
             elif len(g.collection[seat].cards) >= 2:
                 g.next(SwapTwoForThree(seat))
 
@@ -266,7 +266,7 @@ class GoOnOrStop(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         go_on = option.verb == GO_ON
-        g.next(DrawACard(self.seat, self.victim) if go_on else StopStealing(self.seat, self.victim))
+        g.next(DrawACard.of[self.seat, self.victim] if go_on else StopStealing.of[self.seat, self.victim])
 
 
 @dataclass(slots=True)
@@ -289,9 +289,9 @@ class StopStealing(Step):
     def run(self, g: Greed) -> None:
         with_crook = CROOK in g.middle.cards
         if with_crook:
-            g.next(ReturnTheCrook(self.victim))
+            g.next(ReturnTheCrook.of[self.victim])
             if g.collection[self.victim].cards:
-                g.next(TakeACard(self.seat, self.victim))
+                g.next(TakeACard.of[self.seat, self.victim])
         for card in [card for card in g.middle.cards if card != CROOK]:
             g.move(card, g.middle, g.collection[self.seat])
 
@@ -390,9 +390,9 @@ class RefillYourHand(Step):
         if len(g.hand[self.seat].cards) == 1:
             g.draw(g.hand[self.seat], HAND)
         elif g.collection[self.seat].cards:
-            g.next(TradeANumberIn(self.seat))
+            g.next(TradeANumberIn.of[self.seat])
         if self.victim != PILE:
-            g.next(RefillTheVictim(self.victim))
+            g.next(RefillTheVictim.of[self.victim])
 
 
 @dataclass(slots=True)
@@ -433,7 +433,7 @@ class CheckForAWinner(Step):
         elif g.turns == g.settings.max_rounds * g.n:
             g.next(EndTheGame(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

@@ -271,7 +271,7 @@ class SetUp(Step):
         no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
-        g.next(BeginATurn(self.seat))
+        g.next(BeginATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -281,11 +281,11 @@ class BeginATurn(Step):
     def run(self, g: StealAndPlunder) -> None:
         seat = self.seat
         left = g.next_seat(seat)
-        following = BeginATurn(left) if left != g.start_token - 1 else ReloadTheHands(g.reload_token - 1)
+        following = BeginATurn.of[left] if left != g.start_token - 1 else ReloadTheHands.of[g.reload_token - 1]
         if g.hand[seat].cards:
             g.turns += 1
             assert g.turns <= LONGEST_GAME
-            g.next(TakeATurn(seat), following)
+            g.next(TakeATurn.of[seat], following)
         else:
             g.next(following)
 
@@ -445,7 +445,7 @@ class ReloadTheHands(Step):
             g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
-        g.next(BeginATurn(g.start_token - 1))
+        g.next(BeginATurn.of[g.start_token - 1])
 
 
 @dataclass(slots=True)

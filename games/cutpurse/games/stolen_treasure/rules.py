@@ -331,7 +331,7 @@ class SetUp(Step):
         for _ in range(g.settings.start_piracy):
             for seat in g.seats_from(self.seat):
                 g.move_top(g.piracy_pile, g.piracy_hand[seat])
-        g.next(TakeATurn(self.seat))
+        g.next(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -343,10 +343,10 @@ class TakeATurn(Step):
         if g.skip_next[self.seat]:
             g.tell(SKIPPED, actor=self.seat)
             g.count("skip_next", 0, self.seat)
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
         else:
             g.actions_left = ACTIONS
-            g.next(TakeAnAction(self.seat))
+            g.next(TakeAnAction.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -394,23 +394,23 @@ class TakeAnAction(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
         if verb == END_TURN:
-            g.next(EndTheTurn(seat))
+            g.next(EndTheTurn.of[seat])
             return
         g.actions_left -= 1
         target = NOBODY if option.seat is None else option.seat
         if verb == DRAW:
             g.draw(seat, option.zone)
-            g.next(FinishTheAction(seat))
+            g.next(FinishTheAction.of[seat])
         elif verb == BURY:
             hand = g.treasure_hand[seat]
             card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
-            g.next(FinishTheAction(seat))
+            g.next(FinishTheAction.of[seat])
         elif verb == WAGER:
             g.next(StakeTreasure(seat, target), FinishTheAction(seat, target=target))
         else:
             card = option.cards[0]
-            g.next(PlayACard(seat, card, target), FinishTheAction(seat, card, target))
+            g.next(PlayACard(seat, card, target), FinishTheAction.of[seat, card, target])
 
 
 @dataclass(slots=True)
@@ -430,7 +430,7 @@ class FinishTheAction(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.move_all(g.in_play, g.piracy_discards)
-        g.next(CheckForAWinner(self.seat))
+        g.next(CheckForAWinner.of[self.seat])
         if g.settings.hand_limit != "off":
             g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
 
@@ -481,9 +481,9 @@ class CheckForAWinner(Step):
             g.count("won", 1, winner)
             g.tell_scores(over=True)
         elif g.actions_left:
-            g.next(TakeAnAction(self.seat))
+            g.next(TakeAnAction.of[self.seat])
         else:
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -494,7 +494,7 @@ class EndTheTurn(Step):
         if g.turn == g.settings.max_rounds * g.n:
             g.next(EndAfterTheLastRound(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
