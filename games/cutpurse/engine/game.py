@@ -313,8 +313,8 @@ class Game:
         other.everyone = self.everyone
         other.agenda = self.agenda[:]
         other.answers = self.answers.copy()
-        other.polled = self.polled
-        other.asked = self.asked
+        other.polled = None
+        other.asked = []
         other.log = None
         other.made = self.made
         other.fixed = [zone.fork() for zone in self.fixed]
@@ -490,7 +490,7 @@ class Game:
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """A card goes that chance picks, all equally likely; its face."""
-        return self.move_at(self.chance.below(len(src.cards)), src, dst, shown, columns)
+        return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
 
     def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
         """All cards go at once, and what was known of them goes along."""
