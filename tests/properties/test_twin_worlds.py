@@ -26,6 +26,11 @@ def test_every_game_has_a_table_of_who_sees_what(name: str) -> None:
     assert stated <= kinds, f"{table.__name__} speaks of zones that {name} does not have: {sorted(stated - kinds)}"
 
 
+def test_a_game_without_a_table_fails_and_says_what_to_write() -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"write tests/properties/hidden_patience\.py"):
+        table_of("patience")
+
+
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
 def test_twin_worlds_look_and_go_on_alike(name: str, seats: int, soak: bool) -> None:
     wanted = PAIRS_IN_SOAK // len(GAMES[name].words.seats) if soak else PAIRS

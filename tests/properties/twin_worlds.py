@@ -161,6 +161,8 @@ def check_knowledge(game: Game, table: WhoSeesWhat, world: str) -> None:
         shown = list(picture.cards) or [FACE_DOWN] * picture.size
         if shown != faces:
             raise Leak(f"{where}: shows {shown} where the sheet shows {faces}")
+        if picture.columns and not table.sees(zone.number):
+            raise Leak(f"{where}: shows the numbers {picture.columns} of hidden cards")
         known = table.knows(zone.number) if FACE_DOWN in faces else ((), ())
         if (picture.known, picture.maybe) != known:
             raise Leak(f"{where}: knows {picture.known}, maybe {picture.maybe}; by the sheet {known}")

@@ -7,7 +7,8 @@ module knows what no single command does.
 from __future__ import annotations
 
 import sys
-from importlib.metadata import entry_points
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 import typer
@@ -80,8 +81,20 @@ app.command("play")(play.play)
 app.command("compare")(compare.compare)
 app.command("demo")(demo.demo)
 app.add_typer(match.app, name="match")
-for _point in entry_points(group=GROUP):
-    app.add_typer(_point.load(), name=_point.name)
+
+
+def add_other_commands(points: Iterable[EntryPoint]) -> None:
+    """Add what other distributions bring; one that does not load costs a line on stderr and nothing else."""
+    for point in points:
+        try:
+            group = point.load()
+        except Exception as error:  # whatever a stranger's module raises
+            say(f"cutpurse: the commands {point.name!r} ({point.value}) do not load: {type(error).__name__}: {error}")
+        else:
+            app.add_typer(group, name=point.name)
+
+
+add_other_commands(entry_points(group=GROUP))
 
 
 def main() -> None:

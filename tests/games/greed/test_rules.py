@@ -296,6 +296,7 @@ def test_gr_3_8_the_look_of_the_last_card_still_works() -> None:
     story = at_table(["crook", "2l", "crook 5"], chance=[0])
     story.begin(DrawACard(0, 1))
     assert story.question() == "look_at_a_hand"
+    assert story.g.view(2).pending[-1].seat == 1  # the raid is still under way
     story.says(0, "look into the hand of seat 2")
     assert story.table()["collection 0"] == "2l"
 

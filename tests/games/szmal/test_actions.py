@@ -122,6 +122,7 @@ def test_sz_card_40_poor_holdings_get_a_marker_and_opponents_lose_a_thug_a_turn_
     story = Gang(3, thugs=["22", "23 24", ""], holdings=["8 9@1 11@2", "10", ""]).plays((0, 40))
     assert story.table()["holdings 0"] == "8@1 9@2 11@2"
     assert story.table()["holdings 1"] == "10@0"
+    assert story.table()["kept 0"] == "40"
     assert story.ends_turn().losses().g.waiting() == [1]
     story.says(1, "lose 24")
     assert story.table()["thugs 0"] == "22"
@@ -190,6 +191,7 @@ def test_sz_card_75_each_opponent_loses_for_each_thug_of_the_player() -> None:
 def test_sz_card_78_next_turn_gains_are_doubled() -> None:
     story = Gang().plays((0, 78), (0, 22))
     assert story.g.cash == [10_000, 0]
+    assert story.table() == {"thugs 0": "22", "kept 0": "78"}
     story.ends_turn().plays((0, 24), (1, 34))
     assert story.g.cash == [10_000 + 40_000 + 20_000, 30_000]
     assert story.ends_turn().plays((0, 76)).g.doublings == [0, 0]

@@ -249,6 +249,11 @@ class DrawACard(Step):
                 g.next(SwapTwoForThree(seat))
 
 
+def raid_of(seat: int, victim: int) -> Act:
+    """GR-3.3, GR-4.1. The raid that is under way, for all to see."""
+    return Act(RAID_PILE, actor=seat) if victim == PILE else Act(RAID, seat=victim, actor=seat)
+
+
 @dataclass(slots=True)
 class GoOnOrStop(Choice):
     """GR-3.5. After every card the raider goes on or stops."""
@@ -257,9 +262,7 @@ class GoOnOrStop(Choice):
     text: ClassVar[str] = "Draw once more, or stop?"
 
     def act(self) -> Act:
-        if self.victim == PILE:
-            return Act(RAID_PILE, actor=self.seat)
-        return Act(RAID, seat=self.victim, actor=self.seat)
+        return raid_of(self.seat, self.victim)
 
     def options(self, g: Greed, seat: int) -> list[Option]:
         return GO_ON_OR_STOP
@@ -285,6 +288,9 @@ class StopStealing(Step):
     """GR-3.7. The numbers of the middle join the collection; a crook lets the raider take one more card."""
 
     victim: int
+
+    def act(self) -> Act:
+        return raid_of(self.seat, self.victim)
 
     def run(self, g: Greed) -> None:
         with_crook = CROOK in g.middle.cards

@@ -1,0 +1,30 @@
+"""A pytest plugin that takes one step out of a game: it happens or is answered, and nothing follows.
+
+CUTPURSE_WITHOUT_STEP=greed:GoBust python -m pytest -p tests.without_a_step tests/games/greed
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+import pytest
+
+from cutpurse.engine.agenda import Choice, Poll, Step
+from cutpurse.games import GAMES
+
+__all__ = ["VARIABLE", "pytest_configure"]
+
+VARIABLE: Final = "CUTPURSE_WITHOUT_STEP"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the step out that the environment names; without a name nothing is changed."""
+    if named := os.environ.get(VARIABLE):
+        game, _, step = named.partition(":")
+        take_out(GAMES[game].steps()[step])
+
+
+def take_out(step: type[Step]) -> None:
+    name = "closed" if issubclass(step, Poll) else "chosen" if issubclass(step, Choice) else "run"
+    setattr(step, name, lambda *given: None)
