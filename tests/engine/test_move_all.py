@@ -17,7 +17,7 @@ EVERYONE = 0b11111  # four seats and the spectator
 
 def learned(zone: Zone, viewers: int = 5) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
     """What each viewer sees, knows and suspects there."""
-    zone.pictures.clear()
+    zone.changed()
     return [zone.picture(viewer)[4:7] for viewer in range(viewers)]
 
 

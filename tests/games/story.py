@@ -62,7 +62,7 @@ class Story(Generic[G]):
             else:
                 mask = zone.sees | (seers or 0)
             zone.put(card, mask, columns)
-        zone.pictures.clear()
+        zone.changed()
 
     def begin(self, *steps: Step) -> None:
         """Let these steps be all of the agenda, and let everything happen that waits for nobody."""

@@ -159,7 +159,7 @@ def test_numbers_on_cards_are_told_in_words() -> None:
     ted, copied = 72, 54  # 54 copies a Thug
     zone.put(ted, zone.sees, (ted, 4, 3, 1, 0))
     zone.put(copied, zone.sees, (ted, 4, 5, 0, 0))
-    zone.pictures.clear()
+    zone.changed()
     view: Any = VIEWS["szmal"](game.view(0))
     thugs = view.me.thugs
     first, second = words.cards[copied - 1].title, words.cards[ted - 1].title

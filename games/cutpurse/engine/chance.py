@@ -27,6 +27,8 @@ KEY_BYTES: Final = 32
 _WORDS_IN_BLOCK: Final = 8
 _words = Struct(">8I").unpack
 _RANGE: Final = 1 << 32
+# By n: the words from here on are the incomplete last range of n. Enough for every deck.
+_LIMITS: Final = (0, *[_RANGE - _RANGE % n for n in range(1, 257)])
 
 
 def match_key(seed: str | int, match: int) -> bytes:
@@ -37,7 +39,7 @@ def match_key(seed: str | int, match: int) -> bytes:
 class Chance:
     """A stream of numbers, the same wherever the key is the same."""
 
-    __slots__ = ("at", "deal", "key", "stream", "words")
+    __slots__ = ("block", "deal", "key", "stream", "words")
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
@@ -49,21 +51,29 @@ class Chance:
         """Begin the stream of deal number `deal`."""
         self.deal = deal
         self.stream = sha256(self.key + b"deal" + deal.to_bytes(8, "big")).digest()
-        self.at = 0
-        self.words: tuple[int, ...] = ()
+        self.block = 0
+        self.words: list[int] = []
+
+    @property
+    def at(self) -> int:
+        """How many words of the stream have been used."""
+        return self.block * _WORDS_IN_BLOCK - len(self.words)
+
+    def _next_words(self, blocks: int = 1) -> list[int]:
+        """The words not yet used with those of the next blocks, the next word last."""
+        stream, block = self.stream, self.block
+        self.block += blocks
+        for i in range(block, block + blocks):
+            self.words[:0] = _words(sha256(stream + i.to_bytes(8, "big")).digest())[::-1]
+        return self.words
 
     def below(self, n: int) -> int:
         """A uniform number from 0 to n - 1.  Words from the incomplete last range of n are thrown away."""
-        at = self.at
-        limit = _RANGE - _RANGE % n
+        words = self.words
+        limit = _LIMITS[n] if n < len(_LIMITS) else _RANGE - _RANGE % n
         while True:
-            i = at & 7
-            if i == 0 or not self.words:
-                self.words = _words(sha256(self.stream + (at >> 3).to_bytes(8, "big")).digest())
-            word = self.words[i]
-            at += 1
+            word = (words or self._next_words()).pop()
             if word < limit:
-                self.at = at
                 return word % n
 
     def pick(self, cards: Sequence[int]) -> int:
@@ -72,19 +82,17 @@ class Chance:
 
     def shuffle(self, cards: list[int]) -> None:
         """Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
-        at, words, stream = self.at, self.words, self.stream
-        for i in range(len(cards) - 1, 0, -1):  # `below`, written out: a third of a deal's time
-            limit = _RANGE - _RANGE % (i + 1)
-            while True:
-                if not at & 7 or not words:
-                    words = _words(sha256(stream + (at >> 3).to_bytes(8, "big")).digest())
-                word = words[at & 7]
-                at += 1
-                if word < limit:
-                    break
-            j = word % (i + 1)
+        last = len(cards) - 1
+        words = self._next_words(max(0, last - len(self.words) + _WORDS_IN_BLOCK - 1) // _WORDS_IN_BLOCK)
+        surely_whole = _RANGE - len(cards)  # no word below is in the incomplete last range of i + 1
+        for i in range(last, 0, -1):
+            word = (words or self._next_words()).pop()
+            if word < surely_whole:
+                j = word % (i + 1)
+            else:
+                words.append(word)
+                j = self.below(i + 1)
             cards[i], cards[j] = cards[j], cards[i]
-        self.at, self.words = at, words
 
     def new_key(self) -> bytes:
         """A key for another stream, drawn from this one."""
@@ -96,8 +104,8 @@ class Chance:
         other.key = self.key
         other.deal = self.deal
         other.stream = self.stream
-        other.at = self.at
-        other.words = self.words
+        other.block = self.block
+        other.words = self.words[:]
         return other
 
     def save(self) -> list[str | int]:
@@ -110,7 +118,10 @@ class Chance:
         key, deal, at = saved
         chance = cls(bytes.fromhex(str(key)))
         chance.open(int(deal))
-        chance.at = int(at)
+        used = int(at)
+        chance.block = used // _WORDS_IN_BLOCK
+        if used := used % _WORDS_IN_BLOCK:
+            del chance._next_words()[-used:]
         return chance
 
 

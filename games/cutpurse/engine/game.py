@@ -12,7 +12,8 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
@@ -22,11 +23,33 @@ from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Place
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
-from cutpurse.engine.zones import TABLE, Zone, bit
+from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, TABLE, Zone, bit
 
 __all__ = ["Game"]
 
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
+
+
+def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
+    """What takes the attributes of these names off a game."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda game: tuple([getattr(game, name) for name in names])
+
+
+_CLOCKWISE: Final = [
+    [[(seat + k) % seats for k in range(seats)] for seat in range(seats)] for seats in range(MOST_VIEWERS)
+]  # by number of seats, then by the seat to begin with
+
+_usual_settings: dict[tuple[type[Settings], int], Settings] = {}
+
+
+def _usual(settings_type: type[Settings], seats: int) -> Settings:
+    """The default settings, the same object in every game."""
+    kept = _usual_settings.get((settings_type, seats))
+    if kept is None:
+        kept = _usual_settings[settings_type, seats] = settings_type.parse({}, seats)
+    return kept
 
 
 class _Layout(NamedTuple):
@@ -37,25 +60,56 @@ class _Layout(NamedTuple):
     made: tuple[str, ...]
     table_counters: tuple[str, ...]
     seat_counters: tuple[str, ...]
+    values_of_table: Callable[[object], tuple[int, ...]]
+    values_of_seats: Callable[[object], tuple[list[int], ...]]
 
     @classmethod
     def of(cls, words: Words) -> _Layout:
         fixed = [kind for kind in words.zones if not kind.many]
+        table_counters = tuple([counter.name for counter in words.table_counters])
+        seat_counters = tuple([counter.name for counter in words.seat_counters])
         return cls(
             tuple(kind.name for kind in fixed if not kind.per_seat),
             tuple(kind.name for kind in fixed if kind.per_seat),
             tuple(kind.name for kind in words.zones if kind.many),
-            tuple(counter.name for counter in words.table_counters),
-            tuple(counter.name for counter in words.seat_counters),
+            table_counters,
+            seat_counters,
+            _values(table_counters),
+            _values(seat_counters),
         )
 
 
 class Game:
     """Base of every game; see the module's docstring."""
 
+    __slots__ = (
+        "_in_order",
+        "_numbered",
+        "agenda",
+        "answers",
+        "asked",
+        "chance",
+        "everyone",
+        "fixed",
+        "log",
+        "made",
+        "n",
+        "polled",
+        "settings",
+    )
+
     words: ClassVar[Words]
     settings_type: ClassVar[type[Settings]] = Settings
     usual_seats: ClassVar[int] = 4
+    shared: ClassVar[tuple[str, ...]] = ()  # attributes of its own that never change, so that forks share them
+
+    layout: ClassVar[_Layout]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "words" in cls.__dict__:
+            assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
+            cls.layout = _Layout.of(cls.words)
 
     # -- what a game fills in
     @classmethod
@@ -95,9 +149,13 @@ class Game:
         self.everyone = (1 << (seats + 1)) - 1
         self.agenda: list[Step] = []
         self.answers: dict[int, Option] = {}
+        self.polled: Poll | None = None  # the poll that is open, and whom it asks
+        self.asked: list[int] = []
         self.log: list[Event] | None = None  # playouts do not pay for events
         self.made = 0  # zones made so far, which gives the next its number
         self.fixed: list[Zone] = []
+        self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
+        self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
         words = self.words
         for counter in words.table_counters:
             setattr(self, counter.name, 0)
@@ -131,7 +189,7 @@ class Game:
         allowed = cls.words.seats
         if seats not in allowed:
             raise SettingsError(f"{cls.words.title} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
-        return cls.settings_type.parse(settings, seats)
+        return cls.settings_type.parse(settings, seats) if settings else _usual(cls.settings_type, seats)
 
     def start(self, log: bool = False) -> None:
         """Set up and go on to the first question; with `log` from the first event on."""
@@ -146,21 +204,11 @@ class Game:
 
     def _name_zones(self) -> None:
         """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
-        layout = self._layout()
-        named = self.__dict__
+        layout = self.layout
         for i, name in enumerate(layout.of_table):
-            named[name] = self.fixed[i]
+            setattr(self, name, self.fixed[i])
         for j, name in enumerate(layout.of_seats, len(layout.of_table)):
-            named[name] = self.fixed[j :: len(layout.of_seats)]
-
-    @classmethod
-    def _layout(cls) -> _Layout:
-        layout: _Layout | None = cls.__dict__.get("_layout_cache")
-        if layout is None:
-            layout = cls._layout_cache = _Layout.of(cls.words)
-        return layout
-
-    _layout_cache: ClassVar[_Layout | None] = None
+            setattr(self, name, self.fixed[j :: len(layout.of_seats)])
 
     # -- what a driver calls
     def waiting(self) -> list[int]:
@@ -170,10 +218,15 @@ class Game:
         top = self.agenda[-1]
         if isinstance(top, Choice):
             return [top.seat]
-        assert isinstance(top, Poll)
-        if not self.answers:
-            return top.seats(self)
-        return [seat for seat in top.seats(self) if seat not in self.answers]
+        asked = self._asked(top)
+        return [seat for seat in asked if seat not in self.answers] if self.answers else asked[:]
+
+    def _asked(self, top: Step) -> list[int]:
+        """Whom the poll asks that is next: found out once, for nothing changes while it is open."""
+        if top is not self.polled:
+            assert isinstance(top, Poll)
+            self.polled, self.asked = top, top.seats(self)
+        return self.asked
 
     @property
     def question(self) -> Question:
@@ -203,14 +256,12 @@ class Game:
             top.chosen(self, option)
             self.settle()
             return
-        assert isinstance(top, Poll)
         self.answers[seat] = option
-        asked = top.seats(self)
+        asked = self._asked(top)
         if len(self.answers) == len(asked):
-            self.agenda.pop()
             answers = {seat: self.answers[seat] for seat in asked}  # in this order, whoever was the quickest
             self.answers = {}
-            top.closed(self, answers)
+            self._close(answers)
             self.settle()
 
     def settle(self) -> None:
@@ -224,70 +275,77 @@ class Game:
                 if self.log is not None:
                     self.log.append(Asked(top.name(), (top.seat,)))
                 return
+            elif asked := self._asked(top):
+                if self.log is not None:
+                    self.log.append(Asked(self.question.name(), tuple(asked)))
+                return
             else:
-                assert isinstance(top, Poll)
-                if asked := top.seats(self):
-                    if self.log is not None:
-                        self.log.append(Asked(top.name(), tuple(asked)))
-                    return
-                agenda.pop()
-                top.closed(self, {})
+                self._close({})
+
+    def _close(self, answers: dict[int, Option]) -> None:
+        """The poll that is next has all its answers."""
+        poll = self.agenda.pop()
+        assert isinstance(poll, Poll)
+        self.polled = None
+        poll.closed(self, answers)
 
     def view(self, seat: int | None = None) -> View:
         """Everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
-        layout = self._layout()
-        named = self.__dict__
-        pictures = [zone.pictures.get(viewer) or zone.picture(viewer) for zone in self.fixed]
-        for name in layout.made:
-            for side in named[name]:
-                if side:
-                    pictures += [zone.pictures.get(viewer) or zone.picture(viewer) for zone in side]
+        layout = self.layout
         return View(
             self.__class__,
             self.settings,
             self.n,
             seat,
-            tuple([named[name] for name in layout.table_counters]),
-            tuple([tuple(named[name]) for name in layout.seat_counters]),
-            tuple(pictures),
+            layout.values_of_table(self),
+            tuple([tuple(values) for values in layout.values_of_seats(self)]),
+            tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.zones()]),
             tuple(self.agenda),
         )
 
     def fork(self) -> Self:
         """An independent copy that goes on alike; steps are shared, events are not kept."""
         other = object.__new__(self.__class__)
-        named = other.__dict__
-        named.update(self.__dict__)
-        other.log = None
+        other.n = self.n
+        other.settings = self.settings
         other.chance = self.chance.fork()
+        other.everyone = self.everyone
         other.agenda = self.agenda[:]
         other.answers = self.answers.copy()
+        other.polled = None
+        other.asked = []
+        other.log = None
+        other.made = self.made
         other.fixed = [zone.fork() for zone in self.fixed]
         other._name_zones()
-        layout = self._layout()
+        other._in_order = None
+        other._numbered = None
+        layout = self.layout
+        for name in layout.table_counters:
+            setattr(other, name, getattr(self, name))
         for name in layout.seat_counters:
-            named[name] = named[name][:]
+            setattr(other, name, getattr(self, name)[:])
         for name in layout.made:
-            named[name] = [[zone.fork() for zone in side] for side in named[name]]
+            setattr(other, name, [[zone.fork() for zone in side] for side in getattr(self, name)])
+        for name in self.shared:
+            setattr(other, name, getattr(self, name))
         return other
 
     def zones(self) -> list[Zone]:
         """Every zone, in the order of a view."""
-        made = [zone for kind in self.words.zones if kind.many for side in getattr(self, kind.name) for zone in side]
-        return self.fixed + made
+        if self._in_order is None:
+            made = [zone for name in self.layout.made for side in getattr(self, name) for zone in side]
+            self._in_order = self.fixed + made
+        return self._in_order[:]
 
     def zone(self, number: int) -> Zone:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
-        for name in self._layout().made:
-            sides: list[list[Zone]] = getattr(self, name)
-            for side in sides:
-                for zone in side:
-                    if zone.number == number:
-                        return zone
-        raise KeyError(number)
+        if self._numbered is None:
+            self._numbered = {zone.number: zone for zone in self.zones()}
+        return self._numbered[number]
 
     def places(self) -> list[int]:
         """The place of each seat by `standing`, 1 the best; equal standings share the better place."""
@@ -341,6 +399,7 @@ class Game:
         """A zone made in play, put back on top of its side under its old number."""
         zone = Zone(number, kind, owner, self.everyone)
         getattr(self, kind.name)[owner].append(zone)
+        self._in_order = self._numbered = None
         return zone
 
     @classmethod
@@ -351,7 +410,10 @@ class Game:
     # -- what rules call
     def next(self, *steps: Step) -> None:
         """Do these next, in the order written, before whatever was already on the agenda."""
-        self.agenda += steps[::-1]
+        if len(steps) == 1:
+            self.agenda.append(steps[0])
+        else:
+            self.agenda += steps[::-1]
 
     def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
         """Cards come out of the box into a zone; `shown` as for `move`."""
@@ -361,7 +423,7 @@ class Game:
         else:
             for card in entered:
                 zone.put(card, zone.sees | shown, None)
-        zone.pictures.clear()
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
 
@@ -390,8 +452,7 @@ class Game:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
                 dst.intel.append((card, learners, 0))
-        src.pictures.clear()
-        dst.pictures.clear()
+        src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
         return card
@@ -412,15 +473,30 @@ class Game:
         """The top card goes; its face.  Raises IndexError if there is none."""
         return self.move_at(-1, src, dst, shown, columns)
 
+    def deal(self, src: Zone, dst: Zone, cards: int) -> None:
+        """So many cards go one after the other, each the top one.  There must be as many."""
+        if self.log is not None or not (src.plain and dst.plain) or src.intel or not cards:
+            for _ in range(cards):
+                self.move_at(-1, src, dst)
+            return
+        dealt = src.cards[: -cards - 1 : -1]  # the same in one go: a game begins with this
+        del src.cards[-cards:]
+        dst.cards += dealt
+        if not dst.ordered:
+            dst.cards.sort()
+        if dst.remembers and (learners := src.sees & ~dst.sees):
+            dst.intel += [(card, learners, 0) for card in dealt]
+        src.kept = dst.kept = NONE_KEPT
+
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """A card goes that chance picks, all equally likely; its face."""
         return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
 
     def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
         """All cards go at once, and what was known of them goes along."""
-        cards = src.cards[:]
-        if not cards:
+        if not src.cards:
             return
+        cards = src.cards[:]
         if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
             seers = src.sees | dst.sees | shown
             dst.take_over(src, seers)
@@ -439,8 +515,7 @@ class Game:
                 dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
             if dst.remembers:
                 dst.intel += intel
-        src.pictures.clear()
-        dst.pictures.clear()
+        src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
 
@@ -455,7 +530,7 @@ class Game:
             zone.drop_intel(zone.sees)
             if zone.remembers and (lost := old_seers & ~zone.sees):
                 zone.intel += [(card, lost, 0) for card in zone.cards]
-            zone.pictures.clear()
+            zone.kept = NONE_KEPT
         if self.log is not None:
             for src, dst in ((other, one), (one, other)):
                 seers = src.sees | dst.sees
@@ -482,6 +557,9 @@ class Game:
         assert kind.many, NEW_ZONE_IS_MANY
         zone = self._new_zone(kind, seat)
         getattr(self, kind.name)[seat].append(zone)
+        self._in_order = None
+        if self._numbered is not None:
+            self._numbered[zone.number] = zone
         self._tell_placed(zone)
         return zone
 
@@ -508,13 +586,15 @@ class Game:
             zone.intel += [(card, lost, 0) for card in zone.cards]
             zone.drop_intel(zone.sees)
         getattr(self, kind.name)[seat].append(zone)
-        zone.pictures.clear()
+        self._in_order = None
+        zone.kept = NONE_KEPT
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:
         """An empty zone made in play is gone."""
         assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
+        self._in_order = self._numbered = None
         if self.log is not None:
             self.log.append(Placed(zone.number, 0, zone.owner))
 
@@ -534,7 +614,7 @@ class Game:
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:
         """A counter of a zone (by its position in the kind's list) has a new value."""
         zone.counters[counter] = value
-        zone.pictures.clear()
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
 
@@ -542,7 +622,7 @@ class Game:
         """A column of the card at this place of an open zone has a new value; its place in the order stays."""
         assert zone.columns is not None
         zone.columns[column][place] = value
-        zone.pictures.clear()
+        zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
 
@@ -564,7 +644,7 @@ class Game:
             zone.masks = None if zone.masks is None else []
             zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
             zone.counters = [0] * len(zone.counters)
-            zone.pictures.clear()
+            zone.kept = NONE_KEPT
         for kind in self.words.zones:
             if kind.many:
                 for side in getattr(self, kind.name):
@@ -580,11 +660,11 @@ class Game:
 
     def seats_from(self, seat: int) -> list[int]:
         """Every seat clockwise, this one first."""
-        return [(seat + k) % self.n for k in range(self.n)]
+        return _CLOCKWISE[self.n][seat][:]
 
     def opponents(self, seat: int) -> list[int]:
         """The other seats, clockwise from the left."""
-        return [(seat + k) % self.n for k in range(1, self.n)]
+        return _CLOCKWISE[self.n][seat][1:]
 
     def next_seat(self, seat: int) -> int:
         """The seat to the left."""

@@ -171,6 +171,11 @@ class Words:
         self.seat_counters.append(Counter(name, text, unit))
         return name
 
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all zones and counters, which are the `__slots__` of the game: a dict would be slower."""
+        counters = self.table_counters + self.seat_counters
+        return tuple([kind.name for kind in self.zones] + [counter.name for counter in counters])
+
     def card_named(self, name: str) -> int:
         """The number of a card.  Raises KeyError if there is none of this name."""
         for number, card in enumerate(self.cards, 1):

@@ -9,14 +9,15 @@ card came. Rules move cards through `Game` only; this module knows no rules.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 
-__all__ = ["TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["MOST_VIEWERS", "NONE_KEPT", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
-_ANY_VIEWER = -1  # whose picture of an open zone is everybody's
+MOST_VIEWERS: Final = 10
+_ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # looked up for every zone of every game
 
 
 def bit(viewer: int) -> int:
@@ -38,6 +39,9 @@ class ZoneView(NamedTuple):
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
 
+NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
+
+
 class Zone:
     """Cards in one place.
 
@@ -55,7 +59,7 @@ class Zone:
         "number",
         "ordered",
         "owner",
-        "pictures",
+        "kept",
         "plain",
         "remembers",
         "sees",
@@ -68,25 +72,26 @@ class Zone:
         self.become(kind)
         self.sees = self.seers_for(owner, everyone)
         self.cards: list[int] = []
-        self.masks: list[int] | None = [] if kind.visibility is Visibility.MIXED else None
+        self.masks: list[int] | None = [] if kind.visibility is _MIXED else None
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.intel: list[tuple[int, int, int]] = []
-        self.pictures: dict[int, ZoneView] = {}
+        self.kept = NONE_KEPT  # by viewer, where it is made and nothing has changed
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
         self.kind = kind
         self.ordered = kind.ordered
         self.remembers = kind.remembers
-        self.shared = kind.visibility is Visibility.ALL  # all viewers have one picture
-        self.plain = kind.visibility is not Visibility.MIXED and not kind.columns
+        self.shared = kind.visibility is _ALL  # all viewers have one picture
+        self.plain = kind.visibility is not _MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
         """The viewers who see every face here if the zone belongs to `owner`."""
-        if self.kind.visibility is Visibility.ALL:
+        visibility = self.kind.visibility
+        if visibility is _ALL:
             return everyone
-        return bit(owner) if self.kind.visibility is Visibility.OWNER and owner >= 0 else 0
+        return bit(owner) if visibility is _OWNER and owner >= 0 else 0
 
     def fork(self) -> Zone:
         """An independent copy."""
@@ -104,7 +109,7 @@ class Zone:
         z.columns = None if self.columns is None else [column[:] for column in self.columns]
         z.counters = self.counters[:]
         z.intel = self.intel[:]
-        z.pictures = {}
+        z.kept = self.kept if self.shared else NONE_KEPT
         return z
 
     # -- cards come and go
@@ -125,12 +130,13 @@ class Zone:
         else:
             assert self.columns is not None  # a kind of mixed visibility is ordered
             values = columns or (0,) * len(self.columns)
-            i = bisect_left(self.cards, card)
-            while i < len(self.cards) and self.cards[i] == card and self.column_values(i) < values:
+            cards = self.cards
+            i = bisect_left(cards, card)
+            while i < len(cards) and cards[i] == card and self.column_values(i) < values:
                 i += 1
-            self.cards.insert(i, card)
-            for column, value in zip(self.columns, values, strict=True):
-                column.insert(i, value)
+            cards.insert(i, card)
+            for j, column in enumerate(self.columns):
+                column.insert(i, values[j])
         if self.remembers and (learners := seers & ~self.sees):
             self.intel.append((card, learners, 0))
 
@@ -171,27 +177,25 @@ class Zone:
         if not self.cards:
             self.intel.clear()
             return
-        left = seers
-        blind = everyone & ~(seers | self.sees)
-        if not blind:
-            for face, _, _ in self.intel:
-                if face == card:
-                    break
-            else:
-                return
-        kept: list[tuple[int, int, int]] = []
-        for face, sure, maybe in self.intel:
-            if face == card and left:
-                hit = sure & left
-                sure ^= hit
+        if blind := everyone & ~(seers | self.sees):
+            self.intel = [(face, sure & ~blind, maybe | (sure & blind)) for face, sure, maybe in self.intel]
+        if card in [face for face, _, _ in self.intel]:
+            self._strike_off(card, seers)
+
+    def _strike_off(self, card: int, viewers: int) -> None:
+        """For each of these viewers one entry of this face goes, a certain one before an uncertain one."""
+        intel = self.intel
+        left = viewers
+        for i, (face, sure, maybe) in enumerate(intel):
+            if face == card and (hit := sure & left):
+                intel[i] = (face, sure ^ hit, maybe)
                 left ^= hit
-            kept.append((face, sure & ~blind, maybe | (sure & blind)))
         if left:
-            for i, (face, sure, maybe) in enumerate(kept):
+            for i, (face, sure, maybe) in enumerate(intel):
                 if face == card and (hit := maybe & left):
-                    kept[i] = (face, sure, maybe ^ hit)
+                    intel[i] = (face, sure, maybe ^ hit)
                     left ^= hit
-        self.intel = [entry for entry in kept if entry[1] or entry[2]]
+        self.intel = [entry for entry in intel if entry[1] or entry[2]]
 
     def learn(self, viewers: int) -> None:
         """These viewers see all that lies here now; it replaces what they had learned."""
@@ -202,31 +206,46 @@ class Zone:
             self.drop_intel(viewers)
             if self.remembers:
                 self.intel += [(card, viewers, 0) for card in self.cards]
-        self.pictures.clear()
+        self.kept = NONE_KEPT
 
     def drop_intel(self, viewers: int) -> None:
         """These viewers' entries go: they see the cards themselves, or know nothing any more."""
         rest = [(face, sure & ~viewers, maybe & ~viewers) for face, sure, maybe in self.intel]
         self.intel = [entry for entry in rest if entry[1] or entry[2]]
 
+    def changed(self) -> None:
+        """Something lies here otherwise, so pictures are to be made anew."""
+        self.kept = NONE_KEPT
+
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
         """The zone as this viewer may see it; kept until it changes."""
+        cards = self.cards
         if self.shared:
-            picture = self.pictures.get(_ANY_VIEWER) or self._picture(tuple(self.cards), (), ())
-            self.pictures[_ANY_VIEWER] = picture
-        elif self.masks is not None:
-            seen = [c if mask >> viewer & 1 else FACE_DOWN for c, mask in zip(self.cards, self.masks, strict=True)]
+            picture = self._picture(tuple(cards), (), ())
+            self.kept = [picture] * MOST_VIEWERS
+            return picture
+        if self.kept is NONE_KEPT:
+            self.kept = NONE_KEPT[:]
+        if self.masks is not None:
+            mine = 1 << viewer
+            seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
             picture = self._picture(tuple(seen), (), ())
         elif self.sees >> viewer & 1:
-            picture = self._picture(tuple(self.cards), (), ())
+            picture = self._picture(tuple(cards), (), ())
         elif self.intel:
-            known = sorted([face for face, sure, _ in self.intel if sure >> viewer & 1])
-            maybe = sorted([face for face, _, unsure in self.intel if unsure >> viewer & 1])
+            mine = 1 << viewer
+            known = sorted([face for face, sure, _ in self.intel if sure & mine])
+            maybe = sorted([face for face, _, unsure in self.intel if unsure & mine])
             picture = self._picture((), tuple(known), tuple(maybe))
-        else:
+        else:  # the backs, which look the same to all who do not see the faces
             picture = self._picture((), (), ())
-        self.pictures[viewer] = picture
+            faces, self.kept = self.kept, [picture] * MOST_VIEWERS
+            for seer in range(self.sees.bit_length()):
+                if self.sees >> seer & 1:
+                    self.kept[seer] = faces[seer]
+            return picture
+        self.kept[viewer] = picture
         return picture
 
     def _picture(self, cards: tuple[int, ...], known: tuple[int, ...], maybe: tuple[int, ...]) -> ZoneView:

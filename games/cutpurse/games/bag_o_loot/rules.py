@@ -100,6 +100,7 @@ class BagOLootSettings(Settings):
 class BagOLoot(Game):
     """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = BagOLootSettings
     settings: BagOLootSettings
@@ -189,7 +190,7 @@ class SetUpARound(Step):
             for seat in g.opponents(self.seat):
                 g.move_top(g.draw_pile, g.hand[seat])
             g.move_top(g.draw_pile, g.hand[self.seat])
-        g.next(TakeATurn(g.next_seat(self.seat)))
+        g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
@@ -205,7 +206,7 @@ class TakeATurn(Step):
             g.move_top(g.draw_pile, g.hand[self.seat])
         else:
             g.idle_turns += 1
-        g.next(MakeAPlay(self.seat))
+        g.next(MakeAPlay.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -221,9 +222,12 @@ class MakeAPlay(Choice):
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         hand = g.hand[seat].cards
         faces = dict.fromkeys(hand)
-        coins = [card for card in faces if card != LOOTER]
-        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1]
-        if LOOTER in faces:
+        has_looter = LOOTER in faces
+        coins = list(faces)
+        if has_looter:
+            coins.remove(LOOTER)
+        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1] if len(faces) < len(hand) else []
+        if has_looter:
             options += [OPEN_WITH_LOOTER[coin] for coin in coins]
         options += self.to_join(g, faces)
         if g.settings.advanced:
@@ -246,15 +250,15 @@ class MakeAPlay(Choice):
             for zone in side:
                 number = zone.counters[NUMBER]
                 has_coin = number in faces
+                if not (has_coin or has_looter or advanced):
+                    continue
                 is_full = len(zone.cards) == OPEN_MOST
                 if is_full and advanced:
                     if not g.bag_plays:
                         row = with_card(MAKE_BAG, zone.number)
                         options += [row[card] for card in faces]
                     continue
-                if not (has_coin or has_looter):
-                    continue
-                if not (is_full and g.bag_plays):
+                if (has_coin or has_looter) and not (is_full and g.bag_plays):
                     row = with_card(MAKE_BAG if is_full else BUILD if owner == self.seat else STEAL, zone.number)
                     if has_coin:
                         options.append(row[number])
@@ -291,14 +295,14 @@ class MakeAPlay(Choice):
     def chosen(self, g: BagOLoot, option: Option) -> None:
         verb = option.verb
         if verb == DONE:
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
             if not g.plays and g.hand[self.seat].cards:
-                g.next(ForfeitACard(self.seat))
+                g.next(ForfeitACard.of[self.seat])
         elif verb == SNITCH:
             g.next(Snitch(self.seat, option.zone, option.cards[0]))
         else:
             g.count_a_play()
-            g.next(GoOnOrGoOut(self.seat))
+            g.next(GoOnOrGoOut.of[self.seat])
             if verb == OPEN:
                 self.open_a_set(g, option.cards)
             elif verb == DITCH:
@@ -361,11 +365,11 @@ class Snitch(Step):
             g.move_top(g.middle, bag)
             g.move(LOOTER, bag, hand, shown=g.everyone)
             g.count_a_play()
-            g.next(GoOnOrGoOut(self.seat))
+            g.next(GoOnOrGoOut.of[self.seat])
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -417,7 +421,7 @@ class ShowTheFifthCard(Step):
             g.tell(BLUFF, actor=self.seat, zone=self.zone)
             g.agenda.pop()
             g.place(bag, BLUFF_BAG, self.challenger)
-            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut(self.seat, False))
+            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut.of[self.seat, False])
 
 
 @dataclass(slots=True)
@@ -460,7 +464,7 @@ class GoOnOrGoOut(Step):
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
-            g.next(MakeAPlay(self.seat))
+            g.next(MakeAPlay.of[self.seat])
             return
         g.tell(GO_OUT, actor=self.seat)
         g.next(EndTheRound(self.seat))
@@ -517,7 +521,7 @@ class EndTheTurn(Step):
             g.tell(STALEMATE)
             g.next(EndTheRound(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

@@ -53,6 +53,7 @@ SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
 TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
 TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
 RAID_THE_PILE: Final = Option(RAID_PILE)
+NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
 GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
 
 
@@ -78,6 +79,7 @@ class GreedSettings(Settings):
 class Greed(Game):
     """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = GreedSettings
     settings: GreedSettings
@@ -109,18 +111,22 @@ class Greed(Game):
 
     def draw(self, to: Zone, cards: int) -> None:
         """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
-        for _ in range(cards):
+        while cards:
             if not self.deck.cards:
                 if not self.discard.cards:
                     return
                 self.move_all(self.discard, self.deck)
                 self.shuffle(self.deck)
-            self.move_top(self.deck, to)
+            drawn = min(cards, len(self.deck.cards))
+            self.deal(self.deck, to, drawn)
+            cards -= drawn
 
     def sets(self, seat: int) -> list[int]:
         """How many cards of each number a seat has collected, by number (place 0 is not used)."""
-        collected = [NUMBER[card] for card in self.collection[seat].cards]
-        return [collected.count(n) for n in (0, *NUMBERS)]
+        sets = NO_SETS[:]
+        for card in self.collection[seat].cards:
+            sets[NUMBER[card]] += 1
+        return sets
 
     def scores(self) -> list[int]:
         """The points of a tournament; in a single game the longest set."""
@@ -158,7 +164,7 @@ class SetUp(Step):
             g.draw(g.hand[seat], HAND)
         for cards, seat in enumerate(g.seats_from(self.seat), 1):
             g.draw(g.collection[seat], cards)
-        g.next(TakeATurn(self.seat))
+        g.next(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -170,9 +176,9 @@ class TakeATurn(Step):
         hand = g.hand[self.seat]
         if len(hand.cards) == 1:
             g.draw(hand, HAND)
-        g.next(ChooseAVictim(self.seat))
+        g.next(ChooseAVictim.of[self.seat])
         if len(hand.cards) > 1:
-            g.next(PlayACard(self.seat))
+            g.next(PlayACard.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -207,7 +213,7 @@ class ChooseAVictim(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.next(DrawACard(self.seat, victim), RefillYourHand(self.seat, victim), CheckForAWinner(self.seat))
+        g.next(DrawACard.of[self.seat, victim], RefillYourHand.of[self.seat, victim], CheckForAWinner.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -230,15 +236,15 @@ class DrawACard(Step):
             card = g.move_random(g.hand[victim], g.middle)
         assert len(g.middle.cards) <= LONGEST_RAID
         if card != CROOK and NUMBER[card] in lying:
-            g.next(GoBust(seat, victim))
+            g.next(GoBust.of[seat, victim])
             return
         nothing_left = not (g.deck.cards or g.discard.cards) if victim == PILE else not g.hand[victim].cards
-        g.next(StopStealing(seat, victim) if nothing_left else GoOnOrStop(seat, victim))
+        g.next(StopStealing.of[seat, victim] if nothing_left else GoOnOrStop.of[seat, victim])
         if victim != PILE and (symbol := SYMBOL[card]):
             if symbol == PLUS_ONE:
                 g.next(PlusOne(seat, NUMBER[card]))
             elif symbol == LOOK:
-                g.next(LookAtAHand(seat))
+                g.next(LookAtAHand.of[seat])
             elif len(g.collection[seat].cards) >= 2:
                 g.next(SwapTwoForThree(seat))
 
@@ -263,7 +269,7 @@ class GoOnOrStop(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         go_on = option.verb == GO_ON
-        g.next(DrawACard(self.seat, self.victim) if go_on else StopStealing(self.seat, self.victim))
+        g.next(DrawACard.of[self.seat, self.victim] if go_on else StopStealing.of[self.seat, self.victim])
 
 
 @dataclass(slots=True)
@@ -289,9 +295,9 @@ class StopStealing(Step):
     def run(self, g: Greed) -> None:
         with_crook = CROOK in g.middle.cards
         if with_crook:
-            g.next(ReturnTheCrook(self.victim))
+            g.next(ReturnTheCrook.of[self.victim])
             if g.collection[self.victim].cards:
-                g.next(TakeACard(self.seat, self.victim))
+                g.next(TakeACard.of[self.seat, self.victim])
         for card in [card for card in g.middle.cards if card != CROOK]:
             g.move(card, g.middle, g.collection[self.seat])
 
@@ -390,9 +396,9 @@ class RefillYourHand(Step):
         if len(g.hand[self.seat].cards) == 1:
             g.draw(g.hand[self.seat], HAND)
         elif g.collection[self.seat].cards:
-            g.next(TradeANumberIn(self.seat))
+            g.next(TradeANumberIn.of[self.seat])
         if self.victim != PILE:
-            g.next(RefillTheVictim(self.victim))
+            g.next(RefillTheVictim.of[self.victim])
 
 
 @dataclass(slots=True)
@@ -433,7 +439,7 @@ class CheckForAWinner(Step):
         elif g.turns == g.settings.max_rounds * g.n:
             g.next(EndTheGame(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

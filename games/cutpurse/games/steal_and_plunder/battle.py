@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Step
-from cutpurse.games.steal_and_plunder.cards import ATTACK, CONCEDE, CONTRIBUTE, FITS, PACK, SEATS, WEALTH, WILDS, WIN
+from cutpurse.games.steal_and_plunder.cards import (
+    ATTACK,
+    CONCEDE,
+    CONTRIBUTE,
+    FITS,
+    LOCKED,
+    PACK,
+    SEATS,
+    WEALTH,
+    WILDS,
+    WIN,
+)
 
 if TYPE_CHECKING:
     from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
@@ -21,13 +32,13 @@ CONCEDE_NOW: Final = Option(CONCEDE)
 def attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
     options = []
-    for target, pack in enumerate(g.open_packs()):
-        if target != seat and pack is not None:
+    for target, stack in enumerate(g.pack):
+        if stack and target != seat and not (pack := stack[-1]).counters[LOCKED]:
             attack = ATTACK_SEAT[target]
             if (industry := pack.cards[-1]) in wealth:
                 options.append(attack[industry])
-            for wild in wilds:
-                options.append(attack[wild])
+            if wilds:
+                options += [attack[wild] for wild in wilds]
     return options
 
 

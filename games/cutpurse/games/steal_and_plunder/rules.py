@@ -61,8 +61,8 @@ FORM_PACK: Final = {
 }
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
-IS_WEALTH: Final = frozenset(WEALTH)  # asked at every turn, and to look into a range takes twice as long
-IS_WILD: Final = frozenset(WILDS)
+LAST_WEALTH: Final = WEALTH[-1]
+LAST_WILD: Final = WILDS[-1]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
@@ -101,6 +101,7 @@ class StealAndPlunderSettings(Settings):
 class StealAndPlunder(Game):
     """SP-0.1. Seats go clockwise, and all chance is one stream."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = StealAndPlunderSettings
     settings: StealAndPlunderSettings
@@ -129,7 +130,11 @@ class StealAndPlunder(Game):
     def box(cls, seats: int, settings: StealAndPlunderSettings) -> list[int]:
         """SP-1.1, SP-2.5. All 101 cards, or the 85 of the small deck."""
         out = (SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)) if settings.small_deck else ()
-        return [card for card, copies in COPIES.items() if card not in out for _ in range(copies)]
+        cards = []
+        for card, copies in COPIES.items():
+            if card not in out:
+                cards += [card] * copies
+        return cards
 
     def begin(self) -> None:
         if self.settings.start_method == "random":
@@ -262,12 +267,11 @@ class SetUp(Step):
         g.enter(g.box(g.n, g.settings), g.deck)
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
-            for _ in range(HAND_SIZE):
-                g.move_top(g.deck, g.hand[seat])
+            g.deal(g.deck, g.hand[seat], HAND_SIZE)
         no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
-        g.next(BeginATurn(self.seat))
+        g.next(BeginATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -277,11 +281,11 @@ class BeginATurn(Step):
     def run(self, g: StealAndPlunder) -> None:
         seat = self.seat
         left = g.next_seat(seat)
-        following = BeginATurn(left) if left != g.start_token - 1 else ReloadTheHands(g.reload_token - 1)
+        following = BeginATurn.of[left] if left != g.start_token - 1 else ReloadTheHands.of[g.reload_token - 1]
         if g.hand[seat].cards:
             g.turns += 1
             assert g.turns <= LONGEST_GAME
-            g.next(TakeATurn(seat), following)
+            g.next(TakeATurn.of[seat], following)
         else:
             g.next(following)
 
@@ -298,20 +302,16 @@ class TakeATurn(Choice):
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
-        faces = dict.fromkeys(hand)
-        wealth = [card for card in faces if card in IS_WEALTH]
-        wilds = [card for card in faces if card in IS_WILD]
+        wealth, wilds, powers = by_sort(hand)
         options = pairs(hand, wealth, wilds)
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
             options += with_the_discard(g, wealth, wilds)
         options += [DISCARD_CARD[card] for card in wealth + wilds]
         if locked_in:
             options += attacks(g, seat, wealth, wilds)
-            if hand[-1] in POWERS:
-                for power in faces:
-                    if power in POWERS:
-                        options += uses(g, seat, power)
-        return options or [BURN_CARD[power] for power in faces]
+            for power in powers:
+                options += uses(g, seat, power)
+        return options or [BURN_CARD[power] for power in powers]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
         """SP-0.4. To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."""
@@ -380,14 +380,29 @@ class TakeATurn(Choice):
             g.next(BurnAPower(seat, card))
 
 
+def by_sort(hand: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
+    wealth: list[int] = []
+    wilds: list[int] = []
+    powers: list[int] = []
+    for card in dict.fromkeys(hand):
+        if card <= LAST_WEALTH:
+            wealth.append(card)
+        elif card <= LAST_WILD:
+            wilds.append(card)
+        else:
+            powers.append(card)
+    return wealth, wilds, powers
+
+
 def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
     options = []
     for industry in wealth:
         if hand.count(industry) > 1:
             options.append(FORM_PACK[industry][industry])
-        for wild in wilds:
-            options.append(FORM_PACK[industry][wild])
+        if wilds:
+            options += [FORM_PACK[industry][wild] for wild in wilds]
     return options
 
 
@@ -427,11 +442,10 @@ class ReloadTheHands(Step):
             return
         for seat in g.seats_from(self.seat):
             hand = g.hand[seat]
-            while g.deck.cards and len(hand.cards) < HAND_SIZE:
-                g.move_top(g.deck, hand)
+            g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
-        g.next(BeginATurn(g.start_token - 1))
+        g.next(BeginATurn.of[g.start_token - 1])
 
 
 @dataclass(slots=True)

@@ -64,7 +64,7 @@ class PlayACard(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.move(self.card, g.piracy_hand[self.seat], g.in_play)
-        g.next(AnyYarr(self.seat), CarryItOut(self.seat, self.card, self.target))
+        g.next(AnyYarr.of[self.seat], CarryItOut(self.seat, self.card, self.target))
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class AnyYarr(Poll):
             if answers[seat] != PASS:
                 g.tell(NULLIFY, (YARR,), actor=seat)
                 g.move(YARR, g.piracy_hand[seat], g.in_play)
-                g.next(AnyYarr(seat), Nullify(seat))
+                g.next(AnyYarr.of[seat], Nullify(seat))
                 return
 
 
@@ -145,7 +145,7 @@ class DivertOrSuffer(Choice):
             return
         g.move(CODE, g.piracy_hand[self.seat], g.in_play)
         again = DivertOrSuffer(self.seat, self.active, self.card)
-        g.next(AnyYarr(self.seat), Divert(self.seat, option.seat), again)
+        g.next(AnyYarr.of[self.seat], Divert(self.seat, option.seat), again)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Step
@@ -91,11 +92,19 @@ class StolenTreasureSettings(Settings):
         return ""
 
 
+@cache
+def at_place(option: Option, place: int) -> Option:
+    """The option, for the copy at this place.  Kept: there are as many as treasure cards and places for them."""
+    return option._replace(places=(place,))
+
+
 class StolenTreasure(Game):
     """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
 
+    __slots__ = ("value", *WORDS.attributes())
     words = WORDS
     settings_type = StolenTreasureSettings
+    shared = ("value",)
     settings: StolenTreasureSettings
 
     treasure_pile_1: Zone
@@ -144,8 +153,7 @@ class StolenTreasure(Game):
     def shuffle_and_cut(self) -> None:
         """ST-2.1, ST-3.4, ST-3.20. All cards of the first treasure pile; half of them become the second."""
         self.shuffle(self.treasure_pile_1)
-        for _ in range(len(self.treasure_pile_1.cards) // 2):
-            self.move_top(self.treasure_pile_1, self.treasure_pile_2)
+        self.deal(self.treasure_pile_1, self.treasure_pile_2, len(self.treasure_pile_1.cards) // 2)
 
     def draw(self, seat: int, pile_number: int) -> None:
         """ST-3.3, ST-3.4, ST-3.6. The top card of a pile: treasure is shown to all, piracy is taken unseen.
@@ -182,9 +190,12 @@ class StolenTreasure(Game):
             if (card, since[place]) == last:
                 continue
             last = card, since[place]
-            first = cards.index(card)
-            differ = since[first] != since[first + cards.count(card) - 1]
-            offered.append(options[card]._replace(places=(place,)) if differ else options[card])
+            option = options[card]
+            if (copies := cards.count(card)) > 1:
+                first = cards.index(card)
+                if since[first] != since[first + copies - 1]:
+                    option = at_place(option, place)
+            offered.append(option)
         return offered
 
     def place_of(self, option: Option, zone: Zone) -> int:
@@ -320,7 +331,7 @@ class SetUp(Step):
         for _ in range(g.settings.start_piracy):
             for seat in g.seats_from(self.seat):
                 g.move_top(g.piracy_pile, g.piracy_hand[seat])
-        g.next(TakeATurn(self.seat))
+        g.next(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -332,10 +343,10 @@ class TakeATurn(Step):
         if g.skip_next[self.seat]:
             g.tell(SKIPPED, actor=self.seat)
             g.count("skip_next", 0, self.seat)
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
         else:
             g.actions_left = ACTIONS
-            g.next(TakeAnAction(self.seat))
+            g.next(TakeAnAction.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -383,23 +394,23 @@ class TakeAnAction(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
         if verb == END_TURN:
-            g.next(EndTheTurn(seat))
+            g.next(EndTheTurn.of[seat])
             return
         g.actions_left -= 1
         target = NOBODY if option.seat is None else option.seat
         if verb == DRAW:
             g.draw(seat, option.zone)
-            g.next(FinishTheAction(seat))
+            g.next(FinishTheAction.of[seat])
         elif verb == BURY:
             hand = g.treasure_hand[seat]
             card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
-            g.next(FinishTheAction(seat))
+            g.next(FinishTheAction.of[seat])
         elif verb == WAGER:
             g.next(StakeTreasure(seat, target), FinishTheAction(seat, target=target))
         else:
             card = option.cards[0]
-            g.next(PlayACard(seat, card, target), FinishTheAction(seat, card, target))
+            g.next(PlayACard(seat, card, target), FinishTheAction.of[seat, card, target])
 
 
 @dataclass(slots=True)
@@ -419,7 +430,7 @@ class FinishTheAction(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.move_all(g.in_play, g.piracy_discards)
-        g.next(CheckForAWinner(self.seat))
+        g.next(CheckForAWinner.of[self.seat])
         if g.settings.hand_limit != "off":
             g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
 
@@ -470,9 +481,9 @@ class CheckForAWinner(Step):
             g.count("won", 1, winner)
             g.tell_scores(over=True)
         elif g.actions_left:
-            g.next(TakeAnAction(self.seat))
+            g.next(TakeAnAction.of[self.seat])
         else:
-            g.next(EndTheTurn(self.seat))
+            g.next(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -483,7 +494,7 @@ class EndTheTurn(Step):
         if g.turn == g.settings.max_rounds * g.n:
             g.next(EndAfterTheLastRound(self.seat))
         else:
-            g.next(TakeATurn(g.next_seat(self.seat)))
+            g.next(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

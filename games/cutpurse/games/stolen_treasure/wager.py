@@ -73,7 +73,7 @@ class StakeTreasure(Choice):
             return
         hand = g.treasure_hand[seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[seat])
-        g.next(StakeTreasure(seat, opponent))
+        g.next(StakeTreasure.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ class MatchTheStake(Choice):
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.verb == DONE:
-            g.next(AnyParley(self.active, self.seat))
+            g.next(AnyParley.of[self.active, self.seat])
             return
         hand = g.treasure_hand[self.seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[self.seat])
@@ -144,9 +144,9 @@ class AnyParley(Poll):
             if winner is not None:
                 g.tell(SURRENDER, (PARLEY,), actor=seat, seat=winner)
                 g.move(PARLEY, g.piracy_hand[seat], g.in_play)
-                g.next(AnyYarr(seat), Surrender(seat, winner), AnyParley(self.seat, self.opponent))
+                g.next(AnyYarr.of[seat], Surrender(seat, winner), AnyParley.of[self.seat, self.opponent])
                 return
-        g.next(DecideTheWager(self.seat, self.opponent))
+        g.next(DecideTheWager.of[self.seat, self.opponent])
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class Surrender(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.agenda.pop()
-        g.next(TakeTheStakes(self.winner, self.seat))
+        g.next(TakeTheStakes.of[self.winner, self.seat])
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class DecideTheWager(Step):
         elif g.settings.wager_method == "die":
             g.next(RollTheDice(seat, opponent, DIE_TIES))
         else:
-            g.next(TossACoin(seat, opponent))
+            g.next(TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class TossACoin(Step):
     def run(self, g: StolenTreasure) -> None:
         winner, loser = (self.seat, self.opponent) if g.chance.below(2) == 0 else (self.opponent, self.seat)
         g.tell(COIN, seat=winner)
-        g.next(TakeTheStakes(winner, loser))
+        g.next(TakeTheStakes.of[winner, loser])
 
 
 @dataclass(slots=True)
@@ -204,11 +204,11 @@ class RollTheDice(Step):
         g.tell(ROLL, actor=seat, number=mine)
         g.tell(ROLL, actor=opponent, number=other)
         if mine > other:
-            g.next(TakeTheStakes(seat, opponent))
+            g.next(TakeTheStakes.of[seat, opponent])
         elif other > mine:
-            g.next(TakeTheStakes(opponent, seat))
+            g.next(TakeTheStakes.of[opponent, seat])
         else:
-            g.next(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin(seat, opponent))
+            g.next(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -231,11 +231,11 @@ class ShowASign(Poll):
         g.tell(mine, actor=seat)
         g.tell(other, actor=opponent)
         if BEATS[mine] == other:
-            g.next(TakeTheStakes(seat, opponent))
+            g.next(TakeTheStakes.of[seat, opponent])
         elif BEATS[other] == mine:
-            g.next(TakeTheStakes(opponent, seat))
+            g.next(TakeTheStakes.of[opponent, seat])
         else:
-            g.next(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin(seat, opponent))
+            g.next(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)

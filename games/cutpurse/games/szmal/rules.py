@@ -85,6 +85,7 @@ LOSE_CARD: Final = [Option(LOSE, (card,)) for card in _CARDS]
 class Szmal(Game):
     """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
 
+    __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = Settings  # the game is played in one way
 
