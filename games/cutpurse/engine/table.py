@@ -1,0 +1,424 @@
+"""The table: zones of cards, counters, the stream of chance, and what happens to them, told as events.
+
+Cards move only through here; a zone says who sees them. So what a viewer is shown, told and remembers is written once,
+and no game contains a line of redaction. This module knows no agenda and no rules; `Game` adds them.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, ClassVar, Final, NamedTuple, Self
+
+from cutpurse.engine.agenda import Act
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Shown, Shuffled
+from cutpurse.engine.settings import Settings
+from cutpurse.engine.words import Words, ZoneKind
+from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, TABLE, Zone, bit
+
+__all__ = ["Table"]
+
+NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
+
+_CLOCKWISE: Final = [
+    [[(seat + k) % seats for k in range(seats)] for seat in range(seats)] for seats in range(MOST_VIEWERS)
+]  # by number of seats, then by the seat to begin with
+
+
+def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
+    """What takes the attributes of these names off a game."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda game: tuple([getattr(game, name) for name in names])
+
+
+class _Layout(NamedTuple):
+    """The names of a game's zones and counters, sorted by what they belong to."""
+
+    of_table: tuple[str, ...]
+    of_seats: tuple[str, ...]
+    made: tuple[str, ...]
+    table_counters: tuple[str, ...]
+    seat_counters: tuple[str, ...]
+    values_of_table: Callable[[object], tuple[int, ...]]
+    values_of_seats: Callable[[object], tuple[list[int], ...]]
+
+    @classmethod
+    def of(cls, words: Words) -> _Layout:
+        fixed = [kind for kind in words.zones if not kind.many]
+        table_counters = tuple([counter.name for counter in words.table_counters])
+        seat_counters = tuple([counter.name for counter in words.seat_counters])
+        return cls(
+            tuple(kind.name for kind in fixed if not kind.per_seat),
+            tuple(kind.name for kind in fixed if kind.per_seat),
+            tuple(kind.name for kind in words.zones if kind.many),
+            table_counters,
+            seat_counters,
+            _values(table_counters),
+            _values(seat_counters),
+        )
+
+
+class Table:
+    """Everything that lies before the players; the base of `Game`, see there for how a game names its zones."""
+
+    __slots__ = (
+        "_in_order",
+        "_numbered",
+        "chance",
+        "everyone",
+        "fixed",
+        "log",
+        "made",
+        "n",
+        "settings",
+    )
+
+    words: ClassVar[Words]
+    shared: ClassVar[tuple[str, ...]] = ()  # attributes of its own that never change, so that forks share them
+
+    layout: ClassVar[_Layout]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "words" in cls.__dict__:
+            assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
+            cls.layout = _Layout.of(cls.words)
+
+    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
+        """An empty table."""
+        self.n = seats
+        self.settings = settings
+        self.chance = chance
+        self.everyone = (1 << (seats + 1)) - 1
+        self.log: list[Event] | None = None  # playouts do not pay for events
+        self.made = 0  # zones made so far, which gives the next its number
+        self.fixed: list[Zone] = []
+        self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
+        self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
+        words = self.words
+        for counter in words.table_counters:
+            setattr(self, counter.name, 0)
+        for counter in words.seat_counters:
+            setattr(self, counter.name, [0] * seats)
+        for kind in words.zones:
+            if kind.many:
+                setattr(self, kind.name, [[] for _ in range(seats)])
+            elif not kind.per_seat:
+                self.fixed.append(self._new_zone(kind, TABLE))
+        for seat in range(seats):
+            self.fixed += [self._new_zone(kind, seat) for kind in words.zones if kind.per_seat and not kind.many]
+        self._name_zones()
+
+    def _new_zone(self, kind: ZoneKind, owner: int) -> Zone:
+        self.made += 1
+        return Zone(self.made, kind, owner, self.everyone)
+
+    def _name_zones(self) -> None:
+        """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
+        layout = self.layout
+        for i, name in enumerate(layout.of_table):
+            setattr(self, name, self.fixed[i])
+        for j, name in enumerate(layout.of_seats, len(layout.of_table)):
+            setattr(self, name, self.fixed[j :: len(layout.of_seats)])
+
+    def copy_table(self, other: Self) -> None:
+        """Make a blank table an independent copy of this one; events are not kept."""
+        other.n = self.n
+        other.settings = self.settings
+        other.chance = self.chance.fork()
+        other.everyone = self.everyone
+        other.log = None
+        other.made = self.made
+        other.fixed = [zone.fork() for zone in self.fixed]
+        other._name_zones()
+        other._in_order = None
+        other._numbered = None
+        layout = self.layout
+        for name in layout.table_counters:
+            setattr(other, name, getattr(self, name))
+        for name in layout.seat_counters:
+            setattr(other, name, getattr(self, name)[:])
+        for name in layout.made:
+            setattr(other, name, [[zone.fork() for zone in side] for side in getattr(self, name)])
+        for name in self.shared:
+            setattr(other, name, getattr(self, name))
+
+    # -- looking zones up
+    def zones(self) -> list[Zone]:
+        """Every zone, in the order of a view."""
+        if self._in_order is None:
+            made = [zone for name in self.layout.made for side in getattr(self, name) for zone in side]
+            self._in_order = self.fixed + made
+        return self._in_order[:]
+
+    def zone(self, number: int) -> Zone:
+        """The zone of this number.  Raises KeyError if there is none (any more)."""
+        if 1 <= number <= len(self.fixed):
+            return self.fixed[number - 1]
+        if self._numbered is None:
+            self._numbered = {zone.number: zone for zone in self.zones()}
+        return self._numbered[number]
+
+    def restore_zone(self, number: int, kind: ZoneKind, owner: int) -> Zone:
+        """A zone made in play, put back on top of its side under its old number."""
+        zone = Zone(number, kind, owner, self.everyone)
+        getattr(self, kind.name)[owner].append(zone)
+        self._in_order = self._numbered = None
+        return zone
+
+    # -- cards move
+    def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
+        """Cards come out of the box into a zone; `shown` as for `move`."""
+        entered = tuple(cards)
+        if zone.plain and zone.ordered and not zone.remembers:
+            zone.cards += entered
+        else:
+            for card in entered:
+                zone.put(card, zone.sees | shown, None)
+        zone.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
+
+    def move(self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
+        """A card of this face goes from one zone to another.
+
+        Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
+        numbers if both zones have columns.
+        """
+        self.move_at(src.cards.index(card), src, dst, shown, columns)
+
+    def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """The card at this place goes; its face."""
+        card = src.cards.pop(place)
+        seers = src.sees | dst.sees | shown
+        if not src.plain:
+            seers, columns = self._lift(place, src, dst, seers, columns)
+        if src.intel:
+            src.forget(card, seers, self.everyone)
+        if not dst.plain:
+            dst.put(card, seers, columns)
+        else:  # `put`, written out: nearly every move ends here
+            if dst.ordered:
+                dst.cards.append(card)
+            else:
+                insort(dst.cards, card)
+            if dst.remembers and (learners := seers & ~dst.sees):
+                dst.intel.append((card, learners, 0))
+        src.kept = dst.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
+        return card
+
+    def _lift(
+        self, place: int, src: Zone, dst: Zone, seers: int, columns: tuple[int, ...] | None
+    ) -> tuple[int, tuple[int, ...] | None]:
+        """Take what lies on a card along with it: who has seen it, and its numbers."""
+        if src.masks is not None:
+            seers |= src.masks.pop(place)
+        if src.columns is not None:
+            own = tuple([column.pop(place) for column in src.columns])
+            if columns is None and dst.columns is not None:
+                columns = own
+        return seers, columns
+
+    def move_top(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """The top card goes; its face.  Raises IndexError if there is none."""
+        return self.move_at(-1, src, dst, shown, columns)
+
+    def deal(self, src: Zone, dst: Zone, cards: int) -> None:
+        """So many cards go one after the other, each the top one.  There must be as many."""
+        if self.log is not None or not (src.plain and dst.plain) or src.intel or not cards:
+            for _ in range(cards):
+                self.move_at(-1, src, dst)
+            return
+        dealt = src.cards[: -cards - 1 : -1]  # the same in one go: a game begins with this
+        del src.cards[-cards:]
+        dst.cards += dealt
+        if not dst.ordered:
+            dst.cards.sort()
+        if dst.remembers and (learners := src.sees & ~dst.sees):
+            dst.intel += [(card, learners, 0) for card in dealt]
+        src.kept = dst.kept = NONE_KEPT
+
+    def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
+        """A card goes that chance picks, all equally likely; its face."""
+        return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
+
+    def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
+        """All cards go at once, and what was known of them goes along."""
+        if not src.cards:
+            return
+        cards = src.cards[:]
+        if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
+            seers = src.sees | dst.sees | shown
+            dst.take_over(src, seers)
+            masks = [seers] * len(cards)
+        else:
+            masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
+            values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
+            src.drop_intel(dst.sees | shown)
+            intel, src.intel = src.intel, []
+            src.cards.clear()
+            if src.masks is not None:
+                src.masks.clear()
+            for column in src.columns or ():
+                column.clear()
+            for i, card in enumerate(cards):
+                dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
+            if dst.remembers:
+                dst.intel += intel
+        src.kept = dst.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
+
+    def exchange(self, one: Zone, other: Zone) -> None:
+        """Two zones of one kind swap their cards and what is known of them; who saw them before goes on knowing."""
+        before = one.sees, other.sees
+        for name in ("cards", "masks", "columns", "intel"):
+            mine, theirs = getattr(one, name), getattr(other, name)
+            setattr(one, name, theirs)
+            setattr(other, name, mine)
+        for zone, old_seers in ((one, before[1]), (other, before[0])):
+            zone.drop_intel(zone.sees)
+            if zone.remembers and (lost := old_seers & ~zone.sees):
+                zone.intel += [(card, lost, 0) for card in zone.cards]
+            zone.kept = NONE_KEPT
+        if self.log is not None:
+            for src, dst in ((other, one), (one, other)):
+                seers = src.sees | dst.sees
+                self.log.append(Moved(src.number, dst.number, tuple(dst.cards), (seers,) * len(dst.cards)))
+
+    def shuffle(self, zone: Zone) -> None:
+        """The order of a zone is lost."""
+        self.chance.shuffle(zone.cards)
+        if self.log is not None:
+            self.log.append(Shuffled(zone.number))
+
+    def show(self, zone: Zone, seats: Iterable[int] | None = None) -> None:
+        """These seats, or (None) everybody, see what lies in a zone now."""
+        seen_by = tuple(seats) if seats is not None else ()
+        viewers = sum(bit(seat) for seat in seen_by) if seats is not None else self.everyone
+        seers = zone.sees | viewers
+        masks = tuple([seers | (zone.masks[i] if zone.masks else 0) for i in range(len(zone.cards))])
+        zone.learn(viewers)
+        if self.log is not None:
+            self.log.append(Shown(zone.number, seen_by, tuple(zone.cards), masks))
+
+    # -- zones made in play
+    def make(self, kind: ZoneKind, seat: int) -> Zone:
+        """A new, empty zone before a seat, on top of those of its kind."""
+        assert kind.many, NEW_ZONE_IS_MANY
+        zone = self._new_zone(kind, seat)
+        getattr(self, kind.name)[seat].append(zone)
+        self._in_order = None
+        if self._numbered is not None:
+            self._numbered[zone.number] = zone
+        self._tell_placed(zone)
+        return zone
+
+    def place(self, zone: Zone, kind: ZoneKind, seat: int, face_down: bool = False) -> None:
+        """A zone made in play goes on top before a seat, as this kind: stolen, bagged, carried abroad.
+
+        Whoever could see its cards goes on knowing them, by the new kind's visibility; `face_down` turns them over, so
+        that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
+        """
+        getattr(self, zone.kind.name)[zone.owner].remove(zone)
+        if zone.masks is None and kind is not zone.kind and kind.visibility.value == "mixed":
+            zone.masks = [0 if face_down else zone.sees] * len(zone.cards)
+        elif zone.masks is not None and kind.visibility.value != "mixed":
+            zone.masks = None
+        before, zone.owner = zone.sees, seat
+        zone.become(kind)
+        zone.sees = zone.seers_for(seat, self.everyone)
+        zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
+        if zone.masks is not None and kind.holder_learns:
+            zone.learn(bit(seat))
+        if not kind.remembers:
+            zone.intel.clear()
+        elif lost := before & ~zone.sees:
+            zone.intel += [(card, lost, 0) for card in zone.cards]
+            zone.drop_intel(zone.sees)
+        getattr(self, kind.name)[seat].append(zone)
+        self._in_order = None
+        zone.kept = NONE_KEPT
+        self._tell_placed(zone)
+
+    def drop(self, zone: Zone) -> None:
+        """An empty zone made in play is gone."""
+        assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
+        getattr(self, zone.kind.name)[zone.owner].remove(zone)
+        self._in_order = self._numbered = None
+        if self.log is not None:
+            self.log.append(Placed(zone.number, 0, zone.owner))
+
+    def _tell_placed(self, zone: Zone) -> None:
+        if self.log is not None:
+            self.log.append(Placed(zone.number, zone.kind.number, zone.owner))
+
+    # -- what is told
+    def count(self, counter: str, value: int, seat: int | None = None) -> None:
+        """A counter of the table or of a seat has a new value, and everybody is told."""
+        if seat is None:
+            setattr(self, counter, value)
+        else:
+            getattr(self, counter)[seat] = value
+        if self.log is not None:
+            self.log.append(Counted(counter, value, seat))
+
+    def count_zone(self, zone: Zone, counter: int, value: int) -> None:
+        """A counter of a zone (by its position in the kind's list) has a new value."""
+        zone.counters[counter] = value
+        zone.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
+
+    def count_card(self, zone: Zone, place: int, column: int, value: int) -> None:
+        """A column of the card at this place of an open zone has a new value; its place in the order stays."""
+        assert zone.columns is not None
+        zone.columns[column][place] = value
+        zone.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
+
+    def tell(self, verb: int, cards: tuple[int, ...] = (), masks: tuple[int, ...] = (), **rest: Any) -> None:
+        """Something happened that is no answer: a bust, a coin that fell. `rest` are the other fields of an `Act`."""
+        if self.log is not None:
+            self.log.append(Happened(Act(verb, cards, **rest), masks))
+
+    # -- deals and seats
+    def clear_table(self) -> None:
+        """Gather every card in, for a new deal: zones made in play are gone, the others empty, nothing is known."""
+        for zone in self.fixed:
+            zone.cards.clear()
+            zone.intel.clear()
+            zone.masks = None if zone.masks is None else []
+            zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
+            zone.counters = [0] * len(zone.counters)
+            zone.kept = NONE_KEPT
+        for kind in self.words.zones:
+            if kind.many:
+                for side in getattr(self, kind.name):
+                    for zone in side:
+                        zone.cards.clear()
+                    while side:
+                        self.drop(side[-1])
+
+    def open_deal(self, deal: int) -> None:
+        """Begin deal `deal` (from 1) with an empty table and its own stream of chance; stream 0 is the match's."""
+        self.clear_table()
+        self.chance.open(deal)
+
+    def seats_from(self, seat: int) -> list[int]:
+        """Every seat clockwise, this one first."""
+        return _CLOCKWISE[self.n][seat][:]
+
+    def opponents(self, seat: int) -> list[int]:
+        """The other seats, clockwise from the left."""
+        return _CLOCKWISE[self.n][seat][1:]
+
+    def next_seat(self, seat: int) -> int:
+        """The seat to the left."""
+        return (seat + 1) % self.n
