@@ -3,8 +3,8 @@
 A round is one sample of every row, taken in turn.  A rate is a thing done per CPU second; a ratio is the median of the
 ratios within each round, so that what slows the whole machine for a while cancels out.
 
-Our own decisions are held to the stricter count: only those with two options or more are counted, though the forced
-ones take their time; a peer's forced moves count for it, as it counts them itself.
+Ratios count every decision on both sides, forced ones too, as the peers do themselves. Beside ours stands the stricter
+count: only decisions with two options or more, though the forced ones take their time.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,10 +64,10 @@ def median_rate(rounds: Sequence[Round], row: str, of: Callable[[Sample], float]
 
 
 def mean_ratio(rounds: Sequence[Round], rows: Sequence[str], peer: str) -> float | None:
-    """The geometric mean of our rows (strict) to a peer's: the median over the rounds.  None if the peer is missing."""
+    """The geometric mean of our rows to a peer's: the median over the rounds.  None if the peer is missing."""
     if not all(peer in each for each in rounds):
         return None
-    return median(geometric_mean(strict_rate(each[row]) for row in rows) / rate(each[peer]) for each in rounds)
+    return median(geometric_mean(rate(each[row]) for row in rows) / rate(each[peer]) for each in rounds)
 
 
 def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> list[Ratio]:
@@ -128,7 +128,7 @@ def lines(rounds: Sequence[Round], games: Sequence[str], found: Sequence[Ratio])
         ),
         "",
         *table(
-            ["ratio (ours: 2 options or more; geometric mean)", "measured", "target", ""],
+            ["ratio (geometric mean)", "measured", "target", ""],
             [
                 (
                     ratio.what,
