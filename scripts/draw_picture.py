@@ -25,7 +25,7 @@ def draw() -> str:
     """The picture as SVG, without fonts from elsewhere."""
     match = Match(GAMES["greed"], NAMES, bytes(range(32)), log=True)
     since = 0
-    while (decision := match.decision()) and decision.number < DECISION:
+    while (decision := match.decision()) and len(match.choices) < DECISION:
         since = len(match.game.log or ())
         match.answer(decision.seat, decision.number, len(decision.options) - 1)
     log = match.game.log or []

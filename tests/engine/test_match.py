@@ -32,11 +32,11 @@ def with_a_star(match: Match, *seats: int) -> None:
 
 def test_a_match_is_answered_until_there_is_a_result() -> None:
     match = toy_match()
-    numbers = []
+    numbers: list[list[int]] = [[], []]
     while decision := match.decision():
-        numbers.append(decision.number)
+        numbers[decision.seat].append(decision.number)
         match.answer(decision.seat, decision.number, len(decision.options) - 1)
-    assert numbers == list(range(len(numbers)))
+    assert numbers == [[0, 1], [0]]
     assert match.over
     result = match.result()
     assert result.scores == (0, 0)
@@ -64,6 +64,21 @@ def test_a_question_with_one_option_is_answered_by_the_match_and_not_recorded() 
     assert log.count("Asked") == 2, "the public event is the same as if they had been asked"
 
 
+def test_the_number_of_a_decision_does_not_tell_who_else_had_something_to_decide() -> None:
+    numbers = []
+    for holders in ((), (1, 2)):
+        match = toy_match(rounds=9, seats=3)
+        with_a_star(match, *holders)
+        mine = []
+        while decision := match.decision():
+            if decision.seat == 0:
+                mine.append(decision.number)
+            match.answer(decision.seat, decision.number, PASS)
+        numbers.append(mine)
+        assert (len(match.choices) > 9) == bool(holders), "who holds a star is asked in each window too"
+    assert numbers[0] == numbers[1] == [0, 1, 2]
+
+
 def test_a_poll_waits_for_all_who_have_a_choice_and_stays_sealed() -> None:
     match = toy_match(seats=3)
     with_a_star(match, 1, 2)
@@ -86,7 +101,8 @@ def test_an_illegal_answer_may_be_corrected_twice_and_then_the_safe_option_is_ta
     match = toy_match()
     for _ in range(CORRECTIONS):
         with pytest.raises(
-            IllegalAnswer, match=r"decision 0 \(take_one\) has options 0-1: 'take a card', 'pass'; seat 0"
+            IllegalAnswer,
+            match=r"decision 0 of seat 0 \(take_one\) has options 0-1: 'take a card', 'pass'; it answered",
         ):
             match.answer(0, 0, answer)  # type: ignore[arg-type]  # that is the point
         assert asked(match).number == 0
@@ -95,7 +111,7 @@ def test_an_illegal_answer_may_be_corrected_twice_and_then_the_safe_option_is_ta
         match.answer(0, 0, answer)  # type: ignore[arg-type]
     assert match.choices[0] == Chosen(0, PASS, EndCause.ILLEGAL)
     (fault,) = match.faults
-    assert (fault.seat, fault.decision, fault.ask, fault.cause) == (0, 0, "take_one", EndCause.ILLEGAL)
+    assert (fault.seat, fault.place, fault.ask, fault.cause) == (0, 0, "take_one", EndCause.ILLEGAL)
     assert asked(match).seat == 1
 
 

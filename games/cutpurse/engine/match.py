@@ -40,10 +40,14 @@ class EndCause(Enum):
 
 
 class Decision(NamedTuple):
-    """A question that is put to a seat, with everything it may answer."""
+    """A question that is put to a seat, with everything it may answer.
+
+    Its number counts the decisions of that seat, from 0: one that counted those of all seats would tell how often the
+    others had something to decide, and so who holds what.
+    """
 
     seat: int
-    number: int  # counts the decisions of the match, from 0
+    number: int
     ask: str  # the question's name
     options: list[Option]
 
@@ -61,7 +65,7 @@ class Fault:
     """A question that a seat left to its safe option."""
 
     seat: int
-    decision: int
+    place: int  # among the choices of the match, as in its record
     ask: str
     cause: EndCause
     reason: str
@@ -96,7 +100,7 @@ class Match:
         self.faults: list[Fault] = []
         self._open: dict[int, Decision] = {}
         self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
-        self._decisions = 0
+        self._asked = [0] * len(seats)  # decisions put so far, by seat
         self._played_on: dict[int, EndCause] = {}
         self.game.start(log)
         self._advance()
@@ -166,13 +170,13 @@ class Match:
         shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
         more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
         return (
-            f"decision {decision.number} ({decision.ask}) has options 0-{len(offered) - 1}: {shown}{more}; "
-            f"seat {decision.seat} answered {answer!r:.200}"
+            f"decision {decision.number} of seat {decision.seat} ({decision.ask}) has options "
+            f"0-{len(offered) - 1}: {shown}{more}; it answered {answer!r:.200}"
         )
 
     def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
         seat = decision.seat
-        self.faults.append(Fault(seat, decision.number, decision.ask, cause, reason))
+        self.faults.append(Fault(seat, len(self.choices), decision.ask, cause, reason))
         if sum(fault.seat == seat for fault in self.faults) >= FAULTS:
             first = next(fault for fault in self.faults if fault.seat == seat)
             self._played_on[seat] = first.cause
@@ -199,8 +203,8 @@ class Match:
                     self.choices.append(Chosen(seat, option, self._played_on[seat]))
                     game.choose(seat, option)
                 else:
-                    self._open[seat] = Decision(seat, self._decisions, game.question.name(), options)
-                    self._decisions += 1
+                    self._open[seat] = Decision(seat, self._asked[seat], game.question.name(), options)
+                    self._asked[seat] += 1
             if self._open:
                 return
 

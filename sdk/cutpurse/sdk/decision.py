@@ -29,7 +29,7 @@ class Decision:
         safe: Callable[[], agenda.Option],
         view: GameView[Any],
     ) -> None:
-        self.number = number  # counts the decisions of the match, from 0
+        self.number = number  # counts the decisions of your seat, from 0
         self.ask = ask  # the question's name: "go_on_or_stop"
         self._acts = acts
         self._safe: Callable[[], agenda.Option] | agenda.Option = safe

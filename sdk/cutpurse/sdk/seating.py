@@ -64,6 +64,7 @@ class _Table:
     def ask(self, asked: engine.Decision) -> None:
         """Put a decision to its bot, and its answers to the match, until one is taken or the safe option is."""
         match, seat, number = self.match, asked.seat, asked.number
+        place = len(match.choices)  # of this decision in the match, and in its record
         game, log = match.game, match.game.log
         assert log is not None
         since = self.told[seat]
@@ -77,7 +78,7 @@ class _Table:
             except (Exception, SystemExit) as problem:
                 reason = where_it_failed(problem, self.makers[seat].file)
                 trace = "".join(traceback.format_exception(problem))
-                self.failed.append((seat, (seat, number, asked.ask, EndCause.CRASHED, reason, trace)))
+                self.failed.append((seat, (seat, place, asked.ask, EndCause.CRASHED, reason, trace)))
                 match.give_up(seat, number, reason)
                 return
             try:
@@ -85,7 +86,7 @@ class _Table:
                 return
             except IllegalAnswer as problem:
                 reason = str(problem)
-        self.failed.append((seat, (seat, number, asked.ask, EndCause.ILLEGAL, reason, "")))
+        self.failed.append((seat, (seat, place, asked.ask, EndCause.ILLEGAL, reason, "")))
 
     def end(self, result: MatchResult) -> None:
         """Tell the bots that it is over."""

@@ -83,11 +83,11 @@ def replay(
             print_lines(lines)
         return
     for played, asked, chosen in replay_record(record, game_named(record.game)):
-        if asked.number == at:
+        if len(played.choices) == at:
             lines = _as_test(record, match, played, asked, chosen) if as_test else _one(played, asked, chosen, seat)
             print_lines(lines)
             return
-    raise UsageError(f"match {match} of {file} has no decision {at}; it has 0 to {asked.number}")
+    raise UsageError(f"match {match} of {file} has no decision {at}; it has 0 to {len(record.choices) - 1}")
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -124,7 +124,8 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
         told = len(played.game.log or ())
         text = f" {option_text(played.game, chosen.option)}" if seat == asked.seat else ""
         safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: the bot {chosen.cause.value})"
-        yield [*lines, f"decision {asked.number}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}"]
+        place = len(played.choices)
+        yield [*lines, f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}"]
     if played is not None:
         yield event_lines(view_for(played, seat, told))
     result = record.result
@@ -139,7 +140,8 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
     viewer = asked.seat if seat is None else seat
     _, decision = decision_for(match, asked)
     lines = picture(view_for(match, viewer), match.seats)
-    lines += ["", f"decision {asked.number}: seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"]
+    question = f"seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"
+    lines += ["", f"decision {len(match.choices)}: {question}"]
     if viewer != asked.seat:
         return lines
     for option in decision.options:
@@ -153,6 +155,7 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
 
 def _as_test(record: Record, number: int, match: Match, asked: EngineDecision, chosen: Chosen) -> list[str]:
     """A module for pytest that asks the bot of this seat the same again."""
+    place = len(match.choices)
     bot = record.seats[asked.seat]
     text = option_text(match.game, chosen.option)
     head: dict[str, Any] = {
@@ -165,7 +168,7 @@ def _as_test(record: Record, number: int, match: Match, asked: EngineDecision, c
     choices = [f"    {choice!r}," for choice in record.choices[: len(match.choices) + 1]]
     offered = [f"    #   {option_text(match.game, option)}" for option in asked.options]
     return [
-        f'"""Decision {asked.number} of match {number}: {asked.ask}, put to {bot} in seat {asked.seat}.',
+        f'"""Decision {place} of match {number}: {asked.ask}, put to {bot} in seat {asked.seat}.',
         "",
         "Written by `cutpurse match replay --as-test`.",
         '"""',
@@ -180,7 +183,7 @@ def _as_test(record: Record, number: int, match: Match, asked: EngineDecision, c
         "]",
         "",
         "",
-        f"def test_decision_{asked.number}_{asked.ask}() -> None:",
+        f"def test_decision_{place}_{asked.ask}() -> None:",
         "    # Offered were:",
         *offered,
         "    # Below is what was chosen then: write what should have been.",
