@@ -7,7 +7,7 @@ views, byte for byte (`View.to_bytes`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cutpurse.engine.agenda import Act, Step
 from cutpurse.engine.zones import ZoneView
@@ -19,30 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["View"]
 
 
-class View:
+class View(NamedTuple):
     """What a viewer may know: settings, counters, zones, and the agenda, which is open to all."""
 
-    __slots__ = ("agenda", "counters", "rules", "seat_counters", "seats", "settings", "viewer", "zones")
-
-    def __init__(
-        self,
-        rules: type[Game],
-        settings: Settings,
-        seats: int,
-        viewer: int | None,
-        counters: tuple[int, ...],
-        seat_counters: tuple[tuple[int, ...], ...],
-        zones: tuple[ZoneView, ...],
-        agenda: tuple[Step, ...],
-    ) -> None:
-        self.rules = rules
-        self.settings = settings
-        self.seats = seats
-        self.viewer = viewer  # a seat, or None: the spectator
-        self.counters = counters  # in the order of words.table_counters
-        self.seat_counters = seat_counters  # by counter in the order of words.seat_counters, then by seat
-        self.zones = zones  # those of the table, each seat's fixed ones, then those made in play by kind, seat and age
-        self.agenda = agenda  # the last is what happens next
+    rules: type[Game]
+    settings: Settings
+    seats: int
+    viewer: int | None  # a seat, or None: the spectator
+    counters: tuple[int, ...]  # in the order of words.table_counters
+    seat_counters: tuple[tuple[int, ...], ...]  # by counter in the order of words.seat_counters, then by seat
+    zones: tuple[ZoneView, ...]  # the table's, each seat's fixed ones, then those made in play by kind, seat and age
+    agenda: tuple[Step, ...]  # the last is what happens next
 
     @property
     def pending(self) -> tuple[Act, ...]:
@@ -87,9 +74,3 @@ class View:
     def to_bytes(self) -> bytes:
         """Canonical JSON: equal if and only if the views are."""
         return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True).encode()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, View) and self.to_bytes() == other.to_bytes()
-
-    def __hash__(self) -> int:
-        return hash(self.to_bytes())
