@@ -264,9 +264,13 @@ class StolenTreasure(Game):
         return sum([value[card] for card in cards])
 
     def has_a_reason(self, seat: int) -> bool:
-        """ST-7.2. Whether he holds The Black Spot, or too much bad treasure (what he stakes was in his hand)."""
+        """ST-7.2. Whether he holds The Black Spot, or too much bad treasure."""
+        return self.has_the_spot(seat) or self.surplus(seat) < 0
+
+    def surplus(self, seat: int) -> int:
+        """ST-7.2. By how much his score was above the target at the last check; what he stakes was in his hand then."""
         staked = sum([min(0, self.value[card]) for card in self.stake[seat].cards])
-        return self.has_the_spot(seat) or self.score(seat) + staked < self.settings.target
+        return self.score(seat) + staked - self.settings.target
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
         """ST-7.2. Hands that must explain something are drawn first: so few random ones would."""
@@ -276,9 +280,29 @@ class StolenTreasure(Game):
             if laid < stake:
                 worse = [card for card in unseen if card <= LAST_TREASURE and self.value[card] <= min(0, laid)]
                 _fill(self.treasure_hand[seat], worse, unseen)
+        top = self.agenda[-1] if self.agenda else None
+        if isinstance(top, MatchTheStake):
+            self._imagine_a_match(top, unseen, chance)
         for seat in self.should_not_have_won():
             if not self.has_a_reason(seat):
                 self._imagine_a_reason(seat, unseen, chance)
+
+    def _imagine_a_match(self, top: MatchTheStake, unseen: list[int], chance: Chance) -> None:
+        """ST-3.24. A hand with which what is laid so far can still become a legal set, and which explains no win."""
+        hand = self.treasure_hand[top.seat]
+        shown = hand.cards
+        treasure = [card for card in unseen if card <= LAST_TREASURE]
+        may_hold_the_spot = BLACK_SPOT in unseen and FACE_DOWN in self.piracy_hand[top.seat].cards
+        needs_a_reason = top.seat in self.should_not_have_won() and not may_hold_the_spot
+        for _ in range(GUESSES):
+            chance.shuffle(treasure)
+            drawn = treasure[: shown.count(FACE_DOWN)]
+            hand.cards = sorted([*drawn, *[card for card in shown if card != FACE_DOWN]])
+            possible = top.options(self, top.seat) and (not needs_a_reason or self.has_a_reason(top.seat))
+            hand.cards = shown
+            if possible:
+                _fill(hand, drawn, unseen)
+                return
 
     def _imagine_a_reason(self, seat: int, unseen: list[int], chance: Chance) -> None:
         """Hidden cards for a hand, drawn until one of them explains why this seat has not won."""
@@ -287,7 +311,7 @@ class StolenTreasure(Game):
         piracy = len(unseen) - len(treasure)
         here = piracy_hand.cards.count(FACE_DOWN) if BLACK_SPOT in unseen else 0
         places = hand.cards.count(FACE_DOWN)
-        surplus = self.score(seat) - self.settings.target
+        surplus = self.surplus(seat)
         for _ in range(GUESSES):
             if here and chance.below(piracy) < here:
                 break
