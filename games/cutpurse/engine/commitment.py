@@ -1,0 +1,40 @@
+"""The promise about a deal: made before the first card, opened after the last match on it.
+
+The server draws a seed, tells everybody its `commitment`, and deals from `board_key`. When the seed is opened, anyone
+can see that it is the one that was committed to, and deal again. `params` are the bytes that name what was settled
+before the deal; with lp(x) the length of x in four bytes, most significant first, before x itself, and
+D = lp("cutpurse/fair/v1"):
+
+    commitment = SHA-256(D, lp("commit"), lp(seed), lp(params))
+    key        = HMAC-SHA-256(seed, (D, lp("master"), lp(params), 0 in four bytes))
+
+The last number counts what others put into the key; so far nobody does.
+"""
+
+from __future__ import annotations
+
+import hmac
+from hashlib import sha256
+from typing import Final
+
+__all__ = ["SEED_BYTES", "board_key", "commitment"]
+
+SEED_BYTES: Final = 32
+
+
+def _lp(part: bytes) -> bytes:
+    return len(part).to_bytes(4) + part
+
+
+_DOMAIN: Final = _lp(b"cutpurse/fair/v1")
+_NO_CONTRIBUTIONS: Final = (0).to_bytes(4)
+
+
+def commitment(seed: bytes, params: bytes) -> bytes:
+    """What is told before the deal, 32 bytes: it binds the server and tells nothing about the seed."""
+    return sha256(_DOMAIN + _lp(b"commit") + _lp(seed) + _lp(params)).digest()
+
+
+def board_key(seed: bytes, params: bytes) -> bytes:
+    """The key that the board is dealt from, 32 bytes."""
+    return hmac.new(seed, _DOMAIN + _lp(b"master") + _lp(params) + _NO_CONTRIBUTIONS, sha256).digest()
