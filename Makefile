@@ -12,7 +12,7 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format lock wheel clean
+.PHONY: help demo test soak bench check stubs format lock wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -29,10 +29,15 @@ soak: .venv/installed ## the tests and the long ones too
 bench: .venv/installed ## what the engine does in a second, beside its peers
 	$(BIN)/python benchmarks/bench.py
 
-check: .venv/installed ## lint, format, types
+check: .venv/installed ## lint, format, types, of the .proto files too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(strip $(CODE))
+	scripts/proto_lint.sh
+	PYTHON=$(PYTHON) scripts/stubs.sh --check
+
+stubs: .venv/installed ## the Python of the .proto files, made anew
+	PYTHON=$(PYTHON) scripts/stubs.sh
 
 format: .venv/installed ## put the code into its form
 	$(BIN)/ruff check --fix .
@@ -43,7 +48,9 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip --disable-pip-version-check -q install uv==$(UV_VERSION) && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	    --custom-compile-command "make lock" --group dev --extra server $(LOCK_FLAGS) pyproject.toml -o requirements.lock
+	    --custom-compile-command "make lock" --group dev --extra server $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
+	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock
 
 wheel: .venv/installed ## dist/cutpurse-*.whl
 	rm -rf dist
