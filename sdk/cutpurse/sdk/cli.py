@@ -1,7 +1,7 @@
 """The command `cutpurse`: collects the commands, and turns what goes wrong into one line and an exit code.
 
-Commands of other distributions come by the entry points `cutpurse.commands`; there are none that must be there. This
-module knows what no single command does.
+The server's commands, and those of other distributions, come by the entry points `cutpurse.commands`: a typer app is a
+group of commands, a function is one command. This module knows what no single command does.
 """
 
 from __future__ import annotations
@@ -84,14 +84,17 @@ app.add_typer(match.app, name="match")
 
 
 def add_other_commands(points: Iterable[EntryPoint]) -> None:
-    """Add what other distributions bring; one that does not load costs a line on stderr and nothing else."""
+    """Add what other parts bring; one that does not load costs a line on stderr and nothing else."""
     for point in points:
         try:
-            group = point.load()
+            brought = point.load()
         except Exception as error:  # whatever a stranger's module raises
             say(f"cutpurse: the commands {point.name!r} ({point.value}) do not load: {type(error).__name__}: {error}")
         else:
-            app.add_typer(group, name=point.name)
+            if isinstance(brought, typer.Typer):
+                app.add_typer(brought, name=point.name)
+            else:
+                app.command(point.name)(brought)
 
 
 add_other_commands(entry_points(group=GROUP))

@@ -3,6 +3,7 @@
 CutpurseError                 1   the run failed
 |-- UsageError                2   asked for something that does not exist or makes no sense
 |   |-- BotNotLoaded          3   a bot's file or class is no bot
+|   |-- ExtraMissing          2   a part of the distribution is not installed
 |   |-- NotFound              4   a file that is not there
 |   `-- RecordError           1   a record does not hold
 `-- BotFault                  3   a bot did what it may not
@@ -10,6 +11,8 @@ CutpurseError                 1   the run failed
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from cutpurse.engine.errors import BotFault, CutpurseError, RecordError, UsageError
@@ -19,8 +22,10 @@ __all__ = [
     "FAILED",
     "INTERRUPTED",
     "BotNotLoaded",
+    "ExtraMissing",
     "NotFound",
     "exit_code",
+    "needs",
 ]
 
 FAILED: Final = 1
@@ -34,8 +39,23 @@ class BotNotLoaded(UsageError):
     """A file or class that was named as a bot is none."""
 
 
+class ExtraMissing(UsageError):
+    """What a command needs is not installed; the text says how to install it."""
+
+
 class NotFound(UsageError):
     """A file is not there."""
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Around the imports of a command whose needs are an extra.  Raises ExtraMissing with the line that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").split(".")[0] == "cutpurse":
+            raise
+        raise ExtraMissing(f"{problem.name} is not installed; this does it: pip install 'cutpurse[{extra}]'") from None
 
 
 def exit_code(error: CutpurseError) -> int:
