@@ -1,0 +1,87 @@
+"""Programs that the server starts for itself, and none of which outlives it.
+
+Each has a process group of its own, no standard input, and its talk in a file. This module knows no bot and no match.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+__all__ = ["Children"]
+
+GRACE_S: Final = 2.0  # between being asked to end and being ended
+LAST_WORDS: Final = 3  # lines of its talk that are told of a program that failed
+
+
+class Children:
+    """The programs of one run; leaving the `with` block ends all of them, however it is left."""
+
+    def __init__(self, talk: Path, grace_s: float = GRACE_S) -> None:
+        """`talk`: the folder that gets a file NAME.log for each program; `grace_s`: seconds to end by themselves."""
+        self.talk = talk
+        self.grace_s = grace_s
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
+        """Start a program; its process number.  Raises OSError if it cannot be run."""
+        self.talk.mkdir(parents=True, exist_ok=True)
+        with (self.talk / f"{name}.log").open("wb") as log:
+            self._running[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+        return self._running[name].pid
+
+    def ended(self) -> dict[str, int]:
+        """The programs that have ended by themselves, with their exit codes; negative: the signal that ended them."""
+        codes = {name: child.poll() for name, child in self._running.items()}
+        return {name: code for name, code in codes.items() if code is not None}
+
+    def last_words(self, name: str) -> str:
+        """The last lines of what a program said, in one line."""
+        try:
+            said = (self.talk / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return " | ".join(lines[-LAST_WORDS:])[:500]
+
+    def stop(self) -> None:
+        """Ask every program and what it started to end; those that do not are ended."""
+        for child in self._running.values():
+            _signal(child, signal.SIGTERM)
+        deadline = time.monotonic() + self.grace_s
+        for child in self._running.values():
+            try:
+                child.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                pass
+            _signal(child, signal.SIGKILL)  # also what it left behind in its group
+            child.wait()
+        self._running.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    try:
+        os.killpg(child.pid, number)
+    except (ProcessLookupError, PermissionError):  # all of them are gone; macOS says the latter of a dead one
+        pass
