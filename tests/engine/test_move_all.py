@@ -38,7 +38,7 @@ def test_taking_over_a_zone_teaches_what_moving_its_cards_teaches(seed: int) -> 
     for _ in range(random.randrange(2, 9)):
         src.put(random.randrange(1, 6), random.randrange(32), None)
     while len(src.cards) > 1 and random.random() < 0.6:
-        src.forget(src.cards.pop(random.randrange(len(src.cards))), random.randrange(32), EVERYONE)
+        src.forget(src.cards.pop(random.randrange(len(src.cards))), random.randrange(32))
     if random.random() < 0.3:
         src.learn(random.randrange(32))
     seers = src.sees | dst.sees | random.choice([0, random.randrange(32)])
@@ -50,8 +50,8 @@ def test_taking_over_a_zone_teaches_what_moving_its_cards_teaches(seed: int) -> 
     assert (src.cards, src.intel) == ([], [])
     while dst.cards:  # and it is forgotten alike
         seen_by, place = random.randrange(32), random.randrange(len(dst.cards))
-        dst.forget(dst.cards.pop(place), seen_by, EVERYONE)
-        plain_dst.forget(plain_dst.cards.pop(place), seen_by, EVERYONE)
+        dst.forget(dst.cards.pop(place), seen_by)
+        plain_dst.forget(plain_dst.cards.pop(place), seen_by)
         assert learned(dst) == learned(plain_dst)
 
 

@@ -183,7 +183,7 @@ def test_a_card_forgotten_that_never_left_is_found(name: str, monkeypatch: pytes
 
     def take_over(zone: Zone, src: Zone, seers: int) -> None:
         take_over_as_written(zone, src, seers)
-        zone.intel.clear()
+        zone.intel = []
 
     as_written, take_over_as_written = Zone.put, Zone.take_over
     monkeypatch.setattr(Zone, "put", put)

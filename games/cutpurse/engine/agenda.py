@@ -64,8 +64,8 @@ class Step:
     """Something that happens by itself, for one seat or (-1) for the table."""
 
     waits: ClassVar[bool] = False  # whether it needs answers
-    # `DrawACard.of[2, 0]` is DrawACard(2, 0), made once and shared: a quarter of the time, for steps that come at every
-    # turn and hold only seats.
+    # `DrawACard.of[2, 0]` is DrawACard(2, 0), made once and shared: a quarter of the time. For steps that hold only
+    # seats and faces, of which there are few; a sum or the number of a zone would keep a new step for each.
     of: ClassVar[Any]
 
     # The methods below take `g: Any`: each game's steps name their own class of game there.
@@ -101,6 +101,9 @@ class Question(Step):
 
     waits: ClassVar[bool] = True
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
+    # Whether all that public facts entitle are asked, and who has something to answer with is hidden: how long it lasts
+    # must not tell either. Every poll is one; a choice is if its seat may react to what another does.
+    window: ClassVar[bool] = False
 
     @classmethod
     @cache
@@ -140,6 +143,8 @@ class Choice(Question):
 @dataclass(slots=True)
 class Poll(Question):
     """Waits for several seats at once; their answers stay sealed until the last is in."""
+
+    window: ClassVar[bool] = True
 
     def seats(self, g: Any) -> list[int]:
         """Whom it asks, ascending; follows from what everybody knows. Nobody: it closes at once."""

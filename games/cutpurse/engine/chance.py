@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from struct import Struct
+from struct import Struct, unpack
 from typing import Final
 
 __all__ = ["Chance", "Script", "match_key"]
@@ -27,8 +27,6 @@ KEY_BYTES: Final = 32
 _WORDS_IN_BLOCK: Final = 8
 _words = Struct(">8I").unpack
 _RANGE: Final = 1 << 32
-# By n: the words from here on are the incomplete last range of n. Enough for every deck.
-_LIMITS: Final = (0, *[_RANGE - _RANGE % n for n in range(1, 257)])
 
 
 def match_key(seed: str | int, match: int) -> bytes:
@@ -62,18 +60,21 @@ class Chance:
     def _next_words(self, blocks: int = 1) -> list[int]:
         """The words not yet used with those of the next blocks, the next word last."""
         stream, block = self.stream, self.block
-        self.block += blocks
-        for i in range(block, block + blocks):
-            self.words[:0] = _words(sha256(stream + i.to_bytes(8, "big")).digest())[::-1]
+        self.block = block + blocks
+        if blocks == 1:
+            drawn = _words(sha256(stream + block.to_bytes(8, "big")).digest())
+        else:
+            digests = [sha256(stream + i.to_bytes(8, "big")).digest() for i in range(block, block + blocks)]
+            drawn = unpack(f">{blocks * _WORDS_IN_BLOCK}I", b"".join(digests))
+        self.words[:0] = drawn[::-1]
         return self.words
 
     def below(self, n: int) -> int:
         """A uniform number from 0 to n - 1.  Words from the incomplete last range of n are thrown away."""
         words = self.words
-        limit = _LIMITS[n] if n < len(_LIMITS) else _RANGE - _RANGE % n
         while True:
-            word = (words or self._next_words()).pop()
-            if word < limit:
+            word = words.pop() if words else self._next_words().pop()
+            if word < _RANGE - n or word < _RANGE - _RANGE % n:  # the first says it of nearly all, and is cheap
                 return word % n
 
     def pick(self, cards: Sequence[int]) -> int:
@@ -83,15 +84,20 @@ class Chance:
     def shuffle(self, cards: list[int]) -> None:
         """Fisher-Yates: for i from the last place down to 1, swap place i with place below(i + 1)."""
         last = len(cards) - 1
-        words = self._next_words(max(0, last - len(self.words) + _WORDS_IN_BLOCK - 1) // _WORDS_IN_BLOCK)
-        surely_whole = _RANGE - len(cards)  # no word below is in the incomplete last range of i + 1
-        for i in range(last, 0, -1):
-            word = (words or self._next_words()).pop()
-            if word < surely_whole:
+        if last < 1:
+            return
+        words = self.words
+        if (missing := last - len(words)) > 0:
+            self._next_words((missing + _WORDS_IN_BLOCK - 1) // _WORDS_IN_BLOCK)
+        drawn = words[: -last - 1 : -1]
+        if max(drawn) < _RANGE - last - 1:  # no word below is in the incomplete last range of any i + 1
+            del words[-last:]
+            for i, word in zip(range(last, 0, -1), drawn):  # noqa: B905  # slower
                 j = word % (i + 1)
-            else:
-                words.append(word)
-                j = self.below(i + 1)
+                cards[i], cards[j] = cards[j], cards[i]
+            return
+        for i in range(last, 0, -1):
+            j = self.below(i + 1)
             cards[i], cards[j] = cards[j], cards[i]
 
     def new_key(self) -> bytes:

@@ -52,6 +52,11 @@ class Game(Table):
         """Every card that takes part, a number a copy."""
         raise TypeError(f"{cls.__name__} has no box")
 
+    @classmethod
+    def values(cls, settings: Any) -> list[int]:
+        """What each card counts, by its number (place 0 is nothing): as printed unless a setting changes it."""
+        return [0, *[card.value for card in cls.words.cards]]
+
     def begin(self) -> None:
         """Set up the first deal and put the first steps on the agenda."""
         raise TypeError(f"{type(self).__name__} does not begin")
@@ -120,8 +125,9 @@ class Game(Table):
         top = self.agenda[-1]
         if isinstance(top, Choice):
             return [top.seat]
-        asked = self._asked(top)
-        return [seat for seat in asked if seat not in self.answers] if self.answers else asked[:]
+        asked = self.asked if top is self.polled else self._asked(top)
+        answers = self.answers
+        return [seat for seat in asked if seat not in answers] if answers else asked[:]
 
     def _asked(self, top: Step) -> list[int]:
         """Whom the poll asks that is next: found out once, for nothing changes while it is open."""
@@ -150,18 +156,23 @@ class Game(Table):
 
         Trusts the caller: an option that was not offered leaves the game in an undefined state. See `match.Match`.
         """
-        top = self.agenda[-1]
+        agenda = self.agenda
+        top = agenda[-1]
         if isinstance(top, Choice):
             if self.log is not None and top.told:
                 self.log.append(Happened(option._replace(actor=seat), top.seen_by(self, option) or ()))
-            self.agenda.pop()
+            agenda.pop()
             top.chosen(self, option)
-            self.settle()
+            while agenda and not agenda[-1].waits:  # as in `settle`, where every answer leads
+                agenda.pop().run(self)
+            if self.log is not None or not agenda or not isinstance(agenda[-1], Choice):
+                self.settle()
             return
-        self.answers[seat] = option
-        asked = self._asked(top)
-        if len(self.answers) == len(asked):
-            answers = {seat: self.answers[seat] for seat in asked}  # in this order, whoever was the quickest
+        answers = self.answers
+        answers[seat] = option
+        asked = self.asked if top is self.polled else self._asked(top)
+        if len(answers) == len(asked):
+            answers = {seat: answers[seat] for seat in asked}  # in this order, whoever was the quickest
             self.answers = {}
             self._close(answers)
             self.settle()
@@ -204,7 +215,7 @@ class Game(Table):
                 self.n,
                 seat,
                 layout.values_of_table(self),
-                tuple([tuple(values) for values in layout.values_of_seats(self)]),
+                self.seat_values(),
                 tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.zones()]),
                 tuple(self.agenda),
             ),
@@ -261,7 +272,8 @@ class Game(Table):
             zone.masks = None if masks is None else list(masks)
             zone.columns = None if columns is None else [list(column) for column in columns]
             zone.counters = list(counters)
-            zone.intel = [(face, sure, maybe) for face, sure, maybe in intel]
+            if intel:
+                zone.intel = [(face, sure, maybe) for face, sure, maybe in intel]
         game.made = saved["made"]
         steps = cls.steps()
         game.agenda = [steps[name].load(values) for name, *values in saved["agenda"]]
@@ -276,10 +288,11 @@ class Game(Table):
     # -- what rules call; the rest is in `Table`
     def next(self, *steps: Step) -> None:
         """Do these next, in the order written, before whatever was already on the agenda."""
-        if len(steps) == 1:
-            self.agenda.append(steps[0])
-        else:
-            self.agenda += steps[::-1]
+        self.agenda += steps[::-1]
+
+    def then(self, step: Step) -> None:
+        """Do this next: `next` for a single step, in half the time."""
+        self.agenda.append(step)
 
     def tell_scores(self, over: bool) -> None:
         """A deal, or the game, was counted up."""

@@ -14,12 +14,14 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Shown, Shuffled
+from cutpurse.engine.intel import Entry
 from cutpurse.engine.settings import Settings
-from cutpurse.engine.words import Words, ZoneKind
+from cutpurse.engine.words import Visibility, Words, ZoneKind
 from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, TABLE, Zone, bit
 
 __all__ = ["Table"]
 
+_MIXED: Final = Visibility.MIXED  # looked up whenever a zone is placed
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
 
 _CLOCKWISE: Final = [
@@ -67,6 +69,8 @@ class Table:
     __slots__ = (
         "_in_order",
         "_numbered",
+        "_seat_lists",
+        "_seat_values",
         "chance",
         "everyone",
         "fixed",
@@ -98,6 +102,8 @@ class Table:
         self.fixed: list[Zone] = []
         self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
         self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
+        self._seat_lists: tuple[list[int], ...] = ()  # as they were when `_seat_values` were made of them
+        self._seat_values: tuple[tuple[int, ...], ...] = ()
         words = self.words
         for counter in words.table_counters:
             setattr(self, counter.name, 0)
@@ -136,6 +142,8 @@ class Table:
         other._name_zones()
         other._in_order = None
         other._numbered = None
+        other._seat_lists = self._seat_lists
+        other._seat_values = self._seat_values
         layout = self.layout
         for name in layout.table_counters:
             setattr(other, name, getattr(self, name))
@@ -145,6 +153,14 @@ class Table:
             setattr(other, name, [[zone.fork() for zone in side] for side in getattr(self, name)])
         for name in self.shared:
             setattr(other, name, getattr(self, name))
+
+    def seat_values(self) -> tuple[tuple[int, ...], ...]:
+        """The counters of the seats as a view has them: kept, for most stay as they are from one look to the next."""
+        values = self.layout.values_of_seats(self)
+        if values != self._seat_lists:
+            self._seat_lists = tuple([of_seats[:] for of_seats in values])
+            self._seat_values = tuple([tuple(of_seats) for of_seats in values])
+        return self._seat_values
 
     # -- looking zones up
     def zones(self) -> list[Zone]:
@@ -188,7 +204,22 @@ class Table:
         Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
         numbers if both zones have columns.
         """
-        self.move_at(src.cards.index(card), src, dst, shown, columns)
+        if not (src.plain and dst.plain):
+            self.move_at(src.cards.index(card), src, dst, shown, columns)
+            return
+        src.cards.remove(card)  # `move_at`, written out: nearly every move is of this sort
+        if dst.ordered:
+            dst.cards.append(card)
+        else:
+            insort(dst.cards, card)
+        seers = src.sees | dst.sees | shown
+        if src.runs or src.journal:
+            src.forget(card, seers)
+        if dst.remembers and (learners := seers & ~dst.sees):
+            dst.journal.append((card, learners, 0))
+        src.kept = dst.kept = NONE_KEPT
+        if self.log is not None:
+            self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
 
     def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """The card at this place goes; its face."""
@@ -196,8 +227,8 @@ class Table:
         seers = src.sees | dst.sees | shown
         if not src.plain:
             seers, columns = self._lift(place, src, dst, seers, columns)
-        if src.intel:
-            src.forget(card, seers, self.everyone)
+        if src.runs or src.journal:
+            src.forget(card, seers)
         if not dst.plain:
             dst.put(card, seers, columns)
         else:  # `put`, written out: nearly every move ends here
@@ -206,7 +237,7 @@ class Table:
             else:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
-                dst.intel.append((card, learners, 0))
+                dst.journal.append((card, learners, 0))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
@@ -230,7 +261,7 @@ class Table:
 
     def deal(self, src: Zone, dst: Zone, cards: int) -> None:
         """So many cards go one after the other, each the top one.  There must be as many."""
-        if self.log is not None or not (src.plain and dst.plain) or src.intel or not cards:
+        if self.log is not None or not (src.plain and dst.plain) or src.runs or src.journal or not cards:
             for _ in range(cards):
                 self.move_at(-1, src, dst)
             return
@@ -240,7 +271,7 @@ class Table:
         if not dst.ordered:
             dst.cards.sort()
         if dst.remembers and (learners := src.sees & ~dst.sees):
-            dst.intel += [(card, learners, 0) for card in dealt]
+            dst.journal += [(card, learners, 0) for card in dealt]
         src.kept = dst.kept = NONE_KEPT
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
@@ -259,8 +290,11 @@ class Table:
         else:
             masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
             values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
-            src.drop_intel(dst.sees | shown)
-            intel, src.intel = src.intel, []
+            intel: list[Entry] = []
+            if src.runs or src.journal:
+                src.drop_intel(dst.sees | shown)
+                intel = src.intel
+                src.runs = ()
             src.cards.clear()
             if src.masks is not None:
                 src.masks.clear()
@@ -269,7 +303,7 @@ class Table:
             for i, card in enumerate(cards):
                 dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
             if dst.remembers:
-                dst.intel += intel
+                dst.journal += intel
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
@@ -284,7 +318,7 @@ class Table:
         for zone, old_seers in ((one, before[1]), (other, before[0])):
             zone.drop_intel(zone.sees)
             if zone.remembers and (lost := old_seers & ~zone.sees):
-                zone.intel += [(card, lost, 0) for card in zone.cards]
+                zone.journal += [(card, lost, 0) for card in zone.cards]
             zone.kept = NONE_KEPT
         if self.log is not None:
             for src, dst in ((other, one), (one, other)):
@@ -326,24 +360,25 @@ class Table:
         that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
         """
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
-        if zone.masks is None and kind is not zone.kind and kind.visibility.value == "mixed":
-            zone.masks = [0 if face_down else zone.sees] * len(zone.cards)
-        elif zone.masks is not None and kind.visibility.value != "mixed":
-            zone.masks = None
         before, zone.owner = zone.sees, seat
-        zone.become(kind)
+        if kind is not zone.kind:
+            if kind.visibility is not _MIXED:
+                zone.masks = None
+            elif zone.masks is None:
+                zone.masks = [0 if face_down else before] * len(zone.cards)
+            zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
+            zone.become(kind)
         zone.sees = zone.seers_for(seat, self.everyone)
-        zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
         if zone.masks is not None and kind.holder_learns:
             zone.learn(bit(seat))
         if not kind.remembers:
-            zone.intel.clear()
+            zone.runs, zone.journal = (), []
         elif lost := before & ~zone.sees:
-            zone.intel += [(card, lost, 0) for card in zone.cards]
+            zone.journal += [(card, lost, 0) for card in zone.cards]
             zone.drop_intel(zone.sees)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
-        zone.kept = NONE_KEPT
+        zone.kept = zone.kept_empty = NONE_KEPT
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:
@@ -393,7 +428,7 @@ class Table:
         """Gather every card in, for a new deal: zones made in play are gone, the others empty, nothing is known."""
         for zone in self.fixed:
             zone.cards.clear()
-            zone.intel.clear()
+            zone.runs, zone.journal = (), []
             zone.masks = None if zone.masks is None else []
             zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
             zone.counters = [0] * len(zone.counters)

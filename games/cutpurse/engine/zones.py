@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Final, NamedTuple
 
+from cutpurse.engine.intel import Entry, Note, Run, entries_of, runs_of, work_off
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 
 __all__ = ["MOST_VIEWERS", "NONE_KEPT", "TABLE", "Zone", "ZoneView", "bit"]
@@ -45,23 +46,26 @@ NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written
 class Zone:
     """Cards in one place.
 
-    `intel` has an entry (face, certain, maybe) for each card that somebody who may not see the zone has learned of:
-    the viewers who know it lies here, and those for whom it may have left unseen.
+    What somebody who may not see the zone has learned of it stands in `runs`, as far as it is worked off, and then in
+    `journal`; see `intel`.
     """
 
     __slots__ = (
         "cards",
         "columns",
         "counters",
-        "intel",
+        "everyone",
+        "journal",
         "kind",
         "masks",
         "number",
         "ordered",
         "owner",
         "kept",
+        "kept_empty",
         "plain",
         "remembers",
+        "runs",
         "sees",
         "shared",
     )
@@ -69,18 +73,21 @@ class Zone:
     def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int) -> None:
         self.number = number
         self.owner = owner
+        self.everyone = everyone
         self.become(kind)
         self.sees = self.seers_for(owner, everyone)
         self.cards: list[int] = []
         self.masks: list[int] | None = [] if kind.visibility is _MIXED else None
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
-        self.intel: list[tuple[int, int, int]] = []
-        self.kept = NONE_KEPT  # by viewer, where it is made and nothing has changed
+        self.runs: tuple[Run, ...] = ()
+        self.journal: list[Note] = []
+        self.kept = NONE_KEPT  # pictures by viewer, where they are made and nothing has changed
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
         self.kind = kind
+        self.kept_empty = NONE_KEPT  # pictures for when nothing lies here
         self.ordered = kind.ordered
         self.remembers = kind.remembers
         self.shared = kind.visibility is _ALL  # all viewers have one picture
@@ -104,12 +111,15 @@ class Zone:
         z.plain = self.plain
         z.shared = self.shared
         z.sees = self.sees
+        z.everyone = self.everyone
         z.cards = self.cards[:]
         z.masks = None if self.masks is None else self.masks[:]
         z.columns = None if self.columns is None else [column[:] for column in self.columns]
         z.counters = self.counters[:]
-        z.intel = self.intel[:]
+        z.runs = self.learned() if self.journal else self.runs
+        z.journal = []
         z.kept = self.kept if self.shared else NONE_KEPT
+        z.kept_empty = self.kept_empty
         return z
 
     # -- cards come and go
@@ -138,7 +148,7 @@ class Zone:
             for j, column in enumerate(self.columns):
                 column.insert(i, values[j])
         if self.remembers and (learners := seers & ~self.sees):
-            self.intel.append((card, learners, 0))
+            self.journal.append((card, learners, 0))
 
     def take_over(self, src: Zone, seers: int) -> None:
         """All that lies in `src` comes to lie here, where nothing did, with what was known of it; neither has columns.
@@ -146,56 +156,41 @@ class Zone:
         `seers` see every face: what they had learned gives way to that.
         """
         self.cards, src.cards = src.cards, []
-        intel, src.intel, self.intel = src.intel, [], []
-        if not self.remembers:
-            return
-        learners = seers & ~self.sees
-        blind = ~(seers | self.sees)
-        if not learners:
-            self.intel = [(f, sure & blind, maybe & blind) for f, sure, maybe in intel if (sure | maybe) & blind]
-            return
-        new = self.cards[:]
-        for face, sure, maybe in intel:
-            if face in new:  # one entry tells of everybody who knows this card
-                new.remove(face)
-                self.intel.append((face, sure & blind | learners, maybe & blind))
-            elif (sure | maybe) & blind:
-                self.intel.append((face, sure & blind, maybe & blind))
-        self.intel += [(face, learners, 0) for face in new]
+        runs, journal = src.runs, src.journal
+        src.runs, src.journal = (), []
+        if self.remembers:
+            self.runs, self.journal = runs, journal
+            learners = seers & ~self.sees
+            if learners or runs or journal:
+                journal.append((tuple(self.cards), learners, self.everyone & ~(seers | self.sees), None))
 
     def column_values(self, place: int) -> tuple[int, ...]:
         """The numbers on the card at this place."""
         return tuple([column[place] for column in self.columns or ()])
 
     # -- what viewers learn and lose
-    def forget(self, card: int, seers: int, everyone: int) -> None:
-        """A card has left: `seers` saw which, the others saw only that one did.
+    def learned(self) -> tuple[Run, ...]:
+        """What is known of this zone, with the journal worked off."""
+        if self.journal:
+            self.runs = work_off(self.runs, self.journal, self.everyone)
+            self.journal = []
+        return self.runs
 
-        For who saw it one entry of that face goes, a certain one before an uncertain one; for the others all entries
-        become uncertain. An empty zone holds no secrets.
-        """
-        if not self.cards:
-            self.intel.clear()
-            return
-        if blind := everyone & ~(seers | self.sees):
-            self.intel = [(face, sure & ~blind, maybe | (sure & blind)) for face, sure, maybe in self.intel]
-        if card in [face for face, _, _ in self.intel]:
-            self._strike_off(card, seers)
+    @property
+    def intel(self) -> list[Entry]:
+        """What is known of this zone, entry by entry: (face, who knows it to lie here, for whom it may lie here)."""
+        return entries_of(self.learned())
 
-    def _strike_off(self, card: int, viewers: int) -> None:
-        """For each of these viewers one entry of this face goes, a certain one before an uncertain one."""
-        intel = self.intel
-        left = viewers
-        for i, (face, sure, maybe) in enumerate(intel):
-            if face == card and (hit := sure & left):
-                intel[i] = (face, sure ^ hit, maybe)
-                left ^= hit
-        if left:
-            for i, (face, sure, maybe) in enumerate(intel):
-                if face == card and (hit := maybe & left):
-                    intel[i] = (face, sure, maybe ^ hit)
-                    left ^= hit
-        self.intel = [entry for entry in intel if entry[1] or entry[2]]
+    @intel.setter
+    def intel(self, entries: list[Entry]) -> None:
+        self.runs, self.journal = runs_of(entries), []
+
+    def forget(self, card: int, seers: int) -> None:
+        """A card has left, and these viewers saw which.  An empty zone holds no secrets."""
+        if self.cards:
+            self.journal.append((card, seers | self.sees))
+        else:
+            self.runs, self.journal = (), []
 
     def learn(self, viewers: int) -> None:
         """These viewers see all that lies here now; it replaces what they had learned."""
@@ -205,13 +200,13 @@ class Zone:
         elif viewers:
             self.drop_intel(viewers)
             if self.remembers:
-                self.intel += [(card, viewers, 0) for card in self.cards]
+                self.journal += [(card, viewers, 0) for card in self.cards]
         self.kept = NONE_KEPT
 
     def drop_intel(self, viewers: int) -> None:
         """These viewers' entries go: they see the cards themselves, or know nothing any more."""
-        rest = [(face, sure & ~viewers, maybe & ~viewers) for face, sure, maybe in self.intel]
-        self.intel = [entry for entry in rest if entry[1] or entry[2]]
+        if self.runs or self.journal:
+            self.journal.append((viewers,))
 
     def changed(self) -> None:
         """Something lies here otherwise, so pictures are to be made anew."""
@@ -219,42 +214,80 @@ class Zone:
 
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
-        """The zone as this viewer may see it; kept until it changes."""
+        """The zone as this viewer may see it; kept until it changes, for all who are known to see the same."""
         cards = self.cards
-        if self.shared:
-            picture = self._picture(tuple(cards), (), ())
-            self.kept = [picture] * MOST_VIEWERS
+        if not cards and not self.counters:
+            if self.kept_empty is NONE_KEPT:
+                self.kept_empty = [self._picture(())] * MOST_VIEWERS
+            self.kept = self.kept_empty
+            return self.kept_empty[viewer]  # type: ignore[return-value]  # it has one for everybody
+        if self.sees >> viewer & 1:
+            if self.columns is None:  # `_picture`, written out: most are like this
+                counters = tuple(self.counters) if self.counters else ()
+                picture = _new_view(
+                    ZoneView, (self.number, self.kind, self.owner, len(cards), tuple(cards), (), (), counters, ())
+                )
+            else:
+                picture = self._picture(tuple(cards))
+            if self.shared:
+                self.kept = [picture] * MOST_VIEWERS
+                return picture
+        elif self.masks is not None:
+            mine = 1 << viewer
+            seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
+            picture = self._picture(tuple(seen))
+        elif self.runs or self.journal:
+            picture, alike = self._learned_picture(1 << viewer)
+            if alike:
+                self._keep_for_the_blind(picture)
+                return picture
+        else:
+            picture = self._picture(())
+            self._keep_for_the_blind(picture)
             return picture
         if self.kept is NONE_KEPT:
             self.kept = NONE_KEPT[:]
-        if self.masks is not None:
-            mine = 1 << viewer
-            seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
-            picture = self._picture(tuple(seen), (), ())
-        elif self.sees >> viewer & 1:
-            picture = self._picture(tuple(cards), (), ())
-        elif self.intel:
-            mine = 1 << viewer
-            known = sorted([face for face, sure, _ in self.intel if sure & mine])
-            maybe = sorted([face for face, _, unsure in self.intel if unsure & mine])
-            picture = self._picture((), tuple(known), tuple(maybe))
-        else:  # the backs, which look the same to all who do not see the faces
-            picture = self._picture((), (), ())
-            faces, self.kept = self.kept, [picture] * MOST_VIEWERS
-            for seer in range(self.sees.bit_length()):
-                if self.sees >> seer & 1:
-                    self.kept[seer] = faces[seer]
-            return picture
         self.kept[viewer] = picture
         return picture
 
-    def _picture(self, cards: tuple[int, ...], known: tuple[int, ...], maybe: tuple[int, ...]) -> ZoneView:
-        columns = tuple([tuple(column) for column in self.columns]) if cards and self.columns is not None else ()
+    def _learned_picture(self, mine: int) -> tuple[ZoneView, bool]:
+        """Of backs, with what this viewer has learned of them; and whether all who do not see the faces know the same.
+
+        Such a picture is made for all at once: it is what is known after a card was shown to everybody.
+        """
+        others = self.everyone & ~self.sees
+        known: tuple[int, ...] = ()
+        maybe: tuple[int, ...] = ()
+        alike = True
+        for faces, sure, unsure in self.learned() if self.journal else self.runs:
+            if sure & mine:
+                known += faces
+            if unsure & mine:
+                maybe += faces
+            if (sure and sure != others) or (unsure and unsure != others):
+                alike = False
+        if len(known) > 1:
+            known = tuple(sorted(known))
+        if len(maybe) > 1:
+            maybe = tuple(sorted(maybe))
+        return self._picture((), known, maybe), alike
+
+    def _keep_for_the_blind(self, picture: ZoneView) -> None:
+        """All who do not see the faces have this picture; the owner, if he does, keeps his."""
+        kept: list[ZoneView | None] = [picture] * MOST_VIEWERS
+        if self.sees:
+            kept[self.owner] = self.kept[self.owner]
+        self.kept = kept
+
+    def _picture(self, seen: tuple[int, ...], known: tuple[int, ...] = (), maybe: tuple[int, ...] = ()) -> ZoneView:
+        columns: tuple[tuple[int, ...], ...] = ()
+        if self.columns is not None and seen:
+            columns = tuple([tuple(column) for column in self.columns])
         counters = tuple(self.counters) if self.counters else ()
         # tuple.__new__ takes half the time of ZoneView(...), and views are made of nothing else
         return _new_view(
             ZoneView,
-            (self.number, self.kind, self.owner, len(self.cards), cards, known, maybe, counters, columns),
+            (self.number, self.kind, self.owner, len(self.cards), seen, known, maybe, counters, columns),
         )
 
     # -- saving
@@ -268,7 +301,7 @@ class Zone:
             self.masks and self.masks[:],
             self.columns and [column[:] for column in self.columns],
             self.counters[:],
-            [list(entry) for entry in self.intel],
+            [list(entry) for entry in self.intel] if self.runs or self.journal else [],
         ]
 
 

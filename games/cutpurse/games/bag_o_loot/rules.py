@@ -131,7 +131,7 @@ class BagOLoot(Game):
 
     def begin(self) -> None:
         """BL-3.2. The first dealer is random."""
-        self.next(SetUpARound(self.chance.below(self.n)))
+        self.then(SetUpARound(self.chance.below(self.n)))
 
     @property
     def bag_kind(self) -> ZoneKind:
@@ -190,7 +190,7 @@ class SetUpARound(Step):
             for seat in g.opponents(self.seat):
                 g.move_top(g.draw_pile, g.hand[seat])
             g.move_top(g.draw_pile, g.hand[self.seat])
-        g.next(TakeATurn.of[g.next_seat(self.seat)])
+        g.then(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
@@ -206,7 +206,7 @@ class TakeATurn(Step):
             g.move_top(g.draw_pile, g.hand[self.seat])
         else:
             g.idle_turns += 1
-        g.next(MakeAPlay.of[self.seat])
+        g.then(MakeAPlay.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -295,14 +295,14 @@ class MakeAPlay(Choice):
     def chosen(self, g: BagOLoot, option: Option) -> None:
         verb = option.verb
         if verb == DONE:
-            g.next(EndTheTurn.of[self.seat])
+            g.then(EndTheTurn.of[self.seat])
             if not g.plays and g.hand[self.seat].cards:
-                g.next(ForfeitACard.of[self.seat])
+                g.then(ForfeitACard.of[self.seat])
         elif verb == SNITCH:
-            g.next(Snitch(self.seat, option.zone, option.cards[0]))
+            g.then(Snitch(self.seat, option.zone, option.cards[0]))
         else:
             g.count_a_play()
-            g.next(GoOnOrGoOut.of[self.seat])
+            g.then(GoOnOrGoOut.of[self.seat])
             if verb == OPEN:
                 self.open_a_set(g, option.cards)
             elif verb == DITCH:
@@ -337,7 +337,7 @@ class MakeAPlay(Choice):
         g.bag_plays += 1
         g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
         g.move(card, g.hand[self.seat], g.middle)
-        g.next(ChallengeTheBag(self.seat, zone.number))
+        g.then(ChallengeTheBag(self.seat, zone.number))
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
         """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
@@ -365,11 +365,11 @@ class Snitch(Step):
             g.move_top(g.middle, bag)
             g.move(LOOTER, bag, hand, shown=g.everyone)
             g.count_a_play()
-            g.next(GoOnOrGoOut.of[self.seat])
+            g.then(GoOnOrGoOut.of[self.seat])
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            g.next(EndTheTurn.of[self.seat])
+            g.then(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -395,9 +395,9 @@ class ChallengeTheBag(Poll):
         for seat in g.opponents(self.seat):
             if answers.get(seat, PASS) != PASS:
                 g.tell(CHALLENGE, actor=seat, zone=self.zone)
-                g.next(ShowTheFifthCard(self.seat, self.zone, seat))
+                g.then(ShowTheFifthCard(self.seat, self.zone, seat))
                 return
-        g.next(CloseTheBag(self.seat, self.zone))
+        g.then(CloseTheBag(self.seat, self.zone))
 
 
 @dataclass(slots=True)
@@ -464,12 +464,12 @@ class GoOnOrGoOut(Step):
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
-            g.next(MakeAPlay.of[self.seat])
+            g.then(MakeAPlay.of[self.seat])
             return
         g.tell(GO_OUT, actor=self.seat)
-        g.next(EndTheRound(self.seat))
+        g.then(EndTheRound.of[self.seat])
         if self.with_bonus and any(g.bags[other] for other in g.opponents(self.seat)):
-            g.next(TakeABag(self.seat))
+            g.then(TakeABag.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -519,9 +519,9 @@ class EndTheTurn(Step):
     def run(self, g: BagOLoot) -> None:
         if g.idle_turns >= IDLE_TURNS_EACH * g.n:
             g.tell(STALEMATE)
-            g.next(EndTheRound(self.seat))
+            g.then(EndTheRound.of[self.seat])
         else:
-            g.next(TakeATurn.of[g.next_seat(self.seat)])
+            g.then(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
@@ -536,7 +536,7 @@ class EndTheRound(Step):
         over = self.is_last(g)
         g.tell_scores(over)
         if not over:
-            g.next(SetUpARound(g.next_seat(g.dealer - 1)))
+            g.then(SetUpARound(g.next_seat(g.dealer - 1)))
 
     def is_last(self, g: BagOLoot) -> bool:
         """BL-3.1, BL-5.5. After the rounds agreed; with `tie_break_round` up to three more while the lead is shared."""

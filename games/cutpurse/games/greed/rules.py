@@ -102,12 +102,13 @@ class Greed(Game):
         cards = [CROOK] * seats
         for n in NUMBERS:
             cards += [FACES[n, 0]] * (COPIES - 3 * special)
-            cards += [FACES[n, symbol] for symbol in (PLUS_ONE, LOOK, SWAP) for _ in range(special)]
+            for symbol in (PLUS_ONE, LOOK, SWAP):
+                cards += [FACES[n, symbol]] * special
         return cards
 
     def begin(self) -> None:
         seat = self.settings.first_seat
-        self.next(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
+        self.then(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
     def draw(self, to: Zone, cards: int) -> None:
         """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
@@ -164,7 +165,7 @@ class SetUp(Step):
             g.draw(g.hand[seat], HAND)
         for cards, seat in enumerate(g.seats_from(self.seat), 1):
             g.draw(g.collection[seat], cards)
-        g.next(TakeATurn.of[self.seat])
+        g.then(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -176,9 +177,9 @@ class TakeATurn(Step):
         hand = g.hand[self.seat]
         if len(hand.cards) == 1:
             g.draw(hand, HAND)
-        g.next(ChooseAVictim.of[self.seat])
+        g.then(ChooseAVictim.of[self.seat])
         if len(hand.cards) > 1:
-            g.next(PlayACard.of[self.seat])
+            g.then(PlayACard.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -236,17 +237,17 @@ class DrawACard(Step):
             card = g.move_random(g.hand[victim], g.middle)
         assert len(g.middle.cards) <= LONGEST_RAID
         if card != CROOK and NUMBER[card] in lying:
-            g.next(GoBust.of[seat, victim])
+            g.then(GoBust.of[seat, victim])
             return
         nothing_left = not (g.deck.cards or g.discard.cards) if victim == PILE else not g.hand[victim].cards
-        g.next(StopStealing.of[seat, victim] if nothing_left else GoOnOrStop.of[seat, victim])
+        g.then(StopStealing.of[seat, victim] if nothing_left else GoOnOrStop.of[seat, victim])
         if victim != PILE and (symbol := SYMBOL[card]):
             if symbol == PLUS_ONE:
-                g.next(PlusOne(seat, NUMBER[card]))
+                g.then(PlusOne.of[seat, NUMBER[card]])
             elif symbol == LOOK:
-                g.next(LookAtAHand.of[seat])
+                g.then(LookAtAHand.of[seat])
             elif len(g.collection[seat].cards) >= 2:
-                g.next(SwapTwoForThree(seat))
+                g.then(SwapTwoForThree.of[seat])
 
 
 def raid_of(seat: int, victim: int) -> Act:
@@ -269,7 +270,7 @@ class GoOnOrStop(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         go_on = option.verb == GO_ON
-        g.next(DrawACard.of[self.seat, self.victim] if go_on else StopStealing.of[self.seat, self.victim])
+        g.then(DrawACard.of[self.seat, self.victim] if go_on else StopStealing.of[self.seat, self.victim])
 
 
 @dataclass(slots=True)
@@ -295,9 +296,9 @@ class StopStealing(Step):
     def run(self, g: Greed) -> None:
         with_crook = CROOK in g.middle.cards
         if with_crook:
-            g.next(ReturnTheCrook.of[self.victim])
+            g.then(ReturnTheCrook.of[self.victim])
             if g.collection[self.victim].cards:
-                g.next(TakeACard.of[self.seat, self.victim])
+                g.then(TakeACard.of[self.seat, self.victim])
         for card in [card for card in g.middle.cards if card != CROOK]:
             g.move(card, g.middle, g.collection[self.seat])
 
@@ -369,7 +370,7 @@ class SwapTwoForThree(Choice):
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
             g.move(option.cards[0], g.collection[self.seat], g.discard)
-            g.next(SwapTheSecond(self.seat))
+            g.then(SwapTheSecond.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -396,9 +397,9 @@ class RefillYourHand(Step):
         if len(g.hand[self.seat].cards) == 1:
             g.draw(g.hand[self.seat], HAND)
         elif g.collection[self.seat].cards:
-            g.next(TradeANumberIn.of[self.seat])
+            g.then(TradeANumberIn.of[self.seat])
         if self.victim != PILE:
-            g.next(RefillTheVictim.of[self.victim])
+            g.then(RefillTheVictim.of[self.victim])
 
 
 @dataclass(slots=True)
@@ -435,11 +436,11 @@ class CheckForAWinner(Step):
     def run(self, g: Greed) -> None:
         if max(g.sets(self.seat)) >= WINNING_SET:
             g.winner = self.seat + 1
-            g.next(EndTheGame(self.seat))
+            g.then(EndTheGame(self.seat))
         elif g.turns == g.settings.max_rounds * g.n:
-            g.next(EndTheGame(self.seat))
+            g.then(EndTheGame(self.seat))
         else:
-            g.next(TakeATurn.of[g.next_seat(self.seat)])
+            g.then(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)
@@ -464,4 +465,4 @@ class EndTheGame(Step):
         g.game += 1
         g.tell_scores(over=g.game == g.n)
         if g.game < g.n:
-            g.next(SetUp(g.next_seat(g.first - 1)))
+            g.then(SetUp(g.next_seat(g.first - 1)))

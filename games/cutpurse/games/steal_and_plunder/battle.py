@@ -51,7 +51,7 @@ class AttackAPack(Step):
 
     def run(self, g: StealAndPlunder) -> None:
         g.move(self.card, g.hand[self.seat], g.battle)
-        g.next(AnswerTheTheft(self.owner, self.seat, self.owner, self.card, g.pack[self.owner][-1].number))
+        g.then(AnswerTheTheft(self.owner, self.seat, self.owner, self.card, g.pack[self.owner][-1].number))
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ class AnswerTheTheft(Choice):
     card: int
     pack: int
     text: ClassVar[str] = "Do you add a card to the battle?"
+    window: ClassVar[bool] = True
 
     def act(self) -> Act:
         return Act(ATTACK, (self.card,), zone=self.pack, seat=self.owner, actor=self.thief)
@@ -78,10 +79,10 @@ class AnswerTheTheft(Choice):
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
         if option.verb == CONCEDE:
-            g.next(WinTheBattle(rival, self.owner))
+            g.then(WinTheBattle.of[rival, self.owner])
         else:
             g.move(option.cards[0], g.hand[self.seat], g.battle)
-            g.next(AnswerTheTheft(rival, self.thief, self.owner, self.card, self.pack))
+            g.then(AnswerTheTheft(rival, self.thief, self.owner, self.card, self.pack))
 
 
 @dataclass(slots=True)

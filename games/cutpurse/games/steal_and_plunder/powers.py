@@ -96,7 +96,7 @@ class AuditAHand(Step):
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, FORENSIC_AUDIT, g.spent)
         g.show(g.hand[self.target], [self.seat])
-        g.next(TakeTheirBestCard(self.seat, self.target))
+        g.then(TakeTheirBestCard.of[self.seat, self.target])
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -138,10 +139,10 @@ class StealAndPlunder(Game):
 
     def begin(self) -> None:
         if self.settings.start_method == "random":
-            self.next(SetUp(self.chance.below(self.n)))
+            self.then(SetUp(self.chance.below(self.n)))
         else:
             self.enter(self.box(self.n, self.settings), self.deck)
-            self.next(DrawForTheStart(TABLE, tuple(range(self.n))))
+            self.then(DrawForTheStart(TABLE, tuple(range(self.n))))
 
     def open_packs(self) -> list[Zone | None]:
         """SP-3.3. By seat the top pack of its stack, unless that is the locked one or there is none."""
@@ -248,7 +249,7 @@ class DrawForTheStart(Step):
             g.tell(DRAW, (card,), actor=seat)
             drawn[seat] = VALUE[card]
         best = tuple([seat for seat, value in drawn.items() if value == max(drawn.values())])
-        g.next(SetUp(best[0]) if len(best) == 1 else DrawForTheStart(TABLE, best))
+        g.then(SetUp(best[0]) if len(best) == 1 else DrawForTheStart(TABLE, best))
 
 
 @dataclass(slots=True)
@@ -271,7 +272,7 @@ class SetUp(Step):
         no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
-        g.next(BeginATurn.of[self.seat])
+        g.then(BeginATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -287,7 +288,7 @@ class BeginATurn(Step):
             assert g.turns <= LONGEST_GAME
             g.next(TakeATurn.of[seat], following)
         else:
-            g.next(following)
+            g.then(following)
 
 
 @dataclass(slots=True)
@@ -365,44 +366,36 @@ class TakeATurn(Choice):
         seat, verb, card = self.seat, option.verb, option.cards[0]
         target = TABLE if option.seat is None else option.seat
         if verb == ATTACK:
-            g.next(AttackAPack(seat, target, card))
+            g.then(AttackAPack.of[seat, target, card])
         elif verb == STEAL:
-            g.next(StealAPack(seat, target))
+            g.then(StealAPack.of[seat, target])
         elif verb == PLUNDER:
-            g.next(PlunderAPack(seat, target))
+            g.then(PlunderAPack.of[seat, target])
         elif verb == AUDIT:
-            g.next(AuditAHand(seat, target))
+            g.then(AuditAHand.of[seat, target])
         elif verb == FLEE:
-            g.next(FleeTheCountry(seat))
+            g.then(FleeTheCountry.of[seat])
         elif verb == TAX:
-            g.next(TaxAStack(seat, target))
+            g.then(TaxAStack.of[seat, target])
         else:
-            g.next(BurnAPower(seat, card))
+            g.then(BurnAPower.of[seat, card])
 
 
 def by_sort(hand: list[int]) -> tuple[list[int], list[int], list[int]]:
     """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
-    wealth: list[int] = []
-    wilds: list[int] = []
-    powers: list[int] = []
-    for card in dict.fromkeys(hand):
-        if card <= LAST_WEALTH:
-            wealth.append(card)
-        elif card <= LAST_WILD:
-            wilds.append(card)
-        else:
-            powers.append(card)
-    return wealth, wilds, powers
+    faces = list(dict.fromkeys(hand))  # ascending, as a hand is
+    wilds_from, powers_from = bisect(faces, LAST_WEALTH), bisect(faces, LAST_WILD)
+    return faces[:wilds_from], faces[wilds_from:powers_from], faces[powers_from:]
 
 
 def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
-    options = []
+    options: list[Option] = []
     for industry in wealth:
         if hand.count(industry) > 1:
             options.append(FORM_PACK[industry][industry])
-        if wilds:
-            options += [FORM_PACK[industry][wild] for wild in wilds]
+        for wild in wilds:
+            options.append(FORM_PACK[industry][wild])
     return options
 
 
@@ -438,14 +431,15 @@ class ReloadTheHands(Step):
 
     def run(self, g: StealAndPlunder) -> None:
         if not g.deck.cards and not any(hand.cards for hand in g.hand):
-            g.next(EndTheGame(TABLE))
+            g.then(EndTheGame(TABLE))
             return
         for seat in g.seats_from(self.seat):
             hand = g.hand[seat]
-            g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
+            if g.deck.cards and len(hand.cards) < HAND_SIZE:
+                g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
-        g.next(BeginATurn.of[g.start_token - 1])
+        g.then(BeginATurn.of[g.start_token - 1])
 
 
 @dataclass(slots=True)
@@ -470,4 +464,4 @@ class EndTheGame(Step):
         over = decided or g.game == g.settings.max_games
         g.tell_scores(over)
         if not over:
-            g.next(SetUp(g.next_seat(g.start_token - 1)))
+            g.then(SetUp(g.next_seat(g.start_token - 1)))

@@ -64,7 +64,7 @@ class PlayACard(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.move(self.card, g.piracy_hand[self.seat], g.in_play)
-        g.next(AnyYarr.of[self.seat], CarryItOut(self.seat, self.card, self.target))
+        g.next(AnyYarr.of[self.seat], CarryItOut.of[self.seat, self.card, self.target])
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class AnyYarr(Poll):
             if answers[seat] != PASS:
                 g.tell(NULLIFY, (YARR,), actor=seat)
                 g.move(YARR, g.piracy_hand[seat], g.in_play)
-                g.next(AnyYarr.of[seat], Nullify(seat))
+                g.next(AnyYarr.of[seat], Nullify.of[seat])
                 return
 
 
@@ -112,12 +112,12 @@ class CarryItOut(Step):
     def run(self, g: StolenTreasure) -> None:
         seat, card = self.seat, self.card
         if card == PLUNDER:
-            g.next(Plunder(seat, PLUNDERED))
+            g.then(Plunder.of[seat, PLUNDERED])
         elif card == KRAKEN:
-            g.next(ReleaseTheKraken(seat))
+            g.then(ReleaseTheKraken(seat))
         else:
             targets = g.opponents(seat) if self.target == NOBODY else [self.target]
-            g.next(*[DivertOrSuffer(target, seat, card) for target in targets])
+            g.next(*[DivertOrSuffer.of[target, seat, card] for target in targets])
 
 
 @dataclass(slots=True)
@@ -129,6 +129,7 @@ class DivertOrSuffer(Choice):
     active: int
     card: int
     text: ClassVar[str] = "Play Pirate's Code, or let it happen?"
+    window: ClassVar[bool] = True
 
     def act(self) -> Act:
         return Act(BEFALL, (self.card,), seat=self.seat)
@@ -141,11 +142,11 @@ class DivertOrSuffer(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.seat is None:
             # Below all other instances, just above FinishTheAction, which is the lowest step: they go in their order.
-            g.agenda.insert(1, Befall(self.seat, self.active, self.card))
+            g.agenda.insert(1, Befall.of[self.seat, self.active, self.card])
             return
         g.move(CODE, g.piracy_hand[self.seat], g.in_play)
-        again = DivertOrSuffer(self.seat, self.active, self.card)
-        g.next(AnyYarr.of[self.seat], Divert(self.seat, option.seat), again)
+        again = DivertOrSuffer.of[self.seat, self.active, self.card]
+        g.next(AnyYarr.of[self.seat], Divert.of[self.seat, option.seat], again)
 
 
 @dataclass(slots=True)
@@ -160,7 +161,7 @@ class Divert(Step):
     def run(self, g: StolenTreasure) -> None:
         beneath = g.agenda.pop()
         assert isinstance(beneath, DivertOrSuffer)
-        g.next(DivertOrSuffer(self.to, beneath.active, beneath.card))
+        g.then(DivertOrSuffer.of[self.to, beneath.active, beneath.card])
 
 
 @dataclass(slots=True)
@@ -179,21 +180,21 @@ class Befall(Step):
     def run(self, g: StolenTreasure) -> None:
         target, active, card = self.seat, self.active, self.card
         if card == BOMBS_AWAY:
-            g.next(DropBombs(target))
+            g.then(DropBombs.of[target])
             return
         if card == HOOK:
-            g.next(LoseTheNextTurn(target))
+            g.then(LoseTheNextTurn.of[target])
         if target == active:
             return
         if card in (HOOK, SKULDUGGERY):
-            g.next(StealACard(active, target, card))
+            g.then(StealACard.of[active, target, card])
         elif card == SPYGLASS:
-            g.next(SwapHands(active, target))
+            g.then(SwapHands.of[active, target])
         elif card == X_MARKS_THE_SPOT:
             if g.buried[target].cards:
-                g.next(DigUp(active, target))
+                g.then(DigUp.of[active, target])
         else:
-            g.next(YoHoHo(active, target))
+            g.then(YoHoHo.of[active, target])
 
 
 @dataclass(slots=True)
@@ -204,7 +205,7 @@ class Plunder(Step):
 
     def run(self, g: StolenTreasure) -> None:
         if self.left and g.treasure_to_draw():
-            g.next(ChooseAPile(self.seat), Plunder(self.seat, self.left - 1))
+            g.next(ChooseAPile.of[self.seat], Plunder.of[self.seat, self.left - 1])
 
 
 @dataclass(slots=True)
@@ -247,9 +248,9 @@ class StealACard(Step):
         if not size:
             return
         if g.settings.true_random_theft:
-            g.next(TakeARandomCard(self.seat, self.target, self.card, g.chance.below(size) < treasure))
+            g.then(TakeARandomCard.of[self.seat, self.target, self.card, g.chance.below(size) < treasure])
         else:
-            g.next(NameAKind(self.seat, self.target, self.card))
+            g.then(NameAKind.of[self.seat, self.target, self.card])
 
 
 @dataclass(slots=True)
@@ -267,7 +268,7 @@ class NameAKind(Choice):
         return options
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        g.next(TakeARandomCard(self.seat, self.target, self.card, option.verb == TAKE_TREASURE))
+        g.then(TakeARandomCard.of[self.seat, self.target, self.card, option.verb == TAKE_TREASURE])
 
 
 @dataclass(slots=True)
@@ -287,9 +288,9 @@ class TakeARandomCard(Step):
             g.move_random(hands[self.target], hands[seat], columns=(g.turn,))
             return
         g.move_random(hands[self.target], g.taken, shown=bit(seat))
-        g.next(KeepWhatWasTaken(seat))
+        g.then(KeepWhatWasTaken.of[seat])
         if g.hand_size(seat):
-            g.next(GiveACard(seat, self.target, self.treasure))
+            g.then(GiveACard.of[seat, self.target, self.treasure])
 
 
 @dataclass(slots=True)
@@ -383,7 +384,7 @@ class DropBombs(Step):
     def run(self, g: StolenTreasure) -> None:
         hand = g.piracy_hand[self.seat]
         if len(hand.cards) > BOMBED:
-            g.next(DiscardPiracy(self.seat, BOMBED))
+            g.then(DiscardPiracy.of[self.seat, BOMBED])
         else:
             g.move_all(hand, g.piracy_discards)
 
@@ -401,4 +402,4 @@ class DiscardPiracy(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
         if self.left > 1:
-            g.next(DiscardPiracy(self.seat, self.left - 1))
+            g.then(DiscardPiracy.of[self.seat, self.left - 1])

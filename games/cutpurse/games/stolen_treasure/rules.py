@@ -127,18 +127,27 @@ class StolenTreasure(Game):
     def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
         """ST-1.1, ST-1.2. What a card is worth follows from the settings."""
         super().__init__(seats, settings, chance)
-        self.value = VALUES[:]  # by card; never changed, so forks share it
-        for name, value in self.settings.values:
-            self.value[WORDS.card_named(name)] = value
+        self.value = self.values(self.settings)  # by card; never changed, so forks share it
+
+    @classmethod
+    def values(cls, settings: StolenTreasureSettings) -> list[int]:
+        """ST-1.2. As printed, or as the setting says."""
+        values = VALUES[:]
+        for name, value in settings.values:
+            values[WORDS.card_named(name)] = value
+        return values
 
     @classmethod
     def box(cls, seats: int, settings: StolenTreasureSettings) -> list[int]:
         """ST-1.1, ST-1.3. 50 treasure and 45 piracy cards."""
-        return [card for card, copies in enumerate(COPIES) for _ in range(copies)]
+        cards: list[int] = []
+        for card, copies in enumerate(COPIES):
+            cards += [card] * copies
+        return cards
 
     def begin(self) -> None:
         seat = self.settings.first_seat
-        self.next(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
+        self.then(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
     # -- piles
     def treasure_to_draw(self) -> list[Zone]:
@@ -184,12 +193,12 @@ class StolenTreasure(Game):
         """
         cards, since = zone.cards, zone.columns[0] if zone.columns else []
         offered: list[Option] = []
-        last = (FACE_DOWN, 0)
+        last_card = last_since = FACE_DOWN
         for place in places:
             card = cards[place]
-            if (card, since[place]) == last:
+            if card == last_card and since[place] == last_since:
                 continue
-            last = card, since[place]
+            last_card, last_since = card, since[place]
             option = options[card]
             if (copies := cards.count(card)) > 1:
                 first = cards.index(card)
@@ -355,7 +364,7 @@ class SetUp(Step):
         for _ in range(g.settings.start_piracy):
             for seat in g.seats_from(self.seat):
                 g.move_top(g.piracy_pile, g.piracy_hand[seat])
-        g.next(TakeATurn.of[self.seat])
+        g.then(TakeATurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -367,10 +376,10 @@ class TakeATurn(Step):
         if g.skip_next[self.seat]:
             g.tell(SKIPPED, actor=self.seat)
             g.count("skip_next", 0, self.seat)
-            g.next(EndTheTurn.of[self.seat])
+            g.then(EndTheTurn.of[self.seat])
         else:
             g.actions_left = ACTIONS
-            g.next(TakeAnAction.of[self.seat])
+            g.then(TakeAnAction.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -418,23 +427,23 @@ class TakeAnAction(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
         if verb == END_TURN:
-            g.next(EndTheTurn.of[seat])
+            g.then(EndTheTurn.of[seat])
             return
         g.actions_left -= 1
         target = NOBODY if option.seat is None else option.seat
         if verb == DRAW:
             g.draw(seat, option.zone)
-            g.next(FinishTheAction.of[seat])
+            g.then(FinishTheAction.of[seat])
         elif verb == BURY:
             hand = g.treasure_hand[seat]
             card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
-            g.next(FinishTheAction.of[seat])
+            g.then(FinishTheAction.of[seat])
         elif verb == WAGER:
-            g.next(StakeTreasure(seat, target), FinishTheAction(seat, target=target))
+            g.next(StakeTreasure.of[seat, target], FinishTheAction(seat, target=target))
         else:
             card = option.cards[0]
-            g.next(PlayACard(seat, card, target), FinishTheAction.of[seat, card, target])
+            g.next(PlayACard.of[seat, card, target], FinishTheAction.of[seat, card, target])
 
 
 @dataclass(slots=True)
@@ -454,7 +463,7 @@ class FinishTheAction(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.move_all(g.in_play, g.piracy_discards)
-        g.next(CheckForAWinner.of[self.seat])
+        g.then(CheckForAWinner.of[self.seat])
         if g.settings.hand_limit != "off":
             g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
 
@@ -481,7 +490,7 @@ class DiscardToTheLimit(Choice):
         else:
             g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
         if g.hand_size(self.seat) > HAND_LIMIT:
-            g.next(DiscardToTheLimit(self.seat))
+            g.then(DiscardToTheLimit(self.seat))
 
 
 @dataclass(slots=True)
@@ -505,9 +514,9 @@ class CheckForAWinner(Step):
             g.count("won", 1, winner)
             g.tell_scores(over=True)
         elif g.actions_left:
-            g.next(TakeAnAction.of[self.seat])
+            g.then(TakeAnAction.of[self.seat])
         else:
-            g.next(EndTheTurn.of[self.seat])
+            g.then(EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -516,9 +525,9 @@ class EndTheTurn(Step):
 
     def run(self, g: StolenTreasure) -> None:
         if g.turn == g.settings.max_rounds * g.n:
-            g.next(EndAfterTheLastRound(self.seat))
+            g.then(EndAfterTheLastRound(self.seat))
         else:
-            g.next(TakeATurn.of[g.next_seat(self.seat)])
+            g.then(TakeATurn.of[g.next_seat(self.seat)])
 
 
 @dataclass(slots=True)

@@ -69,11 +69,11 @@ class StakeTreasure(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, opponent = self.seat, self.opponent
         if option.verb == DONE:
-            g.next(MatchTheStake(opponent, seat, g.value_of(g.stake[seat].cards)))
+            g.then(MatchTheStake(opponent, seat, g.value_of(g.stake[seat].cards)))
             return
         hand = g.treasure_hand[seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[seat])
-        g.next(StakeTreasure.of[seat, opponent])
+        g.then(StakeTreasure.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -116,11 +116,11 @@ class MatchTheStake(Choice):
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.verb == DONE:
-            g.next(AnyParley.of[self.active, self.seat])
+            g.then(AnyParley.of[self.active, self.seat])
             return
         hand = g.treasure_hand[self.seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[self.seat])
-        g.next(MatchTheStake(self.seat, self.active, self.stake))
+        g.then(MatchTheStake(self.seat, self.active, self.stake))
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class AnyParley(Poll):
                 g.move(PARLEY, g.piracy_hand[seat], g.in_play)
                 g.next(AnyYarr.of[seat], Surrender(seat, winner), AnyParley.of[self.seat, self.opponent])
                 return
-        g.next(DecideTheWager.of[self.seat, self.opponent])
+        g.then(DecideTheWager.of[self.seat, self.opponent])
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class Surrender(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.agenda.pop()
-        g.next(TakeTheStakes.of[self.winner, self.seat])
+        g.then(TakeTheStakes.of[self.winner, self.seat])
 
 
 @dataclass(slots=True)
@@ -172,11 +172,11 @@ class DecideTheWager(Step):
     def run(self, g: StolenTreasure) -> None:
         seat, opponent = self.seat, self.opponent
         if g.settings.wager_method == "rps":
-            g.next(ShowASign(seat, opponent, SIGN_TIES))
+            g.then(ShowASign(seat, opponent, SIGN_TIES))
         elif g.settings.wager_method == "die":
-            g.next(RollTheDice(seat, opponent, DIE_TIES))
+            g.then(RollTheDice(seat, opponent, DIE_TIES))
         else:
-            g.next(TossACoin.of[seat, opponent])
+            g.then(TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class TossACoin(Step):
     def run(self, g: StolenTreasure) -> None:
         winner, loser = (self.seat, self.opponent) if g.chance.below(2) == 0 else (self.opponent, self.seat)
         g.tell(COIN, seat=winner)
-        g.next(TakeTheStakes.of[winner, loser])
+        g.then(TakeTheStakes.of[winner, loser])
 
 
 @dataclass(slots=True)
@@ -204,11 +204,11 @@ class RollTheDice(Step):
         g.tell(ROLL, actor=seat, number=mine)
         g.tell(ROLL, actor=opponent, number=other)
         if mine > other:
-            g.next(TakeTheStakes.of[seat, opponent])
+            g.then(TakeTheStakes.of[seat, opponent])
         elif other > mine:
-            g.next(TakeTheStakes.of[opponent, seat])
+            g.then(TakeTheStakes.of[opponent, seat])
         else:
-            g.next(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
+            g.then(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)
@@ -231,11 +231,11 @@ class ShowASign(Poll):
         g.tell(mine, actor=seat)
         g.tell(other, actor=opponent)
         if BEATS[mine] == other:
-            g.next(TakeTheStakes.of[seat, opponent])
+            g.then(TakeTheStakes.of[seat, opponent])
         elif BEATS[other] == mine:
-            g.next(TakeTheStakes.of[opponent, seat])
+            g.then(TakeTheStakes.of[opponent, seat])
         else:
-            g.next(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
+            g.then(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
 
 @dataclass(slots=True)

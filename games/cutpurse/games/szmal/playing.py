@@ -51,15 +51,15 @@ class Resolve(Step):
         seat, card = self.seat, CARDS[self.card]
         if card.cost and not g.free_costs[seat]:
             if card.cost.cash and g.price(seat, self.card) == 0:
-                g.next(Play(seat, self.card, 0))
+                g.then(Play.of[seat, self.card, 0])
             elif g.ways_to_pay(seat, self.card):
-                g.next(PayTheCost(seat, self.card))
+                g.then(PayTheCost.of[seat, self.card])
             else:
                 g.fail(seat, self.card)
         elif card.need and not g.free_needs[seat] and not card.need.is_met(g, seat):
             g.fail(seat, self.card)
         else:
-            g.next(Play(seat, self.card, 0))
+            g.then(Play.of[seat, self.card, 0])
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class PayTheCost(Choice):
             paid = g.leave(seat, option.cards[0], g.hand[seat])
         else:  # a card of the hand, which is no loss
             g.move(option.cards[0], g.hand[seat], g.discard)
-        g.next(Play(seat, self.card, paid))
+        g.then(Play.of[seat, self.card, paid])
 
 
 @dataclass(slots=True)
@@ -107,9 +107,9 @@ class Play(Step):
         g.plays += 1
         assert g.plays < MOST_PLAYS, f"{g.plays} plays in a game"
         sort = CARDS[card].sort
-        triggers, text = TriggersOfThePlay(seat, card), CarryOutTheText(seat, card, card, self.paid)
+        triggers, text = TriggersOfThePlay.of[seat, card], CarryOutTheText.of[seat, card, card, self.paid]
         if sort == "action":
-            g.next(triggers, text, TriggersAfterAnAction(seat, card), PutTheActionAway(seat, card))
+            g.next(triggers, text, TriggersAfterAnAction.of[seat, card], PutTheActionAway.of[seat, card])
             return
         g.next(triggers, text)
         if sort == "thug":
@@ -183,7 +183,7 @@ class CopyAThug(Choice):
     def chosen(self, g: Szmal, option: Option) -> None:
         thugs, (copied,) = g.thugs[self.seat], option.cards
         g.count_card(thugs, thugs.cards.index(RUBBERFACE), COUNTS_AS, copied)
-        g.next(CarryOutTheText(self.seat, RUBBERFACE, copied, 0))
+        g.then(CarryOutTheText.of[self.seat, RUBBERFACE, copied, 0])
 
 
 @dataclass(slots=True)
@@ -198,7 +198,7 @@ class PlayAnotherCard(Choice):
     def chosen(self, g: Szmal, option: Option) -> None:
         if option != PASS:
             g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
-            g.next(Resolve(self.seat, option.cards[0]))
+            g.then(Resolve.of[self.seat, option.cards[0]])
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
@@ -81,6 +82,11 @@ TAKE_BACK_CARD: Final = [Option(TAKE_BACK, (card,)) for card in _CARDS]
 DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in _CARDS]
 LOSE_CARD: Final = [Option(LOSE, (card,)) for card in _CARDS]
 
+# The counters of effects by seat: those of a turn, those that were set up for it, and those set up for the next.
+of_this_turn: Final = attrgetter(*THIS_TURN)
+of_last_turn: Final = attrgetter(*[name for name, _ in NEXT_TURN])
+of_next_turn: Final = attrgetter(*[f"next_{name}" for name, _ in NEXT_TURN])
+
 
 class Szmal(Game):
     """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
@@ -116,7 +122,7 @@ class Szmal(Game):
         return list(NUMBERS)
 
     def begin(self) -> None:
-        self.next(SetUp(TABLE))
+        self.then(SetUp(TABLE))
 
     def scores(self) -> list[int]:
         """SZ-6.2, SZ-6.3. Cash, and $10,000 for each marker in play; cards in hand are worth nothing."""
@@ -271,21 +277,21 @@ class Szmal(Game):
     def put_markers(self, seat: int, markers: int) -> None:
         """SZ-7.21. On a Holding of his choice; without one there is nothing to choose."""
         if markers and self.holdings[seat].cards:
-            self.next(PutMarkers(seat, markers))
+            self.then(PutMarkers(seat, markers))
 
     def copy_a_thug(self, seat: int) -> None:
         """SZ-7.4. Without another Thug 54 stays blank."""
         if len(self.thugs[seat].cards) > 1:
-            self.next(CopyAThug(seat))
+            self.then(CopyAThug(seat))
 
     def play_at_once(self, seat: int, card: int) -> None:
         """SZ-7.3. A card found in the deck, without Cost and Need."""
-        self.next(Play(seat, card, 0))
+        self.then(Play(seat, card, 0))
 
     def may_play_another(self, seat: int) -> None:
         """SZ-7.8. If there is a card in his hand."""
         if self.hand[seat].cards:
-            self.next(PlayAnotherCard(seat))
+            self.then(PlayAnotherCard(seat))
 
     def redo_thugs(self, seat: int) -> None:
         """SZ-7.6. The plain text of each Thug of an earlier round, in the order of their plays; a blank 54 has none."""
@@ -347,7 +353,7 @@ class SetUp(Step):
         for pile in g.pile:
             for _ in range(PILE):
                 g.move_top(g.deck, pile)
-        g.next(BeginARound(TABLE))
+        g.then(BeginARound.of[TABLE])
 
 
 @dataclass(slots=True)
@@ -359,15 +365,15 @@ class BeginARound(Step):
         for seat in range(g.n):
             g.move_all(g.pile[seat], g.draft[seat])
         if g.round < FIRST_PLAY:
-            g.next(PickACard(TABLE), BeginARound(TABLE))
+            g.next(PickACard.of[TABLE], BeginARound.of[TABLE])
         else:
             g.next(
-                PickACard(TABLE),
-                ChooseACard(TABLE),
-                PlayExtraCards(TABLE),
-                CarryOutEachTurn(TABLE),
-                SufferDelayedLosses(TABLE),
-                EndTheTurn(TABLE),
+                PickACard.of[TABLE],
+                ChooseACard.of[TABLE],
+                PlayExtraCards.of[TABLE],
+                CarryOutEachTurn.of[TABLE],
+                SufferDelayedLosses.of[TABLE],
+                EndTheTurn.of[TABLE],
             )
 
 
@@ -418,7 +424,7 @@ class ChooseACard(Poll):
             g.tell(CHOOSE, option.cards, actor=seat)
             g.move(option.cards[0], g.hand[seat], g.resolving[seat])
         played = sorted([(option.cards[0], seat) for seat, option in answers.items()])
-        g.next(*[Resolve(seat, card) for card, seat in played])
+        g.next(*[Resolve.of[seat, card] for card, seat in played])
 
 
 @dataclass(slots=True)
@@ -429,9 +435,9 @@ class PlayExtraCards(Step):
         for seat in range(g.n):
             if g.extra_plays[seat]:
                 g.count("extra_plays", g.extra_plays[seat] - 1, seat)
-                g.next(PlayExtraCards(TABLE))
+                g.then(PlayExtraCards.of[TABLE])
                 if g.hand[seat].cards:
-                    g.next(PlayAnExtraCard(seat))
+                    g.then(PlayAnExtraCard.of[seat])
                 return
 
 
@@ -446,7 +452,7 @@ class PlayAnExtraCard(Choice):
 
     def chosen(self, g: Szmal, option: Option) -> None:
         g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
-        g.next(Resolve(self.seat, option.cards[0]))
+        g.then(Resolve.of[self.seat, option.cards[0]])
 
 
 @dataclass(slots=True)
@@ -465,7 +471,7 @@ class SufferDelayedLosses(Step):
     def run(self, g: Szmal) -> None:
         due = [(number, getattr(g, f"losses_{number}")) for number in DELAYED_LOSS]
         g.next(
-            *[LoseACard(owner, number) for number, times in due for owner in range(g.n) for _ in range(times[owner])]
+            *[LoseACard.of[owner, number] for number, times in due for owner in range(g.n) for _ in range(times[owner])]
         )
 
 
@@ -505,22 +511,24 @@ class EndTheTurn(Step):
     def run(self, g: Szmal) -> None:
         last = g.round == ROUNDS
         nothing = [0] * g.n
-        for name in THIS_TURN:
-            self.change(g, name, nothing)
-        for name, _ in NEXT_TURN:
-            ahead = getattr(g, f"next_{name}")
-            if ahead != nothing or getattr(g, name) != nothing:
+        for name, now in zip(THIS_TURN, of_this_turn(g), strict=True):
+            if now != nothing:
+                self.change(g, name, nothing)
+        for (name, _), now, ahead in zip(NEXT_TURN, of_last_turn(g), of_next_turn(g), strict=True):
+            if ahead != nothing or now != nothing:
                 self.change(g, name, nothing if last else ahead)
                 self.change(g, f"next_{name}", nothing)
         for thugs in g.thugs:
-            if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
+            if thugs.cards and (any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED))):
                 for place in range(len(thugs.cards)):
                     g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
                     g.count_card(thugs, place, NEXT_ARMED, 0)
         for kept in g.kept:
-            for card in [c for c, until in zip(kept.cards, column(kept, UNTIL_ROUND), strict=True) if until <= g.round]:
-                g.move(card, kept, g.discard)
-        g.next(CountUp(TABLE) if last else BeginARound(TABLE))
+            if kept.cards:
+                until = dict(zip(kept.cards, column(kept, UNTIL_ROUND), strict=True))
+                for card in [card for card in until if until[card] <= g.round]:
+                    g.move(card, kept, g.discard)
+        g.then(CountUp(TABLE) if last else BeginARound.of[TABLE])
 
     def change(self, g: Szmal, name: str, values: list[int]) -> None:
         old: list[int] = getattr(g, name)
