@@ -7,6 +7,7 @@ import pytest
 from cutpurse.engine.agenda import PASS, Option
 from cutpurse.engine.errors import IllegalAnswer, SettingsError, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause, Match
+from cutpurse.engine.record import write_record
 from cutpurse.games import GAMES
 from tests.engine.toy import STAR, TAKE, YES, Toy, Window
 
@@ -14,8 +15,8 @@ KEY = bytes(range(32))
 NO_CARD = 99
 
 
-def toy_match(rounds: int = 3, seats: int = 2) -> Match:
-    return Match(Toy, [f"bot {i}" for i in range(seats)], KEY, {"rounds": rounds}, log=True)
+def toy_match(rounds: int = 3, seats: int = 2, hold_polls: bool = False) -> Match:
+    return Match(Toy, [f"bot {i}" for i in range(seats)], KEY, {"rounds": rounds}, log=True, hold_polls=hold_polls)
 
 
 def asked(match: Match) -> Decision:
@@ -202,3 +203,114 @@ def test_a_match_of_nothing_but_faults_comes_to_its_end(name: str) -> None:
     assert set(result.end_causes) == {EndCause.CRASHED}
     assert len(match.faults) == FAULTS * rules.usual_seats
     assert min(result.places) == 1
+
+
+def test_the_place_of_the_safe_option_among_the_options() -> None:
+    match = toy_match()
+    assert asked(match).options[match.safe_option(0)] == PASS
+    with pytest.raises(WrongDecision, match="seat 1 is asked nothing, so it has no safe option"):
+        match.safe_option(1)
+
+
+def test_how_often_an_answer_may_still_be_corrected() -> None:
+    match = toy_match()
+    left = [match.corrections_left(0)]
+    while asked(match).seat == 0:
+        with pytest.raises(IllegalAnswer):
+            match.answer(0, 0, NO_CARD)
+        left.append(match.corrections_left(0))
+    assert left == [2, 2, 1, 0]
+
+
+def test_how_many_decisions_a_seat_was_put() -> None:
+    match = toy_match()
+    before = [match.asked(seat) for seat in (0, 1)]
+    match.answer(0, 0, PASS)
+    assert (before, [match.asked(seat) for seat in (0, 1)]) == ([1, 0], [1, 1])
+
+
+def is_held(match: Match) -> bool:
+    return match.held  # a call, since mypy believes that an attribute stays what it was
+
+
+def test_a_window_is_held_until_it_is_released_even_if_nobody_is_asked() -> None:
+    match = toy_match(rounds=3, hold_polls=True)
+    assert not is_held(match)
+    match.answer(0, 0, PASS)
+    assert is_held(match)
+    assert not match.over
+    assert match.decisions() == []
+    assert isinstance(match.game.question, Window)
+    with pytest.raises(WrongDecision, match="goes on: a window is held"):
+        match.result()
+    match.release()
+    assert not is_held(match)
+    assert asked(match).seat == 1
+    with pytest.raises(WrongDecision, match="no window is held"):
+        match.release()
+
+
+def test_the_last_answer_of_a_window_is_sealed_until_the_release() -> None:
+    match = toy_match(seats=3, hold_polls=True)
+    with_a_star(match, 1, 2)
+    match.answer(0, 0, PASS)
+    before = match.game.view(None).to_bytes()
+    match.answer(2, 0, Option(YES, (STAR,)))
+    assert not is_held(match)
+    match.answer(1, 0, Option(YES, (STAR,)))
+    assert is_held(match)
+    assert match.game.view(None).to_bytes() == before
+    with pytest.raises(WrongDecision):
+        match.answer(1, 0, PASS)
+    match.release()
+    assert match.game.scores() == [0, 10, 0]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_is_the_same_with_and_without_holding(name: str) -> None:
+    rules = GAMES[name]
+    lines, questions = [], []
+    for hold_polls in (False, True):
+        match = Match(rules, ["bot"] * rules.usual_seats, KEY, log=True, hold_polls=hold_polls)
+        while not match.over:
+            if match.held:
+                match.release()
+            elif decision := match.decision():
+                answer = (decision.number * 7 + decision.seat) % len(decision.options)
+                if decision.number % 40 == 39:
+                    match.give_up(decision.seat, decision.number, "")
+                else:
+                    match.answer(decision.seat, decision.number, answer)
+        lines.append(write_record(match))
+        questions.append(match.questions)
+    assert lines[0] == lines[1]
+    assert questions[0] <= questions[1], "windows in which nobody is asked are put only if they are held"
+
+
+@pytest.mark.parametrize("cause", [EndCause.VOID_SERVER, EndCause.VOID_OPERATOR])
+def test_a_void_match_is_over_and_has_no_places(cause: EndCause) -> None:
+    match = toy_match()
+    match.void(cause)
+    assert match.over
+    assert match.decisions() == []
+    result = match.result()
+    assert result.voided
+    assert (result.scores, result.places, result.end_causes) == ((), (), (cause, cause))
+    match.void(EndCause.VOID_OPERATOR)
+    assert match.result() == result, "a second time changes nothing"
+    with pytest.raises(WrongDecision):
+        match.answer(0, 0, PASS)
+
+
+def test_a_match_that_has_just_ended_can_still_be_voided() -> None:
+    match = toy_match(rounds=1)
+    match.answer(0, 0, PASS)
+    assert not match.result().voided
+    match.void(EndCause.VOID_SERVER)
+    assert match.result().voided
+
+
+@pytest.mark.parametrize("cause", [cause for cause in EndCause if not cause.is_void])
+def test_no_other_cause_voids_a_match(cause: EndCause) -> None:
+    with pytest.raises(ValueError, match=f"not for the cause {cause.value}"):
+        toy_match().void(cause)

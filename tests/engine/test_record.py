@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import RecordError
-from cutpurse.engine.match import Match
+from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, replay, verify, write_record
 from cutpurse.engine.words import Words
 from tests.engine.toy import Toy
@@ -190,3 +190,75 @@ def test_every_verb_has_its_own_name() -> None:
         words.verb_named("juggle")
     with pytest.raises(KeyError):
         words.card_named("moon")
+
+
+@pytest.mark.parametrize("cause", [EndCause.TIMEOUT, EndCause.DISCONNECTED])
+def test_a_safe_option_says_for_which_cause_it_was_taken(cause: EndCause) -> None:
+    match = Match(Toy, ["ann", "bob"], KEY, {"rounds": 9}, log=True)
+    while decision := match.decision():
+        match.fault(decision.seat, decision.number, cause, "no answer in 1150 ms")
+    line = write_record(match)
+    assert len(verify(line, Toy)) == 4
+    body = json.loads(line)
+    assert {choice[-1] for choice in body["choices"]} == {cause.value}
+    assert body["result"]["end_causes"] == [cause.value] * 2
+
+
+def voided(after: int, hold_polls: bool, cause: EndCause = EndCause.VOID_SERVER) -> Match:
+    """A match that is voided after so many answers, as soon as it waits for another or holds a window."""
+    match = Match(Toy, ["ann", "bob"], KEY, {"rounds": 9}, log=True, hold_polls=hold_polls)
+    answers = 0
+    while not match.over:
+        if answers == after:
+            match.void(cause)
+        elif decision := match.decision():
+            match.answer(decision.seat, decision.number, 0)
+            answers += 1
+        else:
+            match.release()
+    return match
+
+
+def test_a_void_match_is_recorded_up_to_where_it_was_voided() -> None:
+    whole = len(voided(99, hold_polls=False).choices)
+    assert whole > 5
+    for after in range(whole):
+        match = voided(after, hold_polls=False)
+        line = write_record(match)
+        checked = verify(line, Toy)
+        assert "the match is void: void_server" in checked
+        assert len(checked) == 4
+        body = json.loads(line)
+        assert len(body["choices"]) == after
+        assert body["result"] == {"end_causes": ["void_server"] * 2, "places": [], "scores": []}
+        assert write_record(voided(after, hold_polls=True)) == line, "voided while a window is held"
+
+
+def test_a_match_that_was_voided_at_its_very_end_is_verified() -> None:
+    match = played()
+    match.void(EndCause.VOID_OPERATOR)
+    assert "the match is void: void_operator" in verify(write_record(match), Toy)
+
+
+def test_a_record_cannot_claim_to_be_void_and_go_on(line: str) -> None:
+    result = {"end_causes": ["void_server"] * 2, "places": [], "scores": []}
+    cut = json.loads(line)["choices"][:-1]
+    with pytest.raises(RecordError, match="was not told what the record says"):
+        verify(changed(line, result=result, choices=cut), Toy)
+    with pytest.raises(RecordError, match="the result is not"):
+        verify(changed(line, result={**result, "end_causes": ["void_server", "normal"]}), Toy)
+    with pytest.raises(RecordError, match="the record ends after"):
+        verify(changed(line, choices=cut), Toy)
+
+
+def test_a_choice_is_never_void(line: str) -> None:
+    choices = json.loads(line)["choices"]
+    choices[0] = [*choices[0][:3], "void_server"]
+    with pytest.raises(RecordError, match="void_server voids a match and takes no safe option"):
+        verify(changed(line, choices=choices), Toy)
+
+
+@pytest.mark.parametrize("result", [[], "won", None])
+def test_a_result_that_is_no_object_is_refused(line: str, result: object) -> None:
+    with pytest.raises(RecordError, match="its result is no object of names with values"):
+        verify(changed(line, result=result), Toy)

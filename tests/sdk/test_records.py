@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.engine.record import read_record
+from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.record import read_record, write_record
 from cutpurse.games import GAMES
 from cutpurse.sdk.local import play
 from cutpurse.sdk.positions import ask_again
@@ -25,6 +26,22 @@ def record(tmp_path: Path) -> Path:
     path = tmp_path / "run.jsonl"
     play("greed", [bot_file(tmp_path, FIRST), "random", "random"], matches=3, seed=5, record=path)
     return path
+
+
+def test_a_replay_says_why_safe_options_were_taken_and_that_a_match_is_void(tmp_path: Path) -> None:
+    match = Match(GAMES["greed"], ["ann", "bob"], bytes(32), log=True)
+    for cause in (EndCause.TIMEOUT, EndCause.DISCONNECTED, EndCause.ILLEGAL, EndCause.CRASHED):
+        asked = match.decision()
+        assert asked is not None
+        match.fault(asked.seat, asked.number, cause, "")
+    match.void(EndCause.VOID_OPERATOR)
+    path = tmp_path / "void.jsonl"
+    path.write_text(write_record(match) + "\n", encoding="utf-8")
+    assert "the match is void: void_operator" in run("match", "verify", path).stdout
+    lines = run("match", "replay", path).stdout.splitlines()
+    why = [line.partition(" (the safe option: ")[2] for line in lines if "the safe option" in line]
+    assert why == ["no answer in time)", "the bot was away)", "the bot answered illegally)", "the bot crashed)"]
+    assert lines[-1] == "the match is void: void_operator"
 
 
 def redigest(text: str) -> str:

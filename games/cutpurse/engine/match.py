@@ -4,7 +4,12 @@ No clock, no network, no bot is known here: whoever drives a match puts its ques
 question with one option is answered by the match itself (the driver's PASS), so that a window in which everybody is
 asked costs no round trip and tells nothing. An illegal answer may be corrected twice; then the game's published safe
 option is taken and the seat has a fault. After three faults its seat is played on by safe options to the end, so that
-the others keep a whole game.
+the others keep a whole game. Whoever runs the platform may void a match at any moment.
+
+With `hold_polls` a window never closes by itself, not even one in which nobody really has a choice: once all answers
+are in it is held until the driver releases it. So a driver with a clock (`clocks.TimedMatch`) can let windows last
+equally long, and their speed does not tell who was really asked. What is chosen, told and recorded is the same. A
+window is a question with `window` set: every poll, and a choice to react with a card that others do not see.
 
     match = Match(GAMES["greed"], seats=["ann", "bob", "cid"], key=key)
     while decision := match.decision():
@@ -35,8 +40,17 @@ class EndCause(Enum):
     """Why a seat ended as it did; the first fault decides once it is played on."""
 
     NORMAL = "normal"
+    TIMEOUT = "timeout"
     ILLEGAL = "illegal"
     CRASHED = "crashed"
+    DISCONNECTED = "disconnected"
+    VOID_SERVER = "void_server"  # the platform failed
+    VOID_OPERATOR = "void_operator"  # whoever runs the platform ended the match
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the match of a seat that ended so counts for nothing."""
+        return self in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR)
 
 
 class Decision(NamedTuple):
@@ -73,11 +87,19 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """How a match ended: by seat the scores, the places (1 the best, ties share) and the end causes."""
+    """How a match ended: by seat the scores, the places (1 the best, ties share) and the end causes.
+
+    A void match has neither scores nor places (empty tuples), and the same end cause for every seat.
+    """
 
     scores: tuple[int, ...]
     places: tuple[int, ...]
     end_causes: tuple[EndCause, ...]
+
+    @property
+    def voided(self) -> bool:
+        """Whether the match counts for nothing."""
+        return self.end_causes[0].is_void
 
 
 class Match:
@@ -90,28 +112,41 @@ class Match:
         key: bytes,
         settings: Mapping[str, object] | None = None,
         log: bool = False,
+        hold_polls: bool = False,
     ) -> None:
-        """Sets up and deals.  Raises SettingsError.  With `log`, `game.log` keeps every event."""
+        """Sets up and deals.  Raises SettingsError.
+
+        With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`.
+        """
         self.rules = rules
         self.seats = tuple(seats)
         self.game = rules(len(seats), rules.check(len(seats), settings or {}), Chance(key))
         self.key = key
         self.choices: list[Chosen] = []  # the questions with one option left out: they follow
         self.faults: list[Fault] = []
+        self.questions = 0  # how often something was put to seats, or held; a window counts once
         self._open: dict[int, Decision] = {}
         self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
         self._asked = [0] * len(seats)  # decisions put so far, by seat
         self._played_on: dict[int, EndCause] = {}
+        self._hold_polls = hold_polls
+        self._held: tuple[int, Option] | None = None  # the answer that will close the window
+        self._void: EndCause | None = None
         self.game.start(log)
         self._advance()
 
     @property
     def over(self) -> bool:
         """Whether there is a result."""
-        return not self._open
+        return not self._open and self._held is None
+
+    @property
+    def held(self) -> bool:
+        """Whether a window has all its answers and waits for `release`; never without `hold_polls`."""
+        return self._held is not None
 
     def decisions(self) -> list[Decision]:
-        """Every open question, by seat; none when the match is over."""
+        """Every open question, by seat; none when the match is over or a window is held."""
         return list(self._open.values())
 
     def decision(self, seat: int | None = None) -> Decision | None:
@@ -119,6 +154,21 @@ class Match:
         if seat is None:
             return next(iter(self._open.values()), None)
         return self._open.get(seat)
+
+    def asked(self, seat: int) -> int:
+        """How many decisions were put to a seat so far; they are numbered from 0."""
+        return self._asked[seat]
+
+    def safe_option(self, seat: int) -> int:
+        """The place, among its options, of the safe option of a seat's open question.  Raises WrongDecision."""
+        decision = self._open.get(seat)
+        if decision is None:
+            raise WrongDecision(f"seat {seat} is asked nothing, so it has no safe option")
+        return decision.options.index(self.game.safe_option(seat, decision.options))
+
+    def corrections_left(self, seat: int) -> int:
+        """How often a seat may still correct an illegal answer to its open question; 0 if none is open."""
+        return min(CORRECTIONS, CORRECTIONS + 1 - self._wrong.get(seat, 0)) if seat in self._open else 0
 
     def answer(self, seat: int, number: int, answer: Option | int) -> None:
         """Take a seat's answer to decision `number`: an option, or its place in the list.
@@ -146,10 +196,35 @@ class Match:
         """Take the safe option for a seat, for this cause.  Raises WrongDecision as `answer` does."""
         self._fault(self._find(seat, number), cause, reason)
 
+    def release(self) -> None:
+        """Close the window that is held, and go on.  Raises WrongDecision if none is."""
+        if self._held is None:
+            raise WrongDecision("no window is held: there is nothing to release")
+        seat, option = self._held
+        self._held = None
+        self.game.choose(seat, option)
+        self._advance()
+
+    def void(self, cause: EndCause) -> None:
+        """End the match at once, for the cause VOID_SERVER or VOID_OPERATOR: it counts for nothing.
+
+        Also possible when it has just come to its end; a second time changes nothing. Windows that are held are
+        released first, so that the record is the same as without holding.
+        """
+        if not cause.is_void:
+            raise ValueError(f"a match is voided by the server or an operator, not for the cause {cause.value}")
+        while self._held is not None:
+            self.release()
+        self._open.clear()
+        self._void = self._void or cause
+
     def result(self) -> MatchResult:
         """How it ended.  Raises WrongDecision while it goes on."""
         if not self.over:
-            raise WrongDecision(f"the match goes on: {len(self._open)} decisions are open")
+            what = f"{len(self._open)} decisions are open" if self._open else "a window is held"
+            raise WrongDecision(f"the match goes on: {what}")
+        if self._void is not None:
+            return MatchResult((), (), (self._void,) * self.game.n)
         causes = [self._cause(seat) for seat in range(self.game.n)]
         return MatchResult(tuple(self.game.scores()), tuple(self.game.places()), tuple(causes))
 
@@ -169,9 +244,13 @@ class Match:
         offered = decision.options
         shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
         more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
+        try:
+            answered = f"{answer!r:.200}"
+        except ValueError:  # Python writes out no number of more than 4,300 digits
+            answered = "a number too long to be shown"
         return (
             f"decision {decision.number} of seat {decision.seat} ({decision.ask}) has options "
-            f"0-{len(offered) - 1}: {shown}{more}; it answered {answer!r:.200}"
+            f"0-{len(offered) - 1}: {shown}{more}; it answered {answered}"
         )
 
     def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
@@ -186,6 +265,9 @@ class Match:
         del self._open[decision.seat]
         self._wrong.pop(decision.seat, None)
         self.choices.append(Chosen(decision.seat, option, cause))
+        if self._hold_polls and not self._open and self.game.question.window:
+            self._held = decision.seat, option
+            return
         self.game.choose(decision.seat, option)
         if not self._open:
             self._advance()
@@ -197,15 +279,21 @@ class Match:
             for seat in seats:
                 options = game.options(seat)
                 if len(options) == 1:
-                    game.choose(seat, options[0])
+                    option = options[0]
                 elif seat in self._played_on:
                     option = game.safe_option(seat, options)
                     self.choices.append(Chosen(seat, option, self._played_on[seat]))
-                    game.choose(seat, option)
                 else:
                     self._open[seat] = Decision(seat, self._asked[seat], game.question.name(), options)
                     self._asked[seat] += 1
+                    continue
+                if self._hold_polls and not self._open and seat == seats[-1] and game.question.window:
+                    self._held = seat, option
+                    self.questions += 1
+                    return
+                game.choose(seat, option)
             if self._open:
+                self.questions += 1
                 return
 
 

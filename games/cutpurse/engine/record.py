@@ -2,7 +2,7 @@
 
 A record is the key, the game with its rules version and settings, the seats, and the options chosen, in words and not
 by index; a safe option that was taken for a seat says why. Questions with one option are left out, since they follow.
-Replaying it gives every view, every event and the result again, byte for byte.
+Replaying it gives every view, every event and the result again, byte for byte. A void match ends after its last choice.
 
 The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
 comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
@@ -135,8 +135,9 @@ def read_record(line: str) -> Record:
         body = json.loads(line)
         if body["schema"] != SCHEMA:
             raise RecordError(f"the record has schema {body['schema']}; this version reads {SCHEMA}")
-        if not isinstance(body["settings"], dict):
-            raise TypeError("its settings are no names with values")
+        for names in ("settings", "result"):
+            if not isinstance(body[names], dict):
+                raise TypeError(f"its {names} is no object of names with values")
         return Record(
             body["game"],
             body["rules"],
@@ -163,10 +164,7 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
             f"the record was made under version {record.rules} of the rules of {record.game}; "
             f"this is version {rules.words.version}"
         )
-    try:
-        match = Match(rules, record.seats, record.key, record.settings, log=True)
-    except (CutpurseError, ValueError) as problem:
-        raise RecordError(f"the record cannot begin: {problem}") from None
+    match = _begin(record, rules)
     while not match.over:
         at = len(match.choices)
         if at >= len(record.choices):
@@ -182,6 +180,27 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
             match.fault(chosen.seat, decision.number, chosen.cause, "as recorded")
         if match.choices[at] != chosen:
             raise RecordError(f"choice {at} of the record is not the safe option that was to be taken there")
+        _void_as_recorded(match, record)
+
+
+def _begin(record: Record, rules: type[Game]) -> Match:
+    """The match before its first choice; one that was voided before any is over.  Raises RecordError."""
+    try:
+        match = Match(rules, record.seats, record.key, record.settings, log=True)
+    except (CutpurseError, ValueError) as problem:
+        raise RecordError(f"the record cannot begin: {problem}") from None
+    _void_as_recorded(match, record)
+    return match
+
+
+def _void_as_recorded(match: Match, record: Record) -> None:
+    """Void the match if it has come to the place where, by its record, it was voided."""
+    causes = record.result.get("end_causes")
+    if len(match.choices) < len(record.choices) or not isinstance(causes, list):
+        return
+    for cause in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR):
+        if cause.value in causes:
+            match.void(cause)
 
 
 def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
@@ -189,7 +208,10 @@ def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
         seat, verb, fields, *cause = choice
         if not isinstance(seat, int) or not isinstance(fields, dict):
             raise TypeError("a choice is a seat, a verb and named fields")
-        return Chosen(seat, _act_from_json(words, verb, fields), EndCause(*cause) if cause else EndCause.NORMAL)
+        why = EndCause(*cause) if cause else EndCause.NORMAL
+        if why.is_void:
+            raise ValueError(f"{why.value} voids a match and takes no safe option")
+        return Chosen(seat, _act_from_json(words, verb, fields), why)
     except (ValueError, KeyError, TypeError) as problem:
         raise RecordError(f"choice {at} of the record, {choice!r:.200}, cannot be read: {problem}") from None
 
@@ -202,14 +224,17 @@ def verify(line: str, rules: type[Game]) -> list[str]:
     for match, _, _ in replay(record, rules):  # noqa: B007  # the last one is wanted
         pass
     if match is None:
-        match = Match(rules, record.seats, record.key, record.settings, log=True)
+        match = _begin(record, rules)
     again = [_choice_to_json(rules.words, chosen) for chosen in match.choices]
     if again != list(record.choices):
         raise RecordError(f"the record has {len(record.choices)} choices, and the match is over after {len(again)}")
     checked.append(f"all {len(again)} choices were possible, and the others followed by the rules")
     if (result := _result_to_json(match.result())) != record.result:
         raise RecordError(f"the result is not {record.result} but {result}")
-    checked.append(f"the result is {result['scores']}, places {result['places']}")
+    if match.result().voided:
+        checked.append(f"the match is void: {result['end_causes'][0]}")
+    else:
+        checked.append(f"the result is {result['scores']}, places {result['places']}")
     if (hashes := _event_hashes(match.game)) != list(record.events):
         if len(hashes) != len(record.events):
             raise RecordError(f"the record has events of {len(record.events)} viewers, and there are {len(hashes)}")

@@ -32,6 +32,14 @@ app = typer.Typer(
     help="Records of matches: show, test, verify.\n\nExample: cutpurse match verify run.jsonl",
 )
 
+# Why a safe option was taken for a bot.
+_WHY = {
+    EndCause.TIMEOUT: "no answer in time",
+    EndCause.ILLEGAL: "the bot answered illegally",
+    EndCause.CRASHED: "the bot crashed",
+    EndCause.DISCONNECTED: "the bot was away",
+}
+
 RecordFile = Annotated[Path, typer.Argument(metavar="FILE", help="A record, as `cutpurse play --record` writes it.")]
 
 
@@ -123,12 +131,15 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
         lines = event_lines(view_for(played, seat, told))
         told = len(played.game.log or ())
         text = f" {option_text(played.game, chosen.option)}" if seat == asked.seat else ""
-        safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: the bot {chosen.cause.value})"
+        safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: {_WHY[chosen.cause]})"
         place = len(played.choices)
         yield [*lines, f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}"]
     if played is not None:
         yield event_lines(view_for(played, seat, told))
     result = record.result
+    if not result["places"]:
+        yield [f"the match is void: {result['end_causes'][0]}"]
+        return
     yield [
         f"seat {i} ({name}): place {result['places'][i]}, score {result['scores'][i]:,}, {result['end_causes'][i]}"
         for i, name in enumerate(record.seats)

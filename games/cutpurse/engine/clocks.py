@@ -1,0 +1,315 @@
+"""A match with clocks: who has how much time, what is late, and when a window may close.
+
+Whoever drives it, a server with its streams or a test with a list of moments, hands every moment in: a float of
+seconds on one clock that never goes back. This module reads no clock, sleeps nowhere and knows no network. Durations
+are told in whole milliseconds; within, all is counted in whole microseconds, so that nothing is lost by adding up.
+
+    timed = TimedMatch(Match(rules, seats, key, hold_polls=True), TimeControl(), now)
+    for decision in timed.opened():
+        ...  # write it to its seat's stream
+        timed.handed_over(decision.seat, decision.number, now)
+    outcome = timed.answer(seat, number, option, now)  # now: when the reader had the bytes
+    closed = timed.tick(now)  # at the latest at timed.next_event_at()
+
+**How time is counted.** The clock of a decision starts when it is handed over to its stream, or `handover_ms` after it
+was put if it has not been by then: whoever does not read stops nobody. It stops at the moment handed in with the
+answer; what lies between is the thinking time. The first `grace_ms` of it are given for the network and never counted.
+The rest is taken from the base, which every decision has anew, and what goes beyond from the bank, which a seat has for
+the whole match. So an answer is in time if
+
+    thinking time <= base_ms + what is left of the bank + grace_ms
+
+(equality is in time), and it costs the bank max(0, thinking time - grace_ms - base_ms), never more than is left. A
+decision whose time is over has cost all that was left. A correction of an illegal answer runs on the same clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Final, NamedTuple
+
+from cutpurse.engine.errors import IllegalAnswer, SettingsError
+from cutpurse.engine.match import Decision, EndCause, Match, MatchResult
+from cutpurse.engine.settings import Settings, number
+
+__all__ = ["Closed", "Outcome", "OutcomeKind", "TimeControl", "TimedMatch"]
+
+_MS: Final = 1_000  # microseconds
+# A decision is closed this long after its last moment, so that an answer that was read at that moment finds it open.
+_AFTERWARDS: Final = 1 * _MS
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl(Settings):
+    """How much time there is, in ms.  Raises SettingsError for a value that is not allowed, naming what is."""
+
+    base_ms: int = number(1_000, 1, 3_600_000, text="for each decision", rule="")
+    bank_ms: int = number(10_000, 0, 86_400_000, text="beyond the base, for the whole match", rule="")
+    grace_ms: int = number(150, 0, 60_000, text="of each decision, for the network: never counted", rule="")
+    poll_floor_ms: int = number(25, 0, 10_000, text="that a window lasts at least, whoever is asked", rule="")
+    handover_ms: int = number(1_000, 0, 60_000, text="after which a decision's clock starts though not sent", rule="")
+
+    def __post_init__(self) -> None:
+        kinds = self.kinds()
+        for field in fields(self):
+            value, kind = getattr(self, field.name), kinds[field.name]
+            if type(value) is not int or not (kind.least or 0) <= value <= (kind.most or 0):
+                raise SettingsError(f"setting {field.name} cannot be {value!r:.40}; it can be: {kind.allowed()}")
+
+
+class OutcomeKind(Enum):
+    """What became of an answer."""
+
+    ACCEPTED = "accepted"
+    ILLEGAL = "illegal"  # and may be corrected, on the same clock
+    ILLEGAL_CLOSED = "illegal_closed"  # once too often: the safe option was taken
+    TOO_LATE = "too_late"
+    ALREADY_DECIDED = "already_decided"  # the seat itself has: by an answer, by giving up, by illegal answers
+    STALE = "stale"  # the match was voided while the decision was open
+    UNKNOWN_DECISION = "unknown_decision"  # never put to this seat
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an answer, and what helps to do better."""
+
+    kind: OutcomeKind
+    corrections_left: int = 0  # if illegal: how often it may still be answered
+    options_count: int = 0  # if illegal: answers are 0 to one less than this
+    late_by_ms: int = 0  # if too late, rounded up; 0: read in time, but handed in after the decision was closed
+    problem: str = ""  # if illegal, in words: what was possible
+
+
+_ACCEPTED: Final = Outcome(OutcomeKind.ACCEPTED)
+_ALREADY_DECIDED: Final = Outcome(OutcomeKind.ALREADY_DECIDED)
+_STALE: Final = Outcome(OutcomeKind.STALE)
+_UNKNOWN: Final = Outcome(OutcomeKind.UNKNOWN_DECISION)
+
+
+class Closed(NamedTuple):
+    """A decision whose time was over: the safe option was taken, and it counts as a fault."""
+
+    seat: int
+    number: int
+    cause: EndCause  # TIMEOUT, or DISCONNECTED if the seat was away
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The clock of an open decision, in microseconds."""
+
+    decision: Decision
+    deadline: int  # the last moment at which an answer is in time
+    allowed: int
+    is_handed_over: bool = False
+
+    def thought(self, now: int) -> int:
+        """The thinking time until now, from nothing to what is allowed."""
+        return self.allowed - min(max(0, self.deadline - now), self.allowed)
+
+
+class TimedMatch:
+    """A match with clocks, see the module's docstring; `match` may be read, never answered directly.
+
+    Nothing that a bot can send raises. Moments may be handed in slightly out of order, as several readers have them:
+    each answer is judged by its own.
+    """
+
+    def __init__(self, match: Match, control: TimeControl, now: float) -> None:
+        """Takes over a match that was just made; with `hold_polls`, if its windows are to have a floor."""
+        self.match = match
+        self.control = control
+        seats = len(match.seats)
+        self._base, self._grace = control.base_ms * _MS, control.grace_ms * _MS
+        self._handover = control.handover_ms * _MS
+        self._now = _us(now)  # the latest moment that was handed in
+        self._clocks: list[_Clock | None] = [None] * seats
+        self._bank = [control.bank_ms * _MS] * seats
+        self._thought = [0] * seats
+        self._away = [False] * seats
+        # By seat and number, the decisions that are over: the deadline that passed, None where the seat decided itself.
+        self._over: list[list[int | None]] = [[] for _ in range(seats)]
+        self._opened: list[Decision] = []
+        self._questions = 0
+        self._floor = self._now  # before this moment the window that is open may not close
+        self._go_on()
+
+    # -- what there is to send
+    def opened(self) -> list[Decision]:
+        """The open decisions that were put since the last call, in the order of the seats."""
+        opened = [decision for decision in self._opened if self._clock(decision.seat, decision.number) is not None]
+        self._opened.clear()
+        return opened
+
+    def handed_over(self, seat: int, number: int, now: float) -> None:
+        """A decision was given to its seat's stream: its clock starts.
+
+        Again, as after a resume, changes nothing, nor does it if the decision is not open any more.
+        """
+        clock = self._clock(seat, number)
+        if clock is not None and not clock.is_handed_over:
+            sooner = clock.deadline - clock.allowed - _us(now)  # than without
+            clock.deadline -= min(max(0, sooner), self._handover)
+            clock.is_handed_over = True
+
+    def time_left(self, seat: int, now: float) -> tuple[int, int]:
+        """What a seat has left of the base of its open decision and of its bank, in whole ms, rounded down.
+
+        All of both while the grace has not been used up; of the base all where nothing is open.
+        """
+        base, bank, clock = self._base, self._bank[seat], self._clocks[seat]
+        if clock is not None and (counted := clock.thought(_us(now)) - self._grace) > 0:
+            bank -= max(0, counted - base)
+            base = max(0, base - counted)
+        return base // _MS, bank // _MS
+
+    # -- what comes from the seats
+    def answer(self, seat: int, number: int, option: int | None, now: float) -> Outcome:
+        """Take an answer, an option by its place, that was read at this moment; None: an answer that names none.
+
+        A late one changes nothing: the decision is closed by the `tick` that is due.
+        """
+        at = _us(now)
+        clock = self._clock(seat, number)
+        if clock is None:
+            return self._not_open(seat, number, at)
+        if at > clock.deadline:
+            return _late(at, clock.deadline)
+        outcome = _ACCEPTED
+        try:
+            self.match.answer(seat, number, option)  # type: ignore[arg-type]  # None is not offered, as it should be
+        except IllegalAnswer as problem:
+            left = self.match.corrections_left(seat) if self.match.decision(seat) is clock.decision else 0
+            kind = OutcomeKind.ILLEGAL if left else OutcomeKind.ILLEGAL_CLOSED
+            outcome = Outcome(kind, left, len(clock.decision.options), problem=str(problem))
+            if left:
+                return outcome
+        self._stop(clock, at)
+        self._go_on(at)
+        return outcome
+
+    def give_up(self, seat: int, number: int, reason: str, now: float) -> Outcome:
+        """The bot's own code failed: accepted, the safe option is taken, and it counts as a fault."""
+        at = _us(now)
+        clock = self._clock(seat, number)
+        if clock is None:
+            return self._not_open(seat, number, at)
+        if at > clock.deadline:
+            return _late(at, clock.deadline)
+        self.match.give_up(seat, number, reason)
+        self._stop(clock, at)
+        self._go_on(at)
+        return _ACCEPTED
+
+    def disconnected(self, seat: int) -> None:
+        """The seat's stream is gone. Its clocks run on; what is late while it is away is so for that cause."""
+        self._away[seat] = True
+
+    def connected(self, seat: int) -> None:
+        """The seat's stream is back."""
+        self._away[seat] = False
+
+    # -- the course of time
+    def tick(self, now: float) -> list[Closed]:
+        """Close what is late and release a window whose floor is over.  Tells which decisions were closed.
+
+        Hand in what the readers have before: an answer in time counts until its decision is closed here.
+        """
+        at = _us(now)
+        late = [clock for clock in self._clocks if clock is not None and at > clock.deadline]
+        closed = []
+        for clock in sorted(late, key=lambda clock: clock.deadline):  # of the same deadline, the lower seat first
+            seat, number = clock.decision.seat, clock.decision.number
+            cause = EndCause.DISCONNECTED if self._away[seat] else EndCause.TIMEOUT
+            self.match.fault(seat, number, cause, f"no answer in {clock.allowed // _MS} ms")
+            self._stop(clock, at, is_late=True)
+            closed.append(Closed(seat, number, cause))
+        self._go_on(at)
+        return closed
+
+    def next_event_at(self) -> float | None:
+        """When `tick` has something to do unless answers come before; None when the match is over.
+
+        For a decision this is a millisecond after its last moment: an answer that was read just then is still taken.
+        """
+        if self.match.held:
+            return self._floor / 1e6
+        deadlines = [clock.deadline for clock in self._clocks if clock is not None]
+        return (min(deadlines) + _AFTERWARDS) / 1e6 if deadlines else None
+
+    def credit(self, seconds: float) -> None:
+        """The platform itself stood still for so long: every clock is moved by it, so that it is nobody's fault."""
+        if seconds < 0:
+            raise ValueError(f"a clock is never moved back: credit {seconds}")
+        for clock in self._clocks:
+            if clock is not None:
+                clock.deadline += _us(seconds)
+
+    # -- how it ends
+    @property
+    def over(self) -> bool:
+        """Whether there is a result."""
+        return self.match.over
+
+    def void(self, cause: EndCause) -> None:
+        """End the match at once, see `Match.void`."""
+        self.match.void(cause)
+        self._clocks = [None] * len(self._clocks)
+
+    def result(self) -> MatchResult:
+        """How it ended.  Raises WrongDecision while it goes on."""
+        return self.match.result()
+
+    def thinking_ms(self, seat: int) -> int:
+        """How long a seat has thought in this match, network included, over the decisions that are closed."""
+        return self._thought[seat] // _MS
+
+    # -- within
+    def _clock(self, seat: int, number: int) -> _Clock | None:
+        """The clock of this decision, if it is open."""
+        clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
+        return clock if clock is not None and clock.decision.number == number else None
+
+    def _not_open(self, seat: int, number: int, at: int) -> Outcome:
+        if not 0 <= seat < len(self._over) or number < 0:
+            return _UNKNOWN
+        over = self._over[seat]
+        if number < len(over):
+            deadline = over[number]
+            return _ALREADY_DECIDED if deadline is None else _late(at, deadline)
+        return _STALE if number < self.match.asked(seat) else _UNKNOWN
+
+    def _stop(self, clock: _Clock, at: int, is_late: bool = False) -> None:
+        """The decision of this clock is closed."""
+        seat = clock.decision.seat
+        thought = clock.thought(at)
+        self._clocks[seat] = None
+        self._thought[seat] += thought
+        self._bank[seat] -= max(0, thought - self._grace - self._base)
+        self._over[seat].append(clock.deadline if is_late else None)
+
+    def _go_on(self, at: int = 0) -> None:
+        """Start the clocks of what was put, and release windows whose floor is over."""
+        match = self.match
+        self._now = max(self._now, at)
+        while True:
+            if match.questions != self._questions:
+                self._questions = match.questions
+                self._floor = self._now + self.control.poll_floor_ms * _MS
+                for decision in match.decisions():
+                    seat = decision.seat
+                    allowed = self._base + self._bank[seat] + self._grace
+                    self._clocks[seat] = _Clock(decision, self._now + self._handover + allowed, allowed)
+                    self._opened.append(decision)
+            if not match.held or self._now < self._floor:
+                return
+            match.release()
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * 1e6)
+
+
+def _late(at: int, deadline: int) -> Outcome:
+    return Outcome(OutcomeKind.TOO_LATE, late_by_ms=max(0, -(-(at - deadline) // _MS)))
