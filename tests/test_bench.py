@@ -8,6 +8,7 @@ import pytest
 from benchmarks.bench import main, parser
 from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
+from benchmarks.wire import main as wire_main
 from cutpurse.games import GAMES
 
 
@@ -152,3 +153,22 @@ def test_a_worker_that_does_not_come_up_is_told_of(capfd: pytest.CaptureFixture[
     with pytest.raises(WorkerFailed, match=r"benchmarks\.nothing ended at start"):
         Worker(Path(sys.executable), "benchmarks.nothing")
     assert "No module named benchmarks.nothing" in capfd.readouterr().err
+
+
+def test_the_cost_of_the_wire_is_told_for_every_game(capsys: pytest.CaptureFixture[str]) -> None:
+    wire_main(["--seconds", "0.001"])
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[-1] == "bytes"
+    assert [row.split()[0] for row in rows] == list(GAMES)
+    for row in rows:
+        in_play, again, *_, size = map(float, row.split()[1:])
+        assert in_play > again > 0
+        assert size > 100
+
+
+@pytest.mark.parametrize("wrong", [["--seconds", "0"], ["--seconds", "nan"], ["--games", "whist"]])
+def test_what_the_wire_cannot_measure_is_a_usage_error(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        wire_main(wrong)
+    assert stopped.value.code == 2
+    assert wrong[1] in capsys.readouterr().err

@@ -474,7 +474,9 @@ class Welcome(_message.Message):
     max_bytes: _builtins.int
     """Greatest size of an envelope from the bot."""
     max_envelopes_per_second: _builtins.int
-    """Envelopes a second, beyond which the server reads more slowly."""
+    """Envelopes a second, beyond which the server reads more slowly. Not counted are, for each envelope with decisions, one
+    acknowledgement and an answer to each decision: whoever does only what was asked is never slowed.
+    """
     heartbeat_ms: _builtins.int
     """The server sends an envelope, if need be an empty one, at least this often. Twice as long without one, or without an
     acknowledgement, is a lost stream.

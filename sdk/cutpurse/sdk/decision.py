@@ -17,24 +17,33 @@ __all__ = ["Decision", "Option", "option_of"]
 
 
 class Decision:
-    """A question; answer it with one of `options`, or with its index."""
+    """A question; answer it with one of `options`, or with its index.
 
-    __slots__ = ("_acts", "_options", "_safe", "_view", "ask", "number")
+    `acts` and `safe` may be what makes them; it is called when they are first looked at.
+    """
+
+    __slots__ = ("_made", "_options", "_safe", "_view", "ask", "number")
 
     def __init__(
         self,
         number: int,
         ask: str,
-        acts: Sequence[agenda.Option],
+        acts: Sequence[agenda.Option] | Callable[[], Sequence[agenda.Option]],
         safe: Callable[[], agenda.Option],
         view: GameView[Any],
     ) -> None:
         self.number = number  # counts the decisions of your seat, from 0
         self.ask = ask  # the question's name: "go_on_or_stop"
-        self._acts = acts
+        self._made = acts
         self._safe: Callable[[], agenda.Option] | agenda.Option = safe
         self._view = view
         self._options: tuple[Option, ...] | None = None
+
+    @property
+    def _acts(self) -> Sequence[agenda.Option]:
+        if callable(self._made):
+            self._made = self._made()
+        return self._made
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -90,6 +99,8 @@ def option_of(answer: object) -> object:
     """A bot's answer as the engine takes it: the option within, a whole number of whatever type, or just what it is."""
     if isinstance(answer, Option):
         return answer.raw
+    if type(answer) is int:
+        return answer  # the question below takes microseconds on Python 3.11
     if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
         return index(answer)  # such as a number of numpy
     return answer

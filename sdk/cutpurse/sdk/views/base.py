@@ -7,7 +7,7 @@ and nothing that the engine's `View` for that seat does not hold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from cutpurse.engine.events import Event
@@ -85,16 +85,35 @@ A = TypeVar("A", bound=Player)
 class GameView(Generic[A]):
     """All that you may know at a decision. It never changes: keep it if you like."""
 
-    __slots__ = ("_events", "_players", "_since", "raw")
+    __slots__ = ("_events", "_make", "_players", "_since", "raw")
 
     player_type: ClassVar[type[Player]] = Player
+    raw: View
 
-    def __init__(self, raw: View, events: Sequence[Event] = (), since: int = 0) -> None:
-        """`events` are as they were told to this viewer, or to everybody: faces he may not see are hidden here."""
-        self.raw = raw
+    def __init__(
+        self,
+        raw: View | Callable[[], View],
+        events: Sequence[Event] | Callable[[], Sequence[Event]] = (),
+        since: int = 0,
+    ) -> None:
+        """`events` are as they were told to this viewer, or to everybody: faces he may not see are hidden here.
+
+        Both may be what makes them; it is called when they are first looked at.
+        """
+        if isinstance(raw, View):
+            self.raw = raw
+        else:
+            self._make = raw  # `raw` stays empty, so that whoever looks comes to `__getattr__`
         self._events = events
         self._since = since
         self._players: tuple[A, ...] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """What is not there: `raw`, if it is to be made now.  Raises AttributeError for all else."""
+        if name != "raw":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        self.raw = self._make()
+        return self.raw
 
     @property
     def words(self) -> Words:
@@ -146,6 +165,8 @@ class GameView(Generic[A]):
     @property
     def events(self) -> tuple[Told, ...]:
         """What happened since your last decision, as you were told."""
+        if callable(self._events):
+            self._events = self._events()
         viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
         return tuple([Told(event.to(viewer), self, number) for number, event in enumerate(self._events, self._since)])
 

@@ -1,0 +1,58 @@
+"""A decision that came over the wire, as a bot is asked it: nothing is decoded before the bot looks at it.
+
+This module knows no game and no stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.events import Event
+from cutpurse.engine.game import Game
+from cutpurse.engine.settings import Settings
+from cutpurse.sdk.decision import Decision
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.wire.decode import ask_of, event_of, options_of, view_of
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["TableInfo", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """What stays the same at a table: the game, its settings, how many seats there are, and your own."""
+
+    rules: type[Game]
+    settings: Settings
+    seats: int
+    seat: int
+
+
+def asked(decision: arena_pb2.Decision, table: TableInfo) -> tuple[GameView[Any], Decision]:
+    """The view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
+
+    Raises ValueError, now or when the bot looks, if the message tells of what the game as played here has not.
+    """
+    ask = ask_of(decision.ask, table.rules)
+    view = VIEWS[table.rules.words.game](
+        partial(view_of, decision.observation, table.rules, table.settings, table.seats, table.seat),
+        partial(_events, decision, table),
+        decision.first_event,
+    )
+    options = partial(options_of, decision, table.rules, table.seats)
+    return view, Decision(decision.decision - 1, ask, options, partial(_safe, decision, table), view)
+
+
+def _events(decision: arena_pb2.Decision, table: TableInfo) -> list[Event]:
+    return [event_of(event, table.rules, table.seats) for event in decision.events]
+
+
+def _safe(decision: arena_pb2.Decision, table: TableInfo) -> Option:
+    options = options_of(decision, table.rules, table.seats)
+    if decision.safe_option >= len(options):
+        raise ValueError(f"the safe option is {decision.safe_option} of {len(options)}: not a message of this protocol")
+    return options[decision.safe_option]
