@@ -22,6 +22,7 @@ from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.lifetime import a_run
 from cutpurse.sdk.local import Failure, bot_makers
 from cutpurse.sdk.processes import check_jobs, in_order
 from cutpurse.sdk.seating import play_match
@@ -142,19 +143,20 @@ def compare(
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
     results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs, BATCH)
-    try:
-        for difference, failed in results:
-            verdict = test.update(difference)
-            for failure in failed:
-                failures.setdefault(failure.bot, failure)
-            if path:
-                _save(path, identity, test.state)
-            if progress is not None:
-                progress(test.state)
-            if verdict is not None:
-                break
-    finally:
-        results.close()
+    with a_run():
+        try:
+            for difference, failed in results:
+                verdict = test.update(difference)
+                for failure in failed:
+                    failures.setdefault(failure.bot, failure)
+                if path:
+                    _save(path, identity, test.state)
+                if progress is not None:
+                    progress(test.state)
+                if verdict is not None:
+                    break
+        finally:
+            results.close()
     return Compared(test.result(), tuple(failures[bot] for bot in sorted(failures)), resumed)
 
 

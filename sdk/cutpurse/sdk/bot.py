@@ -1,4 +1,4 @@
-"""What a bot is, and how one is found: by a built-in name or in a Python file.
+"""What a bot is, and how one is found: by a built-in name, in a Python file, or as a program that dials in.
 
     class Bot:
         def choose(self, view, decision):
@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -25,11 +26,12 @@ from typing import Any, Final, Protocol
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.errors import BotNotLoaded, NotFound
+from cutpurse.sdk.errors import BotNotLoaded, NotFound, ProgramFailed
 
-__all__ = ["Bot", "BotMaker", "MatchInfo", "bot_chance", "built_in_bots", "load_bot", "where_it_failed"]
+__all__ = ["PROGRAM", "Bot", "BotMaker", "MatchInfo", "bot_chance", "built_in_bots", "load_bot", "where_it_failed"]
 
 GROUP: Final = "cutpurse.bots"
+PROGRAM: Final = "exec:"  # before the command of a bot that is a program
 CLASS: Final = "Bot"  # looked for in a file unless another is named
 
 
@@ -42,13 +44,15 @@ class MatchInfo:
     seats: tuple[str, ...]  # who sits where, by name
     settings: Mapping[str, str]  # those that differ from their defaults, as text
     chance: random.Random  # the bot's own, so that a run with the same seed is the same run
+    match: str = ""  # its name on the server; empty in local play
 
 
 class Bot(Protocol):
     """Anything with a method `choose`. A new object is made, without arguments, for every match.
 
-    Two more methods are called if it has them: `start(match: MatchInfo)` before the first decision, and
-    `end(result: MatchResult)` when the match is over. Raising in any of them is a fault.
+    Three more methods are called if it has them: `start(match: MatchInfo)` before the first decision, `event(event:
+    Told)` for everything that happens, before the decision it led to and at the end, and `end(result: MatchResult)`
+    when the match is over. Each may be `async def`, `choose` too. Raising in any of them is a fault.
     """
 
     def choose(self, view: Any, decision: Decision) -> Option | int:
@@ -82,11 +86,16 @@ def built_in_bots() -> dict[str, str]:
 
 
 def load_bot(spec: str) -> BotMaker:
-    """The bot of a built-in name, of a file `my_bot.py` (its class Bot), or of `my_bot.py:MyBot`.
+    """The bot of a built-in name, of a file `my_bot.py` (its class Bot), of `my_bot.py:MyBot`, or of `exec:COMMAND`.
 
     Raises UsageError for an unknown name, NotFound for a file that is not there, BotNotLoaded for one that cannot be
-    imported or has no such class, or a class without `choose`.
+    imported or has no such class, or a class without `choose`, and for a command that cannot be run.
     """
+    if spec.startswith(PROGRAM):
+        from cutpurse.sdk.program import ProgramBot, command_of  # needs gRPC's messages
+
+        command_of(spec)
+        return BotMaker(spec, partial(ProgramBot, spec), "", spec)
     path, name = _split(spec)
     if path is None:
         return _built_in(spec)
@@ -169,8 +178,12 @@ def _own_folder(folder: Path) -> Iterator[None]:
 
 def where_it_failed(problem: BaseException, file: str = "") -> str:
     """An exception in a line, with the last line of its trace in this file, or at all: "my_bot.py:7: KeyError: 3"."""
+    if isinstance(problem, ProgramFailed):
+        return str(problem)  # where in this SDK it was noticed is of no interest
     if isinstance(problem, SyntaxError) and problem.filename:
         return f"{problem.filename}:{problem.lineno}: SyntaxError: {problem.msg}"
+    if isinstance(problem, RuntimeError) and isinstance(problem.__cause__, StopIteration):
+        problem = problem.__cause__  # a `next` that found nothing, on its way through a generator
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame for frame in frames if file and _same_file(frame.filename, file)] or frames
     at = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""

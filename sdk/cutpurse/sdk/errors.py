@@ -1,12 +1,15 @@
 """What can go wrong outside the engine, and the exit code of each; the tree is that of `cutpurse.engine.errors`.
 
 CutpurseError                 1   the run failed
+|-- ServerRefused             1   a server that does not let this bot play, or plays something else
+|-- ServerUnreachable         5   no server answers there
 |-- UsageError                2   asked for something that does not exist or makes no sense
 |   |-- BotNotLoaded          3   a bot's file or class is no bot
 |   |-- ExtraMissing          2   a part of the distribution is not installed
-|   |-- NotFound              4   a file that is not there
+|   |-- NotFound              4   a file, or something of a server, that is not there
 |   `-- RecordError           1   a record does not hold
 `-- BotFault                  3   a bot did what it may not
+    `-- ProgramFailed         3   a program that plays as a bot gave no answer
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ __all__ = [
     "BotNotLoaded",
     "ExtraMissing",
     "NotFound",
+    "ProgramFailed",
+    "ServerRefused",
+    "ServerUnreachable",
     "exit_code",
     "needs",
 ]
@@ -32,6 +38,7 @@ FAILED: Final = 1
 USAGE: Final = 2
 BOT_FAILED: Final = 3
 NOT_FOUND: Final = 4
+UNREACHABLE: Final = 5
 INTERRUPTED: Final = 130
 
 
@@ -44,7 +51,19 @@ class ExtraMissing(UsageError):
 
 
 class NotFound(UsageError):
-    """A file is not there."""
+    """A file, or something of a server, is not there."""
+
+
+class ProgramFailed(BotFault):
+    """A program that plays as a bot gave no answer; the text is one line that names it."""
+
+
+class ServerRefused(CutpurseError):
+    """A server does not let this bot play (any more), or what it says makes no sense here."""
+
+
+class ServerUnreachable(CutpurseError):
+    """No server answers there."""
 
 
 @contextmanager
@@ -64,6 +83,7 @@ def exit_code(error: CutpurseError) -> int:
         (RecordError, FAILED),
         (BotNotLoaded, BOT_FAILED),
         (NotFound, NOT_FOUND),
+        (ServerUnreachable, UNREACHABLE),
         (UsageError, USAGE),
         (BotFault, BOT_FAILED),
     ):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
@@ -22,9 +22,10 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import BotMaker, load_bot
+from cutpurse.sdk.bot import PROGRAM, BotMaker, load_bot
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.processes import check_jobs, in_order
+from cutpurse.sdk.lifetime import a_run
+from cutpurse.sdk.processes import LARGEST_BATCH, check_jobs, in_order
 from cutpurse.sdk.seating import play_match
 
 __all__ = [
@@ -35,6 +36,9 @@ __all__ = [
     "bot_makers",
     "play",
 ]
+
+
+BATCH_OF_PROGRAMS: Final = 4  # matches: they are slow, and a run that is broken off waits for the batches under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +142,9 @@ def play(
     rows: list[MatchRow] = []
     first: dict[int, Failure] = {}
     faults = [0] * len(makers)
-    with _Lines(record) as lines:
-        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
+    with a_run(), _Lines(record) as lines:
+        largest = BATCH_OF_PROGRAMS if any(maker.spec.startswith(PROGRAM) for maker in makers) else LARGEST_BATCH
+        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs, largest)
         for done in played:
             rows.append(done.row)
             lines.write(done.record)

@@ -16,8 +16,10 @@ from cutpurse.engine.match import Decision as EngineDecision
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import Record, replay
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import MatchInfo, bot_chance
+from cutpurse.sdk import hooks
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance
 from cutpurse.sdk.decision import Decision, Option, option_of
+from cutpurse.sdk.lifetime import a_run
 from cutpurse.sdk.local import bot_makers
 from cutpurse.sdk.seating import view_for
 
@@ -54,17 +56,21 @@ def ask_again(
     seat = int(choices[-1][0])
     record = Record(game, rules, dict(settings), bytes.fromhex(key), tuple(seats), tuple(map(list, choices)), {}, ())
     (maker,) = bot_makers([bot])
-    player = maker.make()
-    if hasattr(player, "start"):
-        player.start(MatchInfo(game, seat, tuple(seats), dict(settings), bot_chance(record.key, seat)))
+    with a_run():
+        return _asked_again(maker, seat, record, len(choices))
+
+
+def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int) -> Option:
+    info = MatchInfo(record.game, seat, record.seats, record.settings, bot_chance(record.key, seat))
+    player = hooks.without_a_loop(hooks.started(maker, info))
     told = 0
-    for match, asked, _ in replay(record, game_named(game)):
+    for match, asked, _ in replay(record, game_named(record.game)):
         if asked.seat != seat:
             continue
         view, decision = decision_for(match, asked, told)
         told = len(match.game.log or ())
-        answer = player.choose(view, decision)
-        if len(match.choices) == len(choices) - 1:
+        answer = hooks.without_a_loop(hooks.asked(player, view, decision))
+        if len(match.choices) == choices - 1:
             return _offered(decision, answer)
     raise UsageError("the last choice was not made by a bot: the seat was played on there")
 

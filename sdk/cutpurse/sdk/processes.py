@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 
-__all__ = ["check_jobs", "in_order"]
+__all__ = ["LARGEST_BATCH", "check_jobs", "in_order"]
 
 BATCHES_A_JOB: Final = 8  # enough that no process idles at the end, few enough that sending costs nothing
 LARGEST_BATCH: Final = 50  # matches, so that progress is told now and then
@@ -45,7 +45,7 @@ def in_order(
     batches = [range(first, min(first + size, tasks)) for first in range(0, tasks, size)]
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
     try:
-        with _interrupts_ignored():  # the processes are started here, and inherit it
+        with _interrupts_held():  # the processes are started here, and inherit it
             batches_done = pool.map(work, batches)
         for results in batches_done:
             yield from results
@@ -56,16 +56,19 @@ def in_order(
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal; it is the business of the one that plays, not of its workers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # where signals cannot be set
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal; it is the business of the one that plays, not of its workers.
+
+    They inherit that it is blocked; here it is only put off until the block is left.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+        yield  # where signals cannot be put off
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin_worker() -> None:

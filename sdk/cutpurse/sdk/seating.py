@@ -13,6 +13,7 @@ from cutpurse.engine import match as engine
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
+from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, option_of
 from cutpurse.sdk.views import VIEWS
@@ -49,16 +50,16 @@ class _Table:
         self.makers = makers
         self.failed: list[tuple[int, FailureParts]] = []
         self.told = [0] * len(makers)  # by seat, how many events it has been told
+        self.seen: dict[int, GameView[Any]] = {}  # by seat, what a bot that hears events saw when it was last asked
         self.bots: list[Any] = []
         self.view_type: type[GameView[Any]] = VIEWS[match.game.words.game]
         settings = match.game.settings.changed()
         for seat, maker in enumerate(makers):
             try:
-                bot = maker.make()
-                if (start := getattr(bot, "start", None)) is not None:
-                    start(MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat)))
+                info = MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat))
+                bot = hooks.without_a_loop(hooks.started(maker, info))
             except (Exception, SystemExit) as problem:
-                bot = _Unable(problem)
+                bot = hooks.Unable(problem)
             self.bots.append(bot)
 
     def ask(self, asked: engine.Decision) -> None:
@@ -71,10 +72,13 @@ class _Table:
         self.told[seat] = len(log)
         view = self.view_type(game.view(seat), log[since:], since)
         decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
+        bot = self.bots[seat]
+        if hasattr(bot, "event"):
+            self.seen[seat] = view
         reason = ""
-        for _ in range(CORRECTIONS + 1):
+        for time in range(CORRECTIONS + 1):
             try:
-                answer = self.bots[seat].choose(view, decision)
+                answer = hooks.asked_here(bot, view, decision, again=time > 0)
             except (Exception, SystemExit) as problem:
                 reason = where_it_failed(problem, self.makers[seat].file)
                 trace = "".join(traceback.format_exception(problem))
@@ -92,22 +96,20 @@ class _Table:
         """Tell the bots that it is over."""
         for seat, bot in enumerate(self.bots):
             try:
-                if (end := getattr(bot, "end", None)) is not None:
-                    end(result)
+                hooks.without_a_loop(hooks.ended(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:
                 reason = where_it_failed(problem, self.makers[seat].file)
                 trace = "".join(traceback.format_exception(problem))
                 self.failed.append((seat, (seat, None, "in end", EndCause.CRASHED, reason, trace)))
 
-
-class _Unable:
-    """In place of a bot that could not be made or started: each of its decisions fails for that reason."""
-
-    def __init__(self, problem: BaseException) -> None:
-        self.problem = problem
-
-    def choose(self, view: object, decision: Decision) -> int:
-        raise self.problem
+    def _last_events(self, seat: int) -> GameView[Any]:
+        """What happened since a bot was last asked; piles are as they were then, for a server would show it no more."""
+        match, log = self.match, self.match.game.log
+        assert log is not None
+        seen = self.seen.get(seat)
+        if seen is None:
+            seen = hooks.nothing_seen(match.rules, match.game.settings, len(match.seats), seat)
+        return self.view_type(seen.raw, log[self.told[seat] :], self.told[seat])
 
 
 class _Safe:

@@ -13,7 +13,7 @@ from typing import Final, TextIO
 
 import typer
 
-__all__ = ["Progress", "print_json", "print_lines", "say", "table"]
+__all__ = ["Progress", "legible", "print_json", "print_lines", "say", "table"]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
 
@@ -21,6 +21,11 @@ REFRESH_S: Final = 0.1  # between two states of a progress line
 def say(text: str) -> None:
     """A line of talk, on stderr."""
     typer.echo(text, err=True)
+
+
+def legible(text: str, most: int = 300) -> str:
+    """What a stranger wrote, as part of a line: without control characters, and no longer than `most` characters."""
+    return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
 
 
 def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:

@@ -1,0 +1,106 @@
+"""`cutpurse bot run`: a bot plays on a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.games import GAMES
+from cutpurse.sdk.address import DEFAULT_SERVER, SERVER_VARIABLE
+from cutpurse.sdk.commands.arguments import AsJson, bots_talk_on_stderr
+from cutpurse.sdk.errors import BOT_FAILED
+from cutpurse.sdk.terminal import print_json
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.run import PlayedMatch
+
+__all__ = ["run"]
+
+
+def run(
+    context: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="A name such as random, my_bot.py, or my_bot.py:MyBot.")],
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As the rankings show it; else that of the class or file.")
+    ] = None,
+    version: Annotated[
+        str, typer.Option(metavar="VERSION", help="Another version is another entry in the rankings.")
+    ] = "1",
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME",
+            help="What it plays; may be given again. Else every game.",
+            autocompletion=lambda: list(GAMES),
+        ),
+    ] = None,
+    tables: Annotated[
+        int | None, typer.Option(metavar="N", help="Never at more tables at once; else as many as it keeps up with.")
+    ] = None,
+    matches: Annotated[int | None, typer.Option(metavar="N", help="Leave after so many.")] = None,
+    give_up_after: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Seconds without a server; else 10 at the beginning, and for ever later."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No line for each match.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play on a server until stopped; Ctrl-C plays open matches to the end, a second one goes at once.
+
+    Example: cutpurse bot run my_bot.py --game greed
+    """
+    import asyncio  # neither of these is needed to list the games
+
+    from cutpurse.sdk.run import connect
+
+    if give_up_after is not None and give_up_after < 0:
+        raise UsageError(f"--give-up-after {give_up_after:g}: a number of seconds is 0 or more")
+    rows: list[dict[str, Any]] = []
+
+    def note(match: PlayedMatch) -> None:
+        if as_json:
+            rows.append(_row(match))
+
+    with bots_talk_on_stderr():
+        stay = asyncio.run(
+            connect(
+                bot,
+                game or (),
+                server=server,
+                name=name,
+                version=version,
+                max_tables=tables,
+                matches=matches,
+                on_match=note,
+                give_up_after_s=give_up_after,
+                quiet=quiet,
+                debug=bool(context.obj),
+            )
+        )
+    if as_json:
+        print_json(
+            {"bot": stay.bot, "version": stay.version, "server": stay.server, "faults": stay.faults, "matches": rows}
+        )
+    if stay.faults:
+        raise typer.Exit(BOT_FAILED)
+
+
+def _row(match: PlayedMatch) -> dict[str, Any]:
+    return {
+        "match": match.match,
+        "game": match.game,
+        "ladder": match.ladder,
+        "seat": match.seat,
+        "seats": list(match.seats),
+        "places": list(match.result.places),
+        "scores": list(match.result.scores),
+        "end_causes": [cause.value for cause in match.result.end_causes],
+        "voided": match.voided,
+        "rated": match.rated,
+    }

@@ -1,0 +1,261 @@
+"""The bots of a session: made when a match begins, told and asked, and what comes of it given back to the session.
+
+A bot that fails stops neither its other matches nor the connection: the decision is given up, and its owner is told
+where. This module knows no stream.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from cutpurse.engine.agenda import Act
+from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.sdk import hooks
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
+from cutpurse.sdk.decision import Decision, option_of
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.hooks import Flow
+from cutpurse.sdk.pace import Pace
+from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Session, Table, Todo, Welcomed
+from cutpurse.sdk.thinking import Thinker
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.wire.asked import asked
+
+__all__ = ["PlayedMatch", "RemoteBots"]
+
+OPTIONS_SHOWN: Final = 6  # in a line about a failure
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty."""
+
+    match: str
+    game: str
+    ladder: str
+    seat: int
+    seats: tuple[str, ...]  # who sat where
+    result: MatchResult
+    rated: bool
+
+    @property
+    def voided(self) -> bool:
+        """Whether it counts for nothing."""
+        return not self.result.places
+
+    def text(self) -> str:
+        """A line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
+        cause = self.result.end_causes[self.seat]
+        if self.voided:
+            how = f"void ({cause.value})"
+        else:
+            how = f"place {self.result.places[self.seat]} of {len(self.seats)}, score {self.result.scores[self.seat]:,}"
+            how += "" if cause is EndCause.NORMAL else f", {cause.value}"
+        return f"match {self.match[:8]} {self.game} seat {self.seat}: {how}"
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A bot at a table."""
+
+    table: Table
+    bot: Any = None
+    view: GameView[Any] | None = None  # of the last decision
+    decision: Decision | None = None
+    number: int = 0  # of that decision, as the server counts
+    answer: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    answer: object
+    index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    where: str
+    trace: str
+
+
+class _TooLate:
+    """It was not asked: the next decision was already there."""
+
+
+@dataclass
+class RemoteBots:
+    """All seats of one bot in a session."""
+
+    maker: BotMaker
+    session: Session
+    thinker: Thinker
+    pace: Pace
+    say: Callable[[str], None]
+    on_match: Callable[[PlayedMatch], None]
+    wake: Callable[[], None]  # something may be sent
+    debug: bool = False  # show whole traces
+    faults: int = 0  # decisions at which the bot failed, and other methods that raised
+    seats: dict[int, _Seat] = field(default_factory=dict)  # by table
+
+    def do(self, todo: Todo) -> None:
+        """Do what the session asks for, or begin to."""
+        match todo:
+            case Ask(table, message):
+                self._ask(self.seats[table.number], message)
+            case Begin(table):
+                self._begin(table)
+            case Finish():
+                self._finish(todo)
+            case Illegal(table, left):
+                self._illegal(self.seats[table.number], left)
+            case Welcomed(lost=lost):
+                self.pace.granted(todo.most_tables)
+                self._forget(lost)
+            case Note(text, late):
+                self.say(text)
+                if late:
+                    self.pace.late()
+
+    def _forget(self, tables: Iterable[Table]) -> None:
+        for table in tables:
+            self.seats.pop(table.number, None)
+
+    # -- a match begins
+    def _begin(self, table: Table) -> None:
+        seat = self.seats[table.number] = _Seat(table)
+        self.pace.started(table.base_s)
+        self.thinker.do(table.match, self._made(seat), self._begun)
+
+    def _made(self, seat: _Seat) -> Flow[_Failed | None]:
+        table = seat.table
+        chance = bot_chance(table.match.encode(), table.seat)
+        settings = table.info.settings.changed()
+        info = MatchInfo(table.game, table.seat, table.names, settings, chance, table.match)
+        try:
+            seat.bot = yield from hooks.started(self.maker, info)
+        except (Exception, SystemExit) as problem:
+            seat.bot = hooks.Unable(problem)
+        return None
+
+    def _begun(self, _: object, seconds: float) -> None:
+        pass
+
+    # -- a decision
+    def _ask(self, seat: _Seat, message: Any) -> None:
+        try:
+            seat.view, seat.decision = asked(message, seat.table.info)
+        except ValueError as problem:
+            raise ServerRefused(str(problem)) from None
+        seat.number = message.decision
+        self._put(seat, again=False)
+
+    def _put(self, seat: _Seat, again: bool) -> None:
+        view, decision, number = seat.view, seat.decision, seat.number
+        assert view is not None
+        assert decision is not None
+        flow = self._asked(seat, view, decision, number, again)
+        self.thinker.do(seat.table.match, flow, partial(self._answered, seat, decision, number), decides=True)
+
+    def _asked(
+        self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> Flow[_Chosen | _Failed | _TooLate]:
+        try:
+            if not seat.table.is_open(number):
+                yield from hooks.told(seat.bot, view)
+                return _TooLate()
+            answer = yield from hooks.asked(seat.bot, view, decision, again)
+            return _Chosen(answer, _index(answer, decision))
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem)
+
+    def _failed(self, problem: BaseException) -> _Failed:
+        return _Failed(where_it_failed(problem, self.maker.file), "".join(traceback.format_exception(problem)))
+
+    def _answered(
+        self, seat: _Seat, decision: Decision, number: int, outcome: _Chosen | _Failed | _TooLate, seconds: float
+    ) -> None:
+        match outcome:
+            case _Chosen(answer, index):
+                seat.answer = answer
+                self.session.answer(seat.table, number, index)
+            case _Failed(where, trace):
+                self.faults += 1
+                self.session.give_up(seat.table, number, where)
+                offered = f"; offered were {_offered(decision)}"
+                self._tell_failure(seat, f"decision {decision.number} ({decision.ask})", where + offered, trace)
+            case _TooLate():
+                self.pace.late()
+                if not seat.table.over:
+                    self.say(f"{self._at(seat)}: decision {decision.number} was over before the bot could be asked")
+                self.wake()
+                return
+        self.pace.decided(seconds)
+        self.wake()
+
+    def _illegal(self, seat: _Seat, left: int) -> None:
+        decision = seat.decision
+        assert decision is not None
+        if left:
+            then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
+        else:
+            then = "the safe option was taken"
+            self.faults += 1
+        self.say(
+            f"{self._at(seat)} answered illegally: decision {decision.number} ({decision.ask}) has options "
+            f"0-{decision.count - 1}: {_offered(decision)}; it answered {seat.answer!r:.200}; {then}"
+        )
+        if left:
+            self._put(seat, again=True)
+
+    # -- a match ends
+    def _finish(self, finish: Finish) -> None:
+        table = finish.table
+        seat = self.seats.pop(table.number)
+        self.thinker.do(table.match, self._ended(seat, finish), partial(self._over, seat))
+        self.on_match(
+            PlayedMatch(table.match, table.game, table.ladder, table.seat, table.names, finish.result, finish.rated)
+        )
+
+    def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
+        info = seat.table.info
+        seen = seat.view or hooks.nothing_seen(info.rules, info.settings, info.seats, info.seat)
+        view = VIEWS[seat.table.game](lambda: seen.raw, finish.events, finish.first_event)
+        try:
+            yield from hooks.ended(seat.bot, view, finish.result)
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem)
+        return None
+
+    def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
+        if failed is not None:
+            self.faults += 1
+            self._tell_failure(seat, "in end", failed.where, failed.trace)
+
+    # -- what is said
+    def _at(self, seat: _Seat) -> str:
+        table = seat.table
+        return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
+
+    def _tell_failure(self, seat: _Seat, when: str, what: str, trace: str) -> None:
+        self.say(f"{self._at(seat)} crashed, {when}: {what}")
+        if self.debug:
+            self.say(trace.rstrip())
+
+
+def _index(answer: object, decision: Decision) -> int | None:
+    """The place of an answer among the options, or the number that was given as one; None: it is neither."""
+    raw = option_of(answer)
+    if isinstance(raw, Act):
+        return next((option.index for option in decision.options if option.raw == raw), None)
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
+
+
+def _offered(decision: Decision) -> str:
+    """The texts of the options in a line: the first of them, and how many more."""
+    more = f" and {decision.count - OPTIONS_SHOWN} more" if decision.count > OPTIONS_SHOWN else ""
+    return ", ".join(repr(option.text) for option in decision.options[:OPTIONS_SHOWN]) + more

@@ -1,0 +1,238 @@
+"""A bot plays on a server, until it is stopped.
+
+    from cutpurse.sdk.run import run
+
+    if __name__ == "__main__":
+        run(Bot, "greed")
+
+`cutpurse bot run` does the same. Ctrl-C leaves politely: what is open is played to the end; a second Ctrl-C goes at
+once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.games import game_named
+from cutpurse.sdk.address import SERVER_VARIABLE, server_address
+from cutpurse.sdk.bot import PROGRAM, BotMaker
+from cutpurse.sdk.client import Client
+from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
+from cutpurse.sdk.hooks import is_async
+from cutpurse.sdk.local import bot_makers
+from cutpurse.sdk.pace import Pace
+from cutpurse.sdk.program import PATIENCE_VARIABLE
+from cutpurse.sdk.remote import PlayedMatch, RemoteBots
+from cutpurse.sdk.session import Session
+from cutpurse.sdk.terminal import say
+from cutpurse.sdk.thinking import Thinker
+
+__all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
+NAME_MOST: Final = 32
+BUSY_S: Final = 10.0  # for what a bot does when its last match is over
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """What came of a bot's time on a server."""
+
+    bot: str
+    version: str
+    server: str
+    matches: int
+    faults: int  # decisions that its own code failed at or answered illegally, and other methods that raised
+
+
+def run(
+    bot: str | type | Callable[[], Any] | BotMaker,
+    games: str | Sequence[str] = (),
+    *,
+    server: str | None = None,
+    name: str | None = None,
+    version: str = "1",
+    max_tables: int | None = None,
+    matches: int | None = None,
+    on_match: Callable[[PlayedMatch], None] | None = None,
+    give_up_after_s: float | None = None,
+    quiet: bool = False,
+    debug: bool = False,
+) -> int:
+    """Play on a server until stopped; the exit code for `sys.exit`. What goes wrong is said on stderr.
+
+    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. server: `host:port` or
+    `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777. name: as the rankings show it, else that of the class or
+    the file; another version is another entry there. max_tables: never more at once; how many it is follows from how
+    quick the bot is. matches: leave after so many. on_match: told of each match that is over. give_up_after_s: how long
+    to be without a server; None: for ever, but 10 s at the beginning. quiet: no line a match. debug: whole traces.
+    """
+    try:
+        stay = asyncio.run(
+            connect(
+                bot,
+                games,
+                server=server,
+                name=name,
+                version=version,
+                max_tables=max_tables,
+                matches=matches,
+                on_match=on_match,
+                give_up_after_s=give_up_after_s,
+                quiet=quiet,
+                debug=debug,
+            )
+        )
+    except CutpurseError as problem:
+        if debug:
+            raise
+        say(str(problem))
+        return exit_code(problem)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    return BOT_FAILED if stay.faults else 0
+
+
+async def connect(
+    bot: str | type | Callable[[], Any] | BotMaker,
+    games: str | Sequence[str] = (),
+    *,
+    server: str | None = None,
+    name: str | None = None,
+    version: str = "1",
+    max_tables: int | None = None,
+    matches: int | None = None,
+    on_match: Callable[[PlayedMatch], None] | None = None,
+    give_up_after_s: float | None = None,
+    quiet: bool = False,
+    debug: bool = False,
+) -> Stay:
+    """As `run`, in an event loop that is already there.
+
+    Raises UsageError for what makes no sense, ServerUnreachable, and ServerRefused or NotFound as the server says.
+    """
+    if isinstance(bot, str) and bot.startswith(PROGRAM):
+        command = bot.removeprefix(PROGRAM)
+        raise UsageError(f"a program dials in by itself: run `{command}` with {SERVER_VARIABLE} in its environment")
+    (maker,) = bot_makers([bot])
+    if give_up_after_s is None:
+        give_up_after_s = _patience()
+    address = server_address(server)
+    name = _checked("name", name) if name is not None else name_of(maker)
+    _checked("version", version)
+    wanted = [games] if isinstance(games, str) else list(games)
+    for game in wanted:
+        game_named(game)
+    for what, number in (("tables", max_tables), ("matches", matches)):
+        if number is not None and number < 1:
+            raise UsageError(f"{number} {what} cannot be played at; at least 1 can")
+
+    if not debug:  # the library of gRPC would say in its own words what is said here; it looks when it is first used
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+    def over(match: PlayedMatch) -> None:
+        if not quiet:
+            say(match.text())
+        if on_match is not None:
+            on_match(match)
+
+    pace = Pace(max_tables)
+    session = Session(name, version, wanted, pace.tables)
+    client = Client(address, session, pace, say, matches=matches, give_up_after_s=give_up_after_s)
+    # A factory is asked for a bot too many, to see what kind it makes.
+    thinker = Thinker(is_async(maker.make if isinstance(maker.make, type) else maker.make()), client.broken)
+    bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug)
+    try:
+        with _leaves_when_told(client):
+            await client.play(bots)
+            if not await thinker.finish(BUSY_S):
+                say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
+    finally:
+        thinker.close()
+    return Stay(name, version, address, client.played, bots.faults)
+
+
+@contextmanager
+def _leaves_when_told(client: Client) -> Iterator[None]:
+    """Ctrl-C, or the signal that ends a service, makes the bot leave politely; a second one does as it always does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where signals cannot be set
+        return
+    loop = asyncio.get_running_loop()
+    before: dict[int, Any] = {}
+
+    def told(number: int, frame: object) -> None:
+        signal.signal(number, before[number])
+        loop.call_soon_threadsafe(leave)
+
+    def leave() -> None:
+        if tables := len(client.session.tables):
+            what = "1 match is" if tables == 1 else f"{tables} matches are"
+            say(f"leaving: {what} played to the end; once more, and it goes at once")
+        client.leave()
+
+    for one in (signal.SIGINT, signal.SIGTERM):
+        before[one] = signal.signal(one, told)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def name_of(maker: BotMaker) -> str:
+    """The name a bot plays under unless told another: of its class, of its file if that is just `Bot`, or its own.
+
+    Raises UsageError if no name can be made of it.
+    """
+    file, _, chosen = maker.name.rpartition(":")
+    if maker.name.endswith(".py"):
+        word = Path(maker.name).stem
+    elif file.endswith(".py"):
+        word = chosen if chosen != "Bot" else Path(file).stem
+    elif maker.name == "Bot" and (path := _file_of(maker.make)):
+        word = Path(path).stem
+    else:
+        word = maker.name
+    if word.startswith("<"):
+        word = ""  # a lambda
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", word).lower()
+    name = re.sub(r"[^a-z0-9_.-]+", "_", snake).lstrip("_.-")[:NAME_MOST]
+    if not name:
+        raise UsageError(f"no name can be made of {maker.name!r}: give one of a-z, 0-9, _, - and .")
+    return name
+
+
+def _patience() -> float | None:
+    """How long to be without a server, as whoever started this process has it.  Raises UsageError for no number."""
+    given = os.environ.get(PATIENCE_VARIABLE)
+    try:
+        seconds = float(given) if given else None
+    except ValueError:
+        seconds = -1.0
+    if seconds is not None and not 0 <= seconds < float("inf"):
+        raise UsageError(f"{PATIENCE_VARIABLE} is {given!r}; it is a number of seconds")
+    return seconds
+
+
+def _file_of(make: Any) -> str:
+    module = sys.modules.get(getattr(make, "__module__", ""))
+    return getattr(module, "__file__", None) or ""
+
+
+def _checked(what: str, given: str) -> str:
+    if not NAME.fullmatch(given):
+        raise UsageError(f"{given!r} is no {what}: it has 1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit")
+    return given

@@ -1,0 +1,426 @@
+"""A session with a server, from the bot's side: envelopes in, things to do out; answers in, envelopes out.
+
+    session = Session("my_bot", "1", games=["greed"])
+    send(session.opening())
+    for todo in session.receive(envelope, now):
+        ...                                 # Begin a table, Ask its bot, Finish it, tell a Note, ...
+    session.answer(table, decision, option)
+    send(session.next_envelope())
+
+A session outlives its streams: after `lost` the next `opening` resumes it, the server puts again what is open, and an
+answer that was under way is sent once more. This module knows no network, no clock and no bot; time is handed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import Final, NamedTuple, TypeAlias
+
+from google.protobuf.message import DecodeError
+
+from cutpurse.engine.commitment import commitment
+from cutpurse.engine.errors import SettingsError
+from cutpurse.engine.events import Event
+from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.games import GAMES
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.wire.asked import TableInfo
+from cutpurse.sdk.wire.catalogue import catalogue_of
+from cutpurse.sdk.wire.decode import event_of
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["Ask", "Begin", "Finish", "Illegal", "Note", "Session", "Table", "Todo", "Welcomed"]
+
+MAJOR: Final = 1
+MINOR: Final = 0
+FEATURES: Final = ("agenda",)  # so that a view here equals that of local play
+REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
+GIVE_UP_BYTES: Final = 900  # of one, at most
+ANSWER_BYTES: Final = 24  # of one, at most
+
+
+@dataclass(slots=True)
+class Table:
+    """A seat of this bot at one match."""
+
+    number: int
+    match: str
+    info: TableInfo
+    names: tuple[str, ...]  # who sits where
+    ladder: str
+    base_s: float
+    commitment: bytes
+    board: str
+    asked: int = 0  # the decision that was put last, as the server numbers it; 0: none
+    answer: arena_pb2.Answer | arena_pb2.GiveUp | None = None  # to that decision
+    over: bool = False
+
+    def is_open(self, decision: int) -> bool:
+        """Whether this decision was the last to be put, and the match goes on."""
+        return self.asked == decision and not self.over
+
+    @property
+    def game(self) -> str:
+        """The name of the game."""
+        return self.info.rules.words.game
+
+    @property
+    def seat(self) -> int:
+        """The bot's seat."""
+        return self.info.seat
+
+
+class Welcomed(NamedTuple):
+    """The server has let the bot in."""
+
+    resumed: bool
+    bot: str
+    version: str
+    server: str
+    most_tables: int
+    lost: tuple[Table, ...]  # tables of a session that could not go on; nothing more is heard of them
+
+
+class Begin(NamedTuple):
+    """A match begins."""
+
+    table: Table
+
+
+class Ask(NamedTuple):
+    """A decision is put."""
+
+    table: Table
+    decision: arena_pb2.Decision
+
+
+class Illegal(NamedTuple):
+    """The answer to the last decision was not offered. It may be put right `left` more times, or (0) no more."""
+
+    table: Table
+    left: int
+
+
+class Finish(NamedTuple):
+    """A match is over."""
+
+    table: Table
+    result: MatchResult
+    events: tuple[Event, ...]  # since the last decision, as this seat is told
+    first_event: int
+    rated: bool
+
+
+class Note(NamedTuple):
+    """Something for the bot's owner."""
+
+    text: str
+    late: bool = False  # a decision was answered too late
+    table: Table | None = None
+
+
+Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Note
+
+
+@cache
+def _sdk() -> str:
+    return f"cutpurse-python {metadata.version('cutpurse')}"
+
+
+class Session:
+    """One session of one bot, through any number of streams."""
+
+    def __init__(self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0) -> None:
+        """`games`: none is every game.  max_tables: at how many to sit; 0 leaves it to the server.
+
+        Raises UnknownGame for a game that is not installed here.
+        """
+        self.bot = bot
+        self.version = version
+        self.games = tuple(dict.fromkeys(games))
+        self.tables: dict[int, Table] = {}
+        self.leaving = False
+        self.max_bytes = 65_536
+        self.come_back_s: float | None = None  # when to reconnect, if the server has said so
+        self.silent_at: float | None = None  # when the stream must be taken for lost; None: nothing is expected
+        self._name = ""  # of the session; empty: there is none to resume
+        self._secret = b""
+        self._heartbeat_s = 0.0
+        self._forgotten: tuple[Table, ...] = ()
+        self._finished: set[int] = set()  # tables; a server that was not sure ends them again after a resume
+        self._in = False  # whether this stream is welcomed
+        self._received = 0  # envelopes of this stream
+        self._acknowledged = 0
+        self._wanted = self._told = max_tables
+        self._leaving_told = False
+        self._out: list[arena_pb2.Answer | arena_pb2.GiveUp] = []
+
+    # -- the stream
+    def done(self) -> bool:
+        """Whether it has left and nothing is open."""
+        return self.leaving and not self.tables
+
+    def opening(self) -> bytes:
+        """The first envelope of a stream."""
+        self._in = False
+        self._received = self._acknowledged = 0
+        self._leaving_told = False
+        self._told = self._wanted
+        hello = arena_pb2.Hello(
+            protocol_major=MAJOR,
+            protocol_minor=MINOR,
+            sdk=_sdk(),
+            bot=self.bot,
+            version=self.version,
+            games=[arena_pb2.GameWanted(game=game, rules_version=GAMES[game].words.version) for game in self.games],
+            max_tables=self._wanted,
+            events=True,
+            features=FEATURES,
+        )
+        if self._name:
+            hello.resume.session = self._name
+            hello.resume.secret = self._secret
+        return arena_pb2.PlayRequest(hello=hello).SerializeToString()
+
+    def lost(self) -> None:
+        """The stream is gone: what was not sent will be asked for again, or is not wanted any more."""
+        self._in = False
+        self.silent_at = None
+        self._out.clear()
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is an earlier stream to go on from."""
+        return bool(self._name)
+
+    def forget(self) -> None:
+        """The server has forgotten this session: the next stream opens a new one, without the open tables."""
+        self._name, self._secret = "", b""
+        for table in self.tables.values():
+            table.over = True
+        self._forgotten += tuple(self.tables.values())
+        self.tables.clear()
+        self._finished.clear()
+
+    # -- what the server says
+    def receive(self, data: bytes, now: float) -> list[Todo]:
+        """What an envelope asks for, in order.  `now`: seconds of any clock that never goes back.
+
+        Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
+        """
+        try:
+            envelope = arena_pb2.PlayResponse.FromString(data)
+        except DecodeError:
+            raise ServerRefused("the server sent something that is no message of this protocol") from None
+        self._received = max(self._received, envelope.envelope)
+        todos: list[Todo] = []
+        if envelope.HasField("welcome"):
+            todos.append(self._welcome(envelope.welcome))
+        if self._heartbeat_s:
+            self.silent_at = now + 2 * self._heartbeat_s
+        for refusal in envelope.refusals:
+            self._refused(refusal, todos)
+        for started in envelope.starts:
+            self._start(started, todos)
+        for decision in envelope.decisions:
+            self._decision(decision, todos)
+        for ended in envelope.ends:
+            self._end(ended, todos)
+        if envelope.HasField("drain"):
+            self._drain(envelope.drain, todos)
+        for problem in envelope.problems:
+            left = f"; {problem.strikes_left} more of these end the session" if problem.strikes_left else ""
+            todos.append(Note(f"the server has a problem with this bot: {legible(problem.text)}{left}"))
+        return todos
+
+    def _welcome(self, welcome: arena_pb2.Welcome) -> Welcomed:
+        self._in = True
+        if not welcome.resumed:
+            self.forget()
+        self._name, self._secret = welcome.session, welcome.resume_secret
+        self._heartbeat_s = welcome.heartbeat_ms / 1000
+        self.max_bytes = welcome.max_bytes or self.max_bytes
+        self.come_back_s = None
+        lost, self._forgotten = self._forgotten, ()
+        return Welcomed(welcome.resumed, welcome.bot, welcome.version, welcome.server, welcome.most_tables or 1, lost)
+
+    def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
+        if started.table in self.tables or started.table in self._finished:
+            return  # it goes on, or is known to be over
+        table = self.tables[started.table] = _table(started)
+        todos.append(Begin(table))
+
+    def _decision(self, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+        table = self.tables.get(decision.table)
+        if table is None:
+            return  # of a match that this session has forgotten
+        if table.asked == decision.decision:  # put once more after a resume
+            if table.answer is not None:
+                self._out.append(table.answer)
+            return
+        table.asked, table.answer = decision.decision, None
+        todos.append(Ask(table, decision))
+
+    def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
+        table = self.tables.get(refusal.table)
+        if table is None:
+            return
+        which = f"match {table.match}, decision {refusal.decision - 1}"
+        if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
+            if table.asked == refusal.decision and table.answer is not None:
+                table.answer = None
+                todos.append(Illegal(table, refusal.corrections_left))
+        elif refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
+            text = f"{which}: the answer came {refusal.late_by_ms} ms too late, and the safe option was taken"
+            todos.append(Note(text, True, table))
+        elif refusal.reason not in (
+            arena_pb2.REFUSAL_REASON_ALREADY_DECIDED,  # an answer that was sent again
+            arena_pb2.REFUSAL_REASON_STALE,  # nobody's fault
+        ):
+            todos.append(Note(f"{which}: the answer was refused: {legible(refusal.text)}", False, table))
+
+    def _end(self, ended: arena_pb2.MatchEnded, todos: list[Todo]) -> None:
+        table = self.tables.pop(ended.table, None)
+        if table is None:
+            return
+        table.over = True
+        self._finished.add(table.number)
+        if len(ended.seats) != table.info.seats:
+            raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
+        causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
+        if ended.voided:
+            result = MatchResult((), (), causes)
+        else:
+            result = MatchResult(
+                tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes
+            )
+        try:
+            events = tuple([event_of(event, table.info.rules, table.info.seats) for event in ended.events])
+        except ValueError as problem:
+            raise ServerRefused(str(problem)) from None
+        todos.append(Finish(table, result, events, ended.first_event, ended.rated))
+        if ended.HasField("opening") and (broken := _broken_promise(table, ended.opening)):
+            todos.append(
+                Note(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
+            )
+
+    def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:
+        self.come_back_s = drain.reconnect_after_ms / 1000
+        text = f": {legible(drain.text)}" if drain.text else ""
+        todos.append(Note(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s"))
+
+    # -- what the bot says
+    def answer(self, table: Table, decision: int, option: int | None) -> None:
+        """The bot's answer, as an index; None for one that is no index of anything."""
+        said = arena_pb2.Answer(table=table.number, decision=decision)
+        if option is not None and 0 <= option < 1 << 32:
+            said.option = option
+        self._say(table, decision, said)
+
+    def give_up(self, table: Table, decision: int, reason: str) -> None:
+        """The bot's own code failed at this decision."""
+        reason = " ".join(reason.split())[:REASON_MOST]
+        self._say(table, decision, arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason))
+
+    def _say(self, table: Table, decision: int, said: arena_pb2.Answer | arena_pb2.GiveUp) -> None:
+        if table.over:
+            return
+        if table.asked == decision:
+            table.answer = said
+        if self._in:  # else it is sent when the decision is put again
+            self._out.append(said)
+
+    def want_tables(self, tables: int) -> None:
+        """At how many tables to sit from now on."""
+        self._wanted = tables
+
+    def leave(self) -> None:
+        """Play what is open to the end, and begin nothing new."""
+        self.leaving = True
+
+    def next_envelope(self) -> bytes | None:
+        """What there is to be sent now: an acknowledgement, answers, changed wishes; None if there is nothing."""
+        tables = None if self._wanted == self._told else self._wanted
+        leaving = self.leaving and not self._leaving_told
+        if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
+            return None
+        request = arena_pb2.PlayRequest(received=self._received, max_tables=tables, leaving=self.leaving)
+        room = self.max_bytes - 64
+        taken = 0
+        for said in self._out:
+            give_up = isinstance(said, arena_pb2.GiveUp)
+            room -= GIVE_UP_BYTES if give_up else ANSWER_BYTES
+            if room < 0 and taken:
+                break
+            taken += 1
+            if isinstance(said, arena_pb2.GiveUp):
+                request.give_ups.append(said)
+            else:
+                request.answers.append(said)
+        del self._out[:taken]
+        self._acknowledged, self._told, self._leaving_told = self._received, self._wanted, self.leaving
+        return request.SerializeToString()
+
+
+def _table(started: arena_pb2.MatchStarted) -> Table:
+    """Raises ServerRefused for a match that cannot be played here."""
+    what = f"the server deals {legible(started.game)}, rules version {legible(started.rules_version)}"
+    rules = GAMES.get(started.game)
+    if rules is None:
+        raise ServerRefused(f"{what}; here there are {', '.join(GAMES)}: name the games to play, or upgrade cutpurse")
+    if rules.words.version != started.rules_version:
+        raise ServerRefused(f"{what}; here it is version {rules.words.version}: both sides need the same cutpurse")
+    seats = len(started.seats)
+    given = {setting.name: setting.value for setting in started.settings}
+    try:
+        settings = rules.check(seats, given)
+        digest = catalogue_of(rules, seats, given).digest
+    except SettingsError as problem:
+        raise ServerRefused(f"{what}, in a way that is not known here: {problem}") from None
+    if started.catalogue_digest != digest:
+        raise ServerRefused(f"{what}, with other numbers than here: both sides need the same cutpurse")
+    if not started.seat < seats:
+        raise ServerRefused(f"{what}, and puts this bot on seat {started.seat} of {seats}")
+    return Table(
+        started.table,
+        legible(started.match),
+        TableInfo(rules, settings, seats, started.seat),
+        tuple([seat.bot for seat in started.seats]),
+        started.ladder,
+        started.clock.base_ms / 1000,
+        started.commitment,
+        started.board,
+    )
+
+
+_CAUSES: Final[dict[int, EndCause]] = {
+    number: EndCause[name.removeprefix("END_CAUSE_")]
+    for name, number in arena_pb2.EndCause.items()
+    if name.removeprefix("END_CAUSE_") in EndCause.__members__
+}
+
+
+def _end_cause(number: int) -> EndCause:
+    try:
+        return _CAUSES[number]
+    except KeyError:
+        raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
+
+
+def _broken_promise(table: Table, opening: arena_pb2.Opening) -> str:
+    """What is wrong with the opening of what was committed to before the deal; empty if nothing."""
+    if commitment(opening.seed, opening.params) != table.commitment:
+        return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
+    try:
+        params = json.loads(opening.params)
+        board, game = params["board"], params["game"]
+    except (ValueError, TypeError, KeyError):
+        return "what was promised before the deal cannot be read"
+    if (board, game) != (table.board, table.game):
+        return f"what was promised before the deal is of another board or game ({board!r}, {game!r})"
+    return ""
