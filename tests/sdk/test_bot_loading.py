@@ -22,7 +22,7 @@ def test_a_built_in_bot_is_found_by_its_name() -> None:
 
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(
-        UsageError, match=r"^no bot is called 'rndom'; there are: .*random, or a file such as my_bot.py$"
+        UsageError, match=r"^no bot is called 'rndom'; there are: .*random.*, or a file such as my_bot.py$"
     ):
         load_bot("rndom")
 

@@ -16,7 +16,18 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.cli import app
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 
-COMMANDS = ["games", "rules", "play", "compare", "demo", "match verify", "match replay"]
+COMMANDS = [
+    "games",
+    "rules",
+    "play",
+    "compare",
+    "demo",
+    "match verify",
+    "match replay",
+    "bot init",
+    "bot check",
+    "bot run",
+]
 
 
 def run(*arguments: object, typed: str | None = None) -> Result:

@@ -23,10 +23,20 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
     assert json.loads(shown.stdout)["seats"][0]["mean_place"] < mean_place
 
 
-def test_every_option_that_the_page_names_exists() -> None:
-    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
-    commands = ("play", "compare", "match verify", "match replay", "demo", "rules")
+@pytest.mark.parametrize(
+    ("page", "commands", "at_least"),
+    [
+        (
+            "docs/playing.md",
+            ("play", "compare", "match verify", "match replay", "demo", "rules", "bot run", "bot check"),
+            10,
+        ),
+        ("docs/serving.md", ("serve",), 4),
+    ],
+)
+def test_every_option_that_a_page_names_exists(page: str, commands: tuple[str, ...], at_least: int) -> None:
+    text = (CHECKOUT / page).read_text(encoding="utf-8")
     help_texts = " ".join(run(*command.split(), "--help").stdout for command in commands) + "--debug"
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--help"}
-    assert len(named) > 10
+    assert len(named) > at_least
     assert {option for option in named if option not in help_texts} == set()

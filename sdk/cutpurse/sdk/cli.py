@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.commands import compare, demo, games, match, play
+from cutpurse.sdk.commands import bot, bot_check, bot_init, bot_run, compare, games, match, play
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
 
@@ -79,7 +79,10 @@ app.command("games")(games.games)
 app.command("rules")(games.rules)
 app.command("play")(play.play)
 app.command("compare")(compare.compare)
-app.command("demo")(demo.demo)
+bot.app.command("init")(bot_init.init)
+bot.app.command("check")(bot_check.check)
+bot.app.command("run")(bot_run.run)
+app.add_typer(bot.app, name="bot")
 app.add_typer(match.app, name="match")
 
 

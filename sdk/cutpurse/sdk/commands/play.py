@@ -45,7 +45,7 @@ def play(
     game: GameName,
     bots: Annotated[
         list[str] | None,
-        typer.Argument(metavar="BOT...", help="One a seat: a name such as random, my_bot.py, or my_bot.py:MyBot."),
+        typer.Argument(metavar="BOT...", help="One a seat: a name, my_bot.py, my_bot.py:MyBot, or exec:COMMAND."),
     ] = None,
     matches: Annotated[int, typer.Option(metavar="N", help="How many; seats rotate by one each match.")] = 1,
     seed: Seed = "0",

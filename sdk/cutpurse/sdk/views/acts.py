@@ -124,6 +124,11 @@ class Told:
         return getattr(self._event, name, None)
 
     @property
+    def raw(self) -> Event:
+        """As the engine has it, with the faces that you were told."""
+        return self._event
+
+    @property
     def kind(self) -> str:
         """happened, moved, shown, shuffled, counted, placed, asked or scored."""
         return type(self._event).__name__.lower()

@@ -1,0 +1,1 @@
+"""Is a bot ready for a server? Scripted situations, each with a finding in plain words."""

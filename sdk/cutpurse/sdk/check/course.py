@@ -1,0 +1,112 @@
+"""The check of a bot from beginning to end: its program is started, goes through all scenarios, and is ended.
+
+This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from cutpurse.games import game_named
+from cutpurse.sdk.bot import PROGRAM, load_bot
+from cutpurse.sdk.check.findings import Failed, Finding, Verdict, Warned
+from cutpurse.sdk.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
+from cutpurse.sdk.child import Child
+from cutpurse.sdk.errors import BotNotLoaded
+from cutpurse.sdk.host import Host
+from cutpurse.sdk.program import command_of, environment_for
+
+__all__ = ["check_bot", "program_of"]
+
+SCENARIO_S: Final = 60.0  # whatever a scenario waits for
+
+
+def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
+    """The command of the process that a bot plays in, on a server there.
+
+    Raises UsageError and its kin for a bot that there is not, BotNotLoaded for one that does not load.
+    """
+    for game in games:
+        game_named(game)
+    if bot.startswith(PROGRAM):
+        return command_of(bot)
+    load_bot(bot)
+    wanted = [word for game in games for word in ("--game", game)]
+    return [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", bot, "--server", address, "--quiet", *wanted]
+
+
+async def check_bot(
+    bot: str,
+    games: Sequence[str] = (),
+    *,
+    answer_s: float | None = None,
+    on_finding: Callable[[Finding], None] = lambda finding: None,
+    quiet: bool = True,
+) -> list[Finding]:
+    """Run every scenario: what was found, in order.
+
+    games: with which it is checked; none: all that it says it plays. answer_s: how long an answer is waited for, as
+    long as the usual clock gives a decision unless told otherwise. quiet: the talk of its program is not passed on.
+    After a handshake that failed there is nothing more to see. Raises UsageError for a bot or game that there is not.
+    """
+    findings: list[Finding] = []
+
+    def found(finding: Finding) -> None:
+        findings.append(finding)
+        on_finding(finding)
+
+    async with Host() as host:
+        command = program_of(bot, games, host.address)
+        loop = asyncio.get_running_loop()
+
+        def ended() -> None:
+            loop.call_soon_threadsafe(host.changed)
+
+        def start() -> Child:
+            try:
+                return Child(bot, command, environment_for(host.address), ended, quiet)
+            except OSError as problem:
+                raise BotNotLoaded(f"{bot} cannot be run: {problem.strerror}") from None
+
+        visit = Visit(host, tuple(games), start)
+        if answer_s is not None:
+            visit.answer_s = answer_s
+        try:
+            for name, scenario in SCENARIOS:
+                found(await _carried_out(name, scenario, visit))
+                if name == SCENARIOS[0][0]:
+                    if host.guest is None:
+                        break
+                    for game in visit.plays(host.guest):
+                        found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
+        finally:
+            if visit.child is not None:
+                await asyncio.to_thread(visit.child.stop)
+    return findings
+
+
+async def _whole(game: str, visit: Visit) -> str:
+    return await whole_match(visit, game)
+
+
+async def _carried_out(name: str, scenario: Scenario, visit: Visit) -> Finding:
+    trouble_before = len(visit.host.guest.trouble) if visit.host.guest else 0
+    guest = visit.host.guest
+    try:
+        async with asyncio.timeout(SCENARIO_S):
+            seen = await scenario(visit)
+    except Failed as problem:
+        await visit.restart()
+        return Finding(name, Verdict.FAILED, str(problem))
+    except Warned as problem:
+        return Finding(name, Verdict.WARNED, str(problem))
+    except TimeoutError:
+        await visit.restart()
+        return Finding(name, Verdict.FAILED, f"it was not over in {SCENARIO_S:g} s")
+    if guest is not None and len(guest.trouble) > trouble_before:
+        return Finding(name, Verdict.WARNED, f"{seen}; but {guest.trouble[trouble_before]}")
+    return Finding(name, Verdict.PASSED, seen)

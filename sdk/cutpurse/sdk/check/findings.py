@@ -1,0 +1,33 @@
+"""What the check of a bot has found, a scenario a finding. This module knows no scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Failed", "Finding", "Verdict", "Warned"]
+
+
+class Verdict(Enum):
+    """How a scenario went."""
+
+    PASSED = "passed"
+    WARNED = "warned"  # it works, but not as well as it could
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was seen in one scenario, and, where it is not passed, what to do."""
+
+    scenario: str
+    verdict: Verdict
+    seen: str
+
+
+class Failed(Exception):
+    """Raised by a scenario: what was seen, and what to do."""
+
+
+class Warned(Exception):
+    """The same, where it is not so bad."""

@@ -1,0 +1,145 @@
+"""A match for the check of a bot: the bot has one seat, the others answer at random, the same each time.
+
+This module knows the match and its messages, no scenario and no clock.
+"""
+
+from __future__ import annotations
+
+import random
+from hashlib import sha256
+from typing import Final
+
+from cutpurse.engine.errors import IllegalAnswer
+from cutpurse.engine.match import CORRECTIONS, EndCause, Match
+from cutpurse.games import GAMES
+from cutpurse.sdk.host import Guest, HostTable
+from cutpurse.sdk.program import match_ended, match_started
+from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["Sitting"]
+
+EXTRA: Final = 2_047  # the number of a field that this version does not have
+
+
+class Sitting:
+    """A seat of the bot at one match, and its table."""
+
+    def __init__(self, guest: Guest, game: str, number: int, seats: int | None = None, extra: bytes = b"") -> None:
+        """`number` tells matches apart: of the deal, of the bot's seat. extra: appended to every message."""
+        rules = GAMES[game]
+        seats = seats or rules.usual_seats
+        self.guest = guest
+        self.game = game
+        self.seat = number % seats
+        self.extra = extra
+        names = tuple([guest.hello.bot if seat == self.seat else "random" for seat in range(seats)])
+        name = sha256(f"cutpurse/check/{game}/{number}".encode()).hexdigest()
+        self.match = Match(rules, names, bytes.fromhex(name), log=True)
+        self.encoder = MatchEncoder(rules, self.match.game.settings, seats)
+        self.chance = random.Random(name)
+        self.told = 0
+        started = match_started(game, self.match.game.settings, names, self.seat, name[:16])
+        started.MergeFromString(extra)
+        self.table: HostTable = guest.start(started)
+        self.illegal = 0  # answers
+        self.gave_up: list[str] = []
+        self._play_others()
+
+    @property
+    def over(self) -> bool:
+        """Whether the match has come to its end."""
+        return self.match.over
+
+    @property
+    def decision(self) -> int | None:
+        """The number of the open decision, as the engine counts."""
+        asked = self.match.decision(self.seat)
+        return None if asked is None else asked.number
+
+    @property
+    def options(self) -> int:
+        """How many options the open decision has."""
+        asked = self.match.decision(self.seat)
+        return len(asked.options) if asked is not None else 0
+
+    def _play_others(self) -> None:
+        while asked := next((one for one in self.match.decisions() if one.seat != self.seat), None):
+            self.match.answer(asked.seat, asked.number, int(self.chance.random() * len(asked.options)))
+
+    def put(self) -> None:
+        """Put the open decision to the bot."""
+        asked = self.match.decision(self.seat)
+        assert asked is not None
+        hello, log = self.guest.hello, self.match.game.log
+        assert log is not None
+        events = log[self.told :] if hello.events else ()
+        body = self.encoder.decision(
+            table=self.table.number,
+            number=asked.number,
+            ask=asked.ask,
+            options=asked.options,
+            view=self.match.game.view(self.seat),
+            events=events,
+            first_event=self.told,
+            base_left_ms=1_000,
+            bank_left_ms=10_000,
+            safe_option=self.match.safe_option(self.seat),
+            agenda="agenda" in hello.features,
+        )
+        self.told = len(log)
+        self.guest.ask(self.table, asked.number + 1, body + self.extra)
+
+    def take(self) -> str:
+        """Judge the bot's reply as a server would, and go on; what was wrong with it, or nothing."""
+        reply, asked = self.table.reply, self.match.decision(self.seat)
+        assert reply is not None
+        assert asked is not None
+        if isinstance(reply, arena_pb2.GiveUp):
+            reason = " ".join(reply.reason.split())[:200]
+            self.gave_up.append(reason)
+            self.match.give_up(self.seat, asked.number, reason)
+            self.guest.accept(self.table)
+            self._play_others()
+            return f"it gave up at decision {reply.decision} ({asked.ask}): {reason or 'it did not say why'}"
+        option = reply.option if reply.HasField("option") else -1
+        try:
+            self.match.answer(self.seat, asked.number, option)
+        except IllegalAnswer:
+            self.illegal += 1
+            left = self.match.corrections_left(self.seat) if self.match.decision(self.seat) is asked else 0
+            self.refuse(left)
+            if not left:
+                self._play_others()
+            said = str(option) if option >= 0 else "without an option"
+            possible = f"which has options 0 to {len(asked.options) - 1}"
+            return f"it answered {said} to decision {reply.decision} ({asked.ask}), {possible}"
+        self.guest.accept(self.table)
+        self._play_others()
+        return ""
+
+    def refuse(self, corrections_left: int = CORRECTIONS) -> None:
+        """Say that the reply is illegal, whether it is or not."""
+        self.guest.refuse(
+            self.table,
+            arena_pb2.REFUSAL_REASON_ILLEGAL,
+            corrections_left=corrections_left,
+            options_count=self.options,
+            text="the check of the bot refuses this answer",
+        )
+
+    def safe(self, cause: EndCause) -> None:
+        """The safe option is taken for the bot, and the match goes on."""
+        asked = self.match.decision(self.seat)
+        assert asked is not None
+        self.match.fault(self.seat, asked.number, cause, "so says the check")
+        self._play_others()
+
+    def end(self) -> None:
+        """Tell the bot that the match is over; one that is not is void."""
+        if not self.match.over:
+            self.match.void(EndCause.VOID_OPERATOR)
+        log = self.match.game.log
+        assert log is not None
+        events = self.encoder.events(3, log[self.told :], self.seat) if self.guest.hello.events else b""
+        self.guest.end(self.table, match_ended(self.table.number, self.match.result(), self.told, events) + self.extra)

@@ -1,0 +1,111 @@
+"""A folder for a new bot: the bot, its tests, a page with what to type.
+
+The bot is written from the text of its game beside this module. Its tests hold it to a decision that it has just taken
+here, so they are true when they are written. This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.match import Match
+from cutpurse.engine.record import read_record, replay, write_record
+from cutpurse.games import game_named
+from cutpurse.sdk.address import DEFAULT_SERVER
+from cutpurse.sdk.bot import load_bot
+from cutpurse.sdk.positions import decision_for
+from cutpurse.sdk.seating import play_match
+
+__all__ = ["write_starter"]
+
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")  # of a Python file, and in Hello.bot
+MATCHES: Final = 40  # of the new bot's test: a second or two
+SEED: Final = 1
+LEAST: Final = 3  # options of the decision that is written as a test
+
+
+def write_starter(name: str, game: str, where: Path) -> list[Path]:
+    """Write the folder `where / name`; its files.
+
+    Raises UsageError for a name that cannot be a bot's, a game that there is not, and a folder that is there.
+    """
+    rules = game_named(game)
+    if not NAME.fullmatch(name) or keyword.iskeyword(name) or name in sys.stdlib_module_names:
+        raise UsageError(
+            f"{name!r} is no name for a bot: it has 1 to 32 of a-z, 0-9 and _, the first a letter, and is no word or "
+            "module of Python"
+        )
+    folder = where / name
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        raise UsageError(f"{folder} is there already, and nothing is overwritten; name another") from None
+    except OSError as problem:
+        raise UsageError(f"{folder} cannot be made: {problem.strerror}") from None
+    others = rules.usual_seats - 1
+    bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
+    bot.write_text(_text(game), encoding="utf-8")
+    fields = {"name": name, "game": game, "title": rules.words.title, "server": DEFAULT_SERVER}
+    decision = _decision(bot, game)
+    random = ", ".join(['"random"'] * others)
+    mean = f"{(rules.usual_seats + 1) / 2:g}"
+    of_tests = fields | decision | {"others": random, "matches": str(MATCHES), "mean": mean}
+    tests.write_text(_filled("test", of_tests), encoding="utf-8")
+    page.write_text(_filled("readme", fields | {"others": " ".join(["random"] * others)}), encoding="utf-8")
+    return [bot, tests, page]
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+
+
+def _filled(name: str, fields: dict[str, str]) -> str:
+    return re.sub(r"\{([a-z]+)\}", lambda place: fields[place[1]], _text(name))
+
+
+def _decision(bot: Path, game: str) -> dict[str, str]:
+    """An early decision of the new bot in which it had a real choice, as the fields of its test."""
+    rules = game_named(game)
+    makers = [load_bot(str(bot)), *[load_bot("random")] * (rules.usual_seats - 1)]
+    names = [f"{bot.stem}.py", *["random"] * (rules.usual_seats - 1)]
+    match = Match(rules, names, match_key(SEED, 0), log=True)
+    play_match(match, makers)
+    record = read_record(write_record(match))
+    found = next(
+        (
+            (len(played.choices), asked, decision_for(played, asked)[1], chosen.option)
+            for played, asked, chosen in replay(record, rules)
+            if asked.seat == 0 and asked.number and len(asked.options) >= LEAST and chosen.option != asked.options[0]
+        ),
+        None,
+    )
+    if found is None:
+        raise CutpurseError(f"the bot for {game} was asked nothing that could be made a test")
+    place, asked, decision, chosen = found
+    head = {
+        "game": game,
+        "rules": record.rules,
+        "key": record.key.hex(),
+        "seats": names,
+        "settings": record.settings,
+    }
+    return {
+        "ask": asked.ask,
+        "match": _written(head),
+        "choices": "\n".join([f"    {_written(choice)}," for choice in record.choices[: place + 1]]),
+        "offered": "\n".join([f"    #   {option.text}" for option in decision.options]),
+        "text": json.dumps(decision.options[asked.options.index(chosen)].text),
+    }
+
+
+def _written(value: object) -> str:
+    """As Python, with double quotes."""
+    return json.dumps(value).replace("null", "None")

@@ -1,0 +1,120 @@
+"""The check of a bot: each scenario passes for who does it right, and fails for a bot that was planted to fail it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.check import course, scenarios
+from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.scenarios import SCENARIOS
+from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
+from tests.sdk.programs import raw_bot
+from tests.sdk.test_command_line import run
+
+PLANTED = [
+    ("handshake", "bad-name", Verdict.FAILED, "its Hello is refused: Hello.bot is 'Bad Name'"),
+    ("handshake", "silent", Verdict.FAILED, "it did not dial in to $CUTPURSE_SERVER in 3 s; its last words: pid "),
+    ("handshake", "quits", Verdict.FAILED, "the program ended with exit code 1; its last words: pid"),
+    ("greed, a match", "illegal", Verdict.FAILED, "to decision 1 (play_a_card), which has options 0 to "),
+    ("greed, a match", "gives-up", Verdict.FAILED, "it gave up at decision 6"),
+    ("greed, a match", "silent-at-5", Verdict.FAILED, "no answer to decision 6 in 2 s"),
+    ("greed, a match", "exits-at-5", Verdict.FAILED, "the program ended with exit code 1; its last words: "),
+    ("a second match", "first-table-only", Verdict.FAILED, "no answer to a match that came after another in 2 s"),
+    ("several tables", "one-at-a-time", Verdict.FAILED, "no answer to decisions at "),
+    ("illegal answer", "never-corrects", Verdict.FAILED, "no answer to an answer that was refused as ILLEGAL"),
+    ("refused thrice", "exits-when-refused", Verdict.FAILED, "its last words: pid"),
+    ("too late", "exits-when-late", Verdict.FAILED, "too late, says the server"),
+    ("heartbeat", "no-heartbeat", Verdict.FAILED, "an empty envelope was not acknowledged in 2 s"),
+    ("unknown fields", "strict", Verdict.FAILED, "a field that I do not know"),
+    ("lost stream", "no-resume", Verdict.FAILED, "it said Hello anew, without Resume; come back with Hello.resume"),
+    ("forgotten session", "no-anew", Verdict.FAILED, "it did not say Hello anew in 5 s after its Resume was refused"),
+    ("drain", "stops-at-drain", Verdict.FAILED, "no answer to Drain in 2 s"),
+    ("drain", "hasty", Verdict.WARNED, "it came back after 0.0 s though told to wait 1 s"),
+    ("leaving", "stubborn", Verdict.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
+]
+
+
+@pytest.fixture(autouse=True)
+def time_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy with other tests starts programs slowly."""
+    monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
+
+
+@pytest.mark.parametrize("bot", ["file", "program"])
+async def test_a_good_bot_passes_every_scenario_with_every_game(bot: str, tmp_path: Path) -> None:
+    findings = await check_bot(raw_bot() if bot == "program" else bot_file(tmp_path, FIRST))
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    matches = [f"{game}, a match" for game in GAMES]
+    assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "fault", "verdict", "seen"), PLANTED, ids=[f"{one[0]}-{one[1]}" for one in PLANTED]
+)
+async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
+    scenario: str, fault: str, verdict: Verdict, seen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [one for one in SCENARIOS if one[0] in ("handshake", scenario)]
+    monkeypatch.setattr(course, "SCENARIOS", tuple(wanted))
+    monkeypatch.setattr(scenarios, "BACK_S", 5.0)
+    monkeypatch.setattr(scenarios, "LEAVE_S", 1.0)
+    if fault == "silent":
+        monkeypatch.setattr(scenarios, "DIAL_IN_S", 3.0)
+    findings = await check_bot(raw_bot(fault), ["greed"], answer_s=2.0)
+    (found,) = [one for one in findings if one.scenario == scenario]
+    assert (found.verdict, seen in found.seen) == (verdict, True), found.seen
+
+
+def test_every_scenario_has_a_bot_that_fails_it() -> None:
+    assert {name for name, _, _, _ in PLANTED} == {"greed, a match", *[name for name, _ in SCENARIOS]}
+
+
+async def test_a_bot_that_acknowledges_only_after_thinking_is_warned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "SCENARIOS", tuple([one for one in SCENARIOS if one[0] in ("handshake", "heartbeat")]))
+    monkeypatch.setattr(scenarios, "BASE_S", 0.05)
+    findings = await check_bot(raw_bot("acknowledges-late"), ["greed"])
+    slow, late = findings[1], findings[2]
+    assert (slow.verdict, late.verdict) == (Verdict.WARNED, Verdict.WARNED)
+    assert "costs from the bank" in slow.seen
+    assert "acknowledge on receipt, before thinking" in late.seen
+
+
+def test_the_command_prints_a_table_and_ends_with_the_code_of_a_bot_that_failed(tmp_path: Path) -> None:
+    shown = run("bot", "check", bot_file(tmp_path, ILLEGAL), "--game", "greed")
+    assert shown.exit_code == 3
+    head, *rows, last = shown.stdout.splitlines()
+    assert head.split() == ["scenario", "verdict", "seen"]
+    assert len(rows) == len(SCENARIOS) + 1
+    assert "failed 2 of 13" in last
+    assert shown.stderr == ""
+
+
+def test_the_command_prints_one_document(tmp_path: Path) -> None:
+    shown = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--json")
+    document = json.loads(shown.stdout)
+    assert (shown.exit_code, document["passed"]) == (3, False)
+    (match,) = [one for one in document["findings"] if one["scenario"] == "greed, a match"]
+    assert match["verdict"] == "failed"
+    assert "it gave up at decision 1 (play_a_card): " in match["seen"]
+    assert "KeyError: 'no plan'" in match["seen"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("bot check no_bot.py", 4, "no bot file no_bot.py"),
+        ("bot check rndom", 2, "no bot is called 'rndom'"),
+        ("bot check random --game gred", 2, "no game is called 'gred'"),
+        ("bot check random --answer 0", 2, "a number of seconds is more than 0"),
+        ("bot check exec:no-such-program", 3, "no-such-program is not to be found"),
+    ],
+)
+def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
+    shown = run(*typed.split())
+    assert said in shown.stderr
+    assert (shown.exit_code, shown.stdout, len(shown.stderr.splitlines())) == (code, "", 1)

@@ -1,0 +1,81 @@
+"""The folder to begin with: what is written plays, passes its own tests and the check."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.check import scenarios
+from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check.findings import Verdict
+from tests.sdk.test_command_line import run
+
+
+@pytest.fixture(autouse=True)
+def in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_what_is_written_passes_its_own_tests(game: str) -> None:
+    shown = run("bot", "init", "my_bot", "--game", game)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines()[:3] == ["my_bot/my_bot.py", "my_bot/test_my_bot.py", "my_bot/README.md"]
+    tests = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "my_bot"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "2 passed" in tests.stdout, tests.stdout
+    assert all("{" not in line or line.startswith(("MATCH", "    [")) for line in written("test_my_bot.py"))
+
+
+def written(name: str) -> list[str]:
+    return Path("my_bot", name).read_text(encoding="utf-8").splitlines()
+
+
+async def test_what_is_written_passes_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
+    assert run("bot", "init", "my_bot").exit_code == 0
+    findings = await check_bot("my_bot/my_bot.py", ["greed"])
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+
+
+def test_the_commands_of_the_page_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("bot", "init", "my_bot")
+    page = "\n".join(written("README.md"))
+    commands = re.findall(r"^cutpurse (\w+(?: check| run)?) (.*)$", page, re.MULTILINE)
+    assert [name for name, _ in commands] == ["play", "bot check", "bot run"]
+    monkeypatch.chdir("my_bot")
+    assert run("play", *commands[0][1].replace("100", "2").split()).exit_code == 0
+    for name, arguments in commands[1:]:
+        help_text = run(*name.split(), "--help").stdout
+        assert all(word in help_text for word in arguments.split() if word.startswith("--"))
+
+
+def test_nothing_is_overwritten() -> None:
+    run("bot", "init", "my_bot")
+    before = written("my_bot.py")
+    shown = run("bot", "init", "my_bot", "--game", "szmal")
+    assert shown.exit_code == 2
+    assert "my_bot is there already, and nothing is overwritten" in shown.stderr
+    assert written("my_bot.py") == before
+
+
+@pytest.mark.parametrize("name", ["My_Bot", "1bot", "../bot", "a-bot", "class", "random", "b" * 33, ""])
+def test_a_name_that_cannot_be_a_bots_is_refused(name: str, tmp_path: Path) -> None:
+    shown = run("bot", "init", name)
+    assert shown.exit_code == 2
+    assert "is no name for a bot" in shown.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_game_that_there_is_not_leaves_no_folder(tmp_path: Path) -> None:
+    assert run("bot", "init", "my_bot", "--game", "gred").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
