@@ -1,8 +1,14 @@
-"""What every test may ask for: the long run (`--soak`), and whether to renew the playthroughs."""
+"""What every test may ask for: the long run (`--soak`), and whether to renew what is kept as text."""
+
+import signal
 
 import pytest
 
 __all__ = ["soak"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the tests in the background has Ctrl-C ignored, also by the programs that are tested with it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,6 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
     )
     parser.addoption("--update-playthroughs", action="store_true", help="write tests/playthroughs anew")
+    parser.addoption("--update-pages", action="store_true", help="write the payloads of docs/protocol.md anew")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,0 +1,120 @@
+"""Connections to the SQLite file of a leaderboard, and its errors in plain words.
+
+One connection writes, any number read. Readers are opened read-only, so that no second connection ever writes a
+checkpoint (two at once could corrupt the file in SQLite before 3.51.3). The file is in WAL mode with
+`synchronous=FULL`: a commit that returned is on the disk, as far as the disk keeps its word. No table is known here.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from cutpurse.leaderboard.errors import StoreError
+
+__all__ = ["database_path", "explained", "file_identity", "reading_engine", "writing_engine"]
+
+READERS: Final = 8  # connections; more readers at once wait for one
+_URL: Final = "sqlite:///"
+
+# What to do about it, by what SQLite says.
+_ADVICE: Final = {
+    "locked": "another process is writing to it; the same may be handed in again",
+    "full": "free some space; the same may be handed in again",
+    "readonly": "give this process the right to write the file and its folder, and leave the file where it is",
+    "read-only": "give this process the right to write the file and its folder, and leave the file where it is",
+    "malformed": "restore it from a backup",
+    "not a database": "name another file, or restore it from a backup",
+    "unable to open": "its folder must exist and be writable",
+    "disk I/O": "look at the disk; the same may be handed in again",
+}
+
+
+def database_path(database: str | os.PathLike[str]) -> Path:
+    """The file that a path or a URL `sqlite:///PATH` names.  Raises StoreError for any other URL, and for none."""
+    text = os.fspath(database)
+    if text.startswith(_URL):
+        text = text.removeprefix(_URL)
+    elif "://" in text:
+        scheme = text.partition("://")[0]
+        raise StoreError(f"a leaderboard is kept in SQLite: give a path or sqlite:///PATH, not a {scheme} address")
+    if not text or text == ":memory:":
+        raise StoreError("a leaderboard is kept in a file: give its path")
+    return Path(text).absolute()
+
+
+def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
+    """An engine with one connection, whose transactions take the write lock at once; makes the file if it is missing.
+
+    Only the first connection makes it: a file that is moved away later is an error and not an empty leaderboard.
+    """
+    mode = "rwc"
+
+    def connect() -> sqlite3.Connection:
+        nonlocal mode
+        connection = _connect(path, mode, busy_timeout_s)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA foreign_keys=ON")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        mode = "rw"
+        return connection
+
+    engine = create_engine(_URL, creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0)
+    _begin_with(engine, "BEGIN IMMEDIATE")
+    return engine
+
+
+def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
+    """An engine whose connections cannot write; each transaction sees the leaderboard of one moment."""
+    engine = create_engine(
+        _URL,
+        creator=lambda: _connect(path, "ro", busy_timeout_s),
+        poolclass=QueuePool,
+        pool_size=READERS,
+        max_overflow=0,
+    )
+    _begin_with(engine, "BEGIN")
+    return engine
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """What stays the same when a file is renamed and differs between two files; None if there is none at this path."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
+    """The same error in one line that names the file and what to do; without the statement and its values."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said = str(cause).partition("\n")[0]
+    advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
+    return StoreError(f"the leaderboard {path}: {said}{f'; {advice}' if advice else ''}")
+
+
+def _connect(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        timeout=busy_timeout_s,
+        isolation_level=None,  # SQLAlchemy says when a transaction begins; the driver would begin it too late
+        check_same_thread=False,  # a connection of the pool is used by one thread at a time
+    )
+
+
+def _begin_with(engine: Engine, statement: str) -> None:
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)

@@ -1,0 +1,186 @@
+"""The tables: owner -> bot -> version -> seat, and ladder -> board -> match -> seat, with the ratings that follow.
+
+What a match was and how it ended is written once and never changed. `ratings` alone is kept up to date; it and
+`rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
+tables, and a test proves that they are these.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import DateTime, Dialect, Float, ForeignKeyConstraint, Index, LargeBinary, MetaData, UniqueConstraint
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+__all__ = [
+    "Board",
+    "Bot",
+    "Epoch",
+    "Ladder",
+    "Match",
+    "Owner",
+    "Rating",
+    "RatingChange",
+    "Seat",
+    "Table",
+    "UtcDateTime",
+    "Version",
+]
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment: stored in UTC without saying so, and said again when read."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Table(SQLModel):
+    """What all tables share: a catalogue of their own, in which every constraint has a name to be changed by."""
+
+    metadata: ClassVar[MetaData] = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class Owner(Table, table=True):
+    """Who answers for bots."""
+
+    __tablename__ = "owners"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+
+
+class Bot(Table, table=True):
+    """A bot of an owner."""
+
+    __tablename__ = "bots"
+    __table_args__ = (UniqueConstraint("owner_id", "name"),)
+    id: int | None = Field(default=None, primary_key=True)
+    owner_id: int = Field(foreign_key="owners.id")
+    name: str
+
+
+class Version(Table, table=True):
+    """A bot as it was handed in; what changes is another version.  Versions are what plays and is rated."""
+
+    __tablename__ = "versions"
+    __table_args__ = (UniqueConstraint("bot_id", "label"),)
+    id: int | None = Field(default=None, primary_key=True)
+    bot_id: int = Field(foreign_key="bots.id")
+    label: str
+
+
+class Ladder(Table, table=True):
+    """Where versions are rated against each other: one game, settings, number of seats and clock, for good."""
+
+    __tablename__ = "ladders"
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    game: str
+    settings: str  # JSON; what differs from the game's defaults
+    seats: int
+    clock: str  # JSON
+
+
+class Epoch(Table, table=True):
+    """From which step of a ladder on its ratings are computed with which numbers."""
+
+    __tablename__ = "epochs"
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    number: int = Field(primary_key=True)  # 1, 2, ...
+    settings: str  # JSON of `ratings.TrueSkill`
+
+
+class Board(Table, table=True):
+    """A deal and what was promised of it; what is rated is a board.
+
+    `sequence` counts the rated boards of a ladder from 1 without a gap: the order in which they are rated. It and
+    `epoch` are null if the board is void and rates nothing.
+    """
+
+    __tablename__ = "boards"
+    __table_args__ = (
+        UniqueConstraint("ladder_id", "sequence"),
+        ForeignKeyConstraint(["ladder_id", "epoch"], ["epochs.ladder_id", "epochs.number"]),
+    )
+    id: str = Field(primary_key=True)
+    ladder_id: int = Field(foreign_key="ladders.id")
+    sequence: int | None = None
+    epoch: int | None = None
+    commitment: bytes = Field(sa_type=LargeBinary)  # told before the first card
+    seed: bytes = Field(sa_type=LargeBinary)  # what opens it
+    params: bytes = Field(sa_type=LargeBinary)
+
+
+class Match(Table, table=True):
+    """A match that ended; `id` is the key of its result, so none is stored twice; `number` is the order of storing."""
+
+    __tablename__ = "matches"
+    __table_args__ = (Index(None, "ladder_id", "number"),)
+    number: int | None = Field(default=None, primary_key=True)
+    id: str = Field(unique=True)
+    board_id: str = Field(foreign_key="boards.id", unique=True)
+    ladder_id: int = Field(foreign_key="ladders.id")  # that of the board, for the index
+    rules: str  # version of the game's rules
+    started: datetime = Field(sa_type=UtcDateTime)
+    finished: datetime = Field(sa_type=UtcDateTime)
+    decisions: int
+    void_cause: str | None = None  # null: it counts
+    record: bytes | None = Field(default=None, sa_type=LargeBinary)  # compressed by zlib
+
+
+class Seat(Table, table=True):
+    """Who sat where, and how it ended for him; place and score are null if the match is void."""
+
+    __tablename__ = "seats"
+    __table_args__ = (Index(None, "version_id", "match_number", "place"),)
+    match_number: int = Field(primary_key=True, foreign_key="matches.number")
+    seat: int = Field(primary_key=True)  # from 0
+    version_id: int = Field(foreign_key="versions.id")
+    place: int | None = None  # 1 the best; who ties shares
+    score: int | None = None
+    end_cause: str
+    faults: int
+    thinking_ms: int
+
+
+class Rating(Table, table=True):
+    """What is believed of a version on a ladder now."""
+
+    __tablename__ = "ratings"
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    mu: float = Field(sa_type=Float)
+    sigma: float = Field(sa_type=Float)
+    matches: int
+    wins: int  # first places, shared ones too
+    faulted: int  # matches with a fault of its own
+    sequence: int  # of the board that changed it last
+
+
+class RatingChange(Table, table=True):
+    """One step of one rating: what a board of the ladder made of it."""
+
+    __tablename__ = "rating_changes"
+    __table_args__ = (ForeignKeyConstraint(["ladder_id", "sequence"], ["boards.ladder_id", "boards.sequence"]),)
+    ladder_id: int = Field(primary_key=True)
+    sequence: int = Field(primary_key=True)
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    mu_before: float = Field(sa_type=Float)
+    sigma_before: float = Field(sa_type=Float)
+    mu_after: float = Field(sa_type=Float)
+    sigma_after: float = Field(sa_type=Float)

@@ -1,0 +1,114 @@
+"""TrueSkill for one free-for-all: places and skills go in, new skills come out.
+
+This module knows no ladder, no database and no clock. It is a function of its arguments, the same bits each time on one
+machine; a machine whose `exp` and `log` round otherwise may differ in the last bit.
+
+    settings = TrueSkill(draw_probability=0.05)
+    ann, bob, cid = rate([1, 2, 2], [settings.newcomer] * 3, settings)
+
+The model is that of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006); it is computed by
+the package `trueskill`. TrueSkill is a trademark of Microsoft.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from mpmath import MPContext  # type: ignore[import-untyped]
+
+with (
+    warnings.catch_warnings()
+):  # trueskill 0.4.5 has a docstring with "\ ", which Python 3.12 warns of when it compiles
+    warnings.simplefilter("ignore")
+    import trueskill  # type: ignore[import-untyped]
+
+__all__ = ["DIGITS", "Skill", "TrueSkill", "rate"]
+
+DIGITS: Final = 60  # where floats do not do; at 15, one in a hundred of the most absurd upsets still fails
+
+
+class Skill(NamedTuple):
+    """What is believed of a player: a normal distribution with mean mu and standard deviation sigma."""
+
+    mu: float
+    sigma: float
+
+    @property
+    def exposed(self) -> float:
+        """mu - 3 sigma, the skill that he very likely has at least: what rankings are sorted by."""
+        return self.mu - 3 * self.sigma
+
+
+@dataclass(frozen=True, slots=True)
+class TrueSkill:
+    """The numbers that the model assumes of a game; they never change once matches were rated with them.
+
+    draw_probability: how often two equal players tie, in (0, 1); never 0, since places may be shared in every game.
+    mu, sigma: what is believed of a newcomer.
+    beta: the distance in skill at which the better one wins about 76 times in 100; the more luck, the larger.
+    tau: what may have changed in a player's skill between two matches.
+
+    Raises ValueError.
+    """
+
+    draw_probability: float
+    mu: float = 25.0
+    sigma: float = 25 / 3
+    beta: float = 25 / 6
+    tau: float = 25 / 300
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, float | int) or not math.isfinite(value):
+                raise ValueError(f"{name} is {value!r}, not a finite number")
+        if not 0 < self.draw_probability < 1:
+            raise ValueError(f"draw_probability is {self.draw_probability}; it must be above 0 and below 1")
+        if self.sigma <= 0 or self.beta <= 0 or self.tau < 0:
+            raise ValueError(f"sigma {self.sigma} and beta {self.beta} must be above 0, tau {self.tau} not below")
+
+    @property
+    def newcomer(self) -> Skill:
+        """What is believed of somebody who never played."""
+        return Skill(float(self.mu), float(self.sigma))
+
+    def to_json(self) -> str:
+        """One line, sorted keys; floats so that they come back to the bit."""
+        return json.dumps(asdict(self), separators=(",", ":"), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> TrueSkill:
+        """The settings that `to_json` wrote."""
+        return cls(**json.loads(text))
+
+
+def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
+    """The skills after one match; places[i] is that of player i, the lowest the best, ties equal.
+
+    An upset so absurd that floats do not do is computed again with 60 digits. Raises ValueError if the lengths differ
+    or there are fewer than two players.
+    """
+    if len(places) != len(skills) or len(places) < 2:
+        raise ValueError(f"{len(places)} places for {len(skills)} skills; expected one of each for two players or more")
+    groups = [(trueskill.Rating(skill.mu, skill.sigma),) for skill in skills]
+    try:
+        rated = _model(settings, exact=False).rate(groups, ranks=list(places))
+    except (ArithmeticError, ValueError):  # FloatingPointError as a rule, now and then the root of a negative number
+        rated = _model(settings, exact=True).rate(groups, ranks=list(places))
+    return [Skill(float(rating.mu), float(rating.sigma)) for (rating,) in rated]
+
+
+@cache
+def _model(settings: TrueSkill, exact: bool) -> Any:
+    """trueskill has no types.  `exact` is its mpmath backend, with a precision that nobody else can change."""
+    backend = None
+    if exact:
+        numbers = MPContext()
+        numbers.dps = DIGITS
+        backend = (numbers.ncdf, numbers.npdf, lambda share: numbers.sqrt(2) * numbers.erfinv(2 * share - 1))
+    return trueskill.TrueSkill(**asdict(settings), backend=backend)

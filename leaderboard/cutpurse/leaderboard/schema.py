@@ -1,0 +1,58 @@
+"""The schema of a leaderboard: brought up to date by the migrations beside this module, all of them or none.
+
+    engine = writing_engine(database_path("ladder.db"), busy_timeout_s=5.0)
+    upgrade(engine)
+
+This module knows no table.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+
+from cutpurse.leaderboard.errors import NewerSchema, StoreError
+
+__all__ = ["upgrade"]
+
+_MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+def upgrade(engine: Engine) -> str | None:
+    """Bring the database to the newest schema; the revision it had before, None if it was empty.
+
+    Everything happens in one transaction: whoever is killed in it leaves the database as it was, and of two who do it
+    at once the second finds nothing to do. Raises NewerSchema if the schema is not one of ours, StoreError if rows
+    would be left without what they refer to.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    ours = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    with engine.connect() as connection:
+        driver = connection.connection.dbapi_connection
+        assert driver is not None
+        # A table that is changed in SQLite is made anew and the old one dropped, which must not count as a loss of
+        # what is referred to. Nothing else can switch this, since within a transaction it has no effect.
+        driver.execute("PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                before = MigrationContext.configure(connection).get_current_revision()
+                if before is not None and before not in ours:
+                    raise NewerSchema(
+                        f"the leaderboard has schema {before}; this version knows {', '.join(reversed(ours))}. "
+                        "Install the version that wrote it, or a newer one"
+                    )
+                if before != ours[0]:
+                    config.attributes["connection"] = connection
+                    command.upgrade(config, "head")
+                    if broken := connection.exec_driver_sql("PRAGMA foreign_key_check").all():
+                        raise StoreError(f"{len(broken)} rows would lose what they refer to: nothing was changed")
+        finally:
+            driver.execute("PRAGMA foreign_keys=ON")
+    return before

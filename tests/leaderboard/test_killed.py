@@ -1,0 +1,85 @@
+"""A process that writes results is killed at any moment: what it acknowledged is there, and each result counts once."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, random_result
+from tests.roots import CHECKOUT
+
+KILLS = 20
+AGAIN = 60  # results that the next process hands in once more, before the new ones
+
+# Hands in results from a number on, thirty at once, and tells of each as soon as it is acknowledged.
+WRITER = """
+import os, sys
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import prepare, random_result
+
+def tell(future):
+    os.write(1, f"{future.result().match}\\n".encode())
+
+store = Store(sys.argv[1])
+versions = prepare(store)
+number = int(sys.argv[2])
+while True:
+    futures = [store.submit(random_result(n, versions)) for n in range(number, number + 30)]
+    for future in futures:
+        future.add_done_callback(tell)
+    for future in futures:
+        future.result()
+    number += 30
+"""
+
+
+def write_until_killed(path: Path, start: int, acknowledgements: int) -> list[str]:
+    """The matches that were acknowledged, by a process that is killed after so many at least, wherever it then is."""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE, cwd=CHECKOUT
+    )
+    assert writer.stdout is not None
+    told = [line for _, line in zip(range(acknowledgements), writer.stdout, strict=False)]
+    os.kill(writer.pid, signal.SIGKILL)
+    told += writer.stdout.readlines()  # what was on its way
+    writer.stdout.close()
+    assert writer.wait() == -signal.SIGKILL
+    return [line.decode().strip() for line in told if line.endswith(b"\n")]
+
+
+@pytest.mark.timeout(600)
+def test_no_acknowledged_result_is_lost_and_none_is_rated_twice(tmp_path: Path, soak: bool) -> None:
+    path = tmp_path / "ladder.db"
+    rng = random.Random(20)
+    acknowledged: set[str] = set()
+    start = 0
+    for kill in range(KILLS * (10 if soak else 1)):
+        told = write_until_killed(path, max(0, start - AGAIN), rng.randint(0, 150) if kill else 0)
+        acknowledged.update(told)
+        start = max([start, *(int(match[1:]) + 1 for match in told)])
+        file = sqlite3.connect(path)
+        assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        file.close()
+    assert len(acknowledged) > KILLS * 20
+
+    with Store(path) as store:
+        versions = prepare(store)
+        stored = {match.match: match for match in store.matches(limit=10**6)}
+        (check,) = recompute(store)
+        rankings = store.rankings(LADDER)
+    assert acknowledged - stored.keys() == set()
+    assert check.equal, check.differences
+    counted = [match for match in stored.values() if match.void_cause is None]
+    assert sorted(match.sequence or 0 for match in counted) == list(range(1, len(counted) + 1))
+    assert check.boards == len(counted)
+    assert sum(ranking.matches for ranking in rankings) == 4 * len(counted)
+    for name, match in stored.items():
+        expected = random_result(int(name[1:]), versions)
+        assert [(seat.version_id, seat.place) for seat in match.seats] == [(s.version, s.place) for s in expected.seats]

@@ -1,0 +1,31 @@
+"""The examples of docs/leaderboard.md run, one after the other, and print what the page says."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.roots import CHECKOUT
+
+
+def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/leaderboard.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+    def run(program: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
+        ).stdout
+
+    printed = run(first)
+    said = re.findall(r"# (Skill.*|sneak)$", first, re.MULTILINE)
+    assert len(said) == 2
+    for line, expected in zip(printed.splitlines(), said, strict=True):
+        assert re.fullmatch(re.escape(expected).replace(r"\.\.\.", r"\d*"), line)
+    assert run(second) == "greed-duel\n1\nTrue\n"

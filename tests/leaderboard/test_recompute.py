@@ -1,0 +1,82 @@
+"""Ratings follow from the results: computed again they are the same to the bit, and whatever was changed is found."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.recompute import SHOWN, recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, random_result, result
+
+
+def change(path: Path, *statements: str) -> None:
+    """Change the file behind the back of the store, as no version of it would."""
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA foreign_keys=OFF")
+    for statement in statements:
+        assert file.execute(statement).rowcount > 0, statement
+    file.commit()
+    file.close()
+
+
+def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(tmp_path: Path) -> None:
+    with Store(tmp_path / "ladder.db") as store:
+        versions = prepare(store)
+        store.ensure_ladder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3))
+        for epoch, beta in enumerate((None, 8.0, 3.0)):
+            if beta is not None:
+                store.open_epoch(LADDER, TrueSkill(draw_probability=0.1, beta=beta))
+            numbers = range(epoch * 200, min(500, epoch * 200 + 200))
+            for future in [store.submit(random_result(number, versions)) for number in numbers]:
+                future.result()
+        store.submit(result("t1", versions[:2], ladder="two")).result()
+        rated = sum(not random_result(number, versions).void for number in range(500))
+        checks = recompute(store)
+    assert [(c.ladder, c.boards, c.versions, c.equal) for c in checks] == [
+        (LADDER, rated, len(versions), True),
+        ("two", 1, 2, True),
+    ]
+    assert 450 < rated < 500
+
+
+@pytest.mark.parametrize(
+    ("statements", "said"),
+    [
+        (["UPDATE ratings SET mu = mu + 1e-14 WHERE version_id = 3"], "version 3 is rated Standing(skill=Skill(mu="),
+        (["UPDATE ratings SET wins = wins + 1 WHERE version_id = 3"], "version 3 is rated Standing"),
+        (["DELETE FROM ratings WHERE version_id = 3"], "version 3 is rated None, computed is Standing"),
+        (["UPDATE rating_changes SET sigma_after = sigma_after - 1e-14 WHERE sequence = 5"], "board 5 (match m"),
+        (["DELETE FROM rating_changes WHERE sequence = 5"], "board 5 (match m5) has no change of version"),
+        (
+            ["UPDATE seats SET place = 5 - place WHERE match_number = 4 AND place <> 1 AND place IS NOT NULL"],
+            "board 4 ",
+        ),
+        (["UPDATE boards SET sequence = NULL, epoch = NULL WHERE sequence = 7"], "counts and was not rated"),
+        (["UPDATE boards SET sequence = 999 WHERE sequence = 7"], "boards 7 to 7 are missing"),
+        (
+            ["UPDATE matches SET void_cause = 'operator' WHERE number = 2"],
+            "match m2 counts and was not rated, or is void",
+        ),
+        (
+            ["DELETE FROM seats WHERE match_number = 30", "DELETE FROM matches WHERE number = 30"],
+            "4 changes belong to no result",
+        ),
+        (["UPDATE epochs SET settings = replace(settings, '0.05', '0.06')"], "board 1 (match m1): version"),
+    ],
+)
+def test_whatever_is_changed_is_found(tmp_path: Path, statements: list[str], said: str) -> None:
+    path = tmp_path / "ladder.db"
+    with Store(path) as store:
+        versions = prepare(store)
+        for number in range(1, 31):
+            store.submit(result(f"m{number}", versions[number % 5 : number % 5 + 4])).result()
+        assert recompute(store)[0].equal
+    change(path, *statements)
+    with Store(path) as store:
+        (check,) = recompute(store)
+    assert not check.equal
+    assert any(said in difference for difference in check.differences), check.differences
+    assert 0 < len(check.differences) <= SHOWN
+    assert check.count >= len(check.differences)

@@ -1,0 +1,151 @@
+"""Migrations make what the models say, all of it or nothing, and leave a newer database alone."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Column, Integer, MetaData
+from sqlalchemy import Table as Relation
+
+from cutpurse.leaderboard import schema
+from cutpurse.leaderboard.database import database_path, writing_engine
+from cutpurse.leaderboard.errors import NewerSchema, StoreError
+from cutpurse.leaderboard.models import Table
+from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, result
+
+
+def differences(path: Path, metadata: MetaData) -> list[object]:
+    """What alembic would change to make the database fit."""
+    engine = writing_engine(path, busy_timeout_s=1.0)
+    with engine.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection, opts={"render_as_batch": True}), metadata)
+    engine.dispose()
+    return list(found)
+
+
+def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    engine = writing_engine(path, busy_timeout_s=1.0)
+    assert upgrade(engine) is None
+    assert upgrade(engine) == "1"  # nothing is left to do
+    engine.dispose()
+    assert differences(path, Table.metadata) == []
+
+
+def test_a_model_without_a_migration_is_found(tmp_path: Path) -> None:
+    Store(tmp_path / "ladder.db").close()
+    more = MetaData(naming_convention=Table.metadata.naming_convention)
+    for relation in Table.metadata.sorted_tables:
+        relation.to_metadata(more)
+    Relation("planted", more, Column("id", Integer, primary_key=True))
+    more.tables["seats"].append_column(Column("planted", Integer))
+    assert len(differences(tmp_path / "ladder.db", more)) == 2
+
+
+def test_every_constraint_of_the_database_has_a_name(tmp_path: Path) -> None:
+    Store(tmp_path / "ladder.db").close()
+    with sqlite3.connect(tmp_path / "ladder.db") as file:
+        made = [
+            sql
+            for (sql,) in file.execute(
+                "SELECT sql FROM sqlite_master WHERE type = 'table' AND name <> ?", ("alembic_version",)
+            )
+        ]
+    file.close()
+    assert len(made) == len(Table.metadata.tables)
+    for statement in made:
+        for line in statement.splitlines():
+            if any(word in line for word in ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")):
+                assert line.strip().startswith("CONSTRAINT "), line
+
+
+def test_what_is_stored_stays_when_the_file_is_opened_again(tmp_path: Path) -> None:
+    with Store(tmp_path / "ladder.db") as store:
+        versions = prepare(store)
+        store.submit(result("m1", versions[:4])).result()
+    with Store(f"sqlite:///{tmp_path / 'ladder.db'}") as store:
+        assert prepare(store) == versions
+        assert [ranking.bot for ranking in store.rankings(LADDER)] == ["bot 0", "bot 1", "bot 2", "bot 3"]
+
+
+def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    Store(path).close()
+    with sqlite3.connect(path) as file:
+        file.execute("UPDATE alembic_version SET version_num = '99'")
+    file.close()
+    before = path.read_bytes()
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1\. Install the version that wrote it"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_an_upgrade_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE seats (somebody TEXT)")  # in the way of the last table
+    file.close()
+    engine = writing_engine(database_path(path), busy_timeout_s=1.0)
+    with pytest.raises(Exception, match="table seats already exists"):
+        upgrade(engine)
+    engine.dispose()
+    with sqlite3.connect(path) as file:
+        assert [name for (name,) in file.execute("SELECT name FROM sqlite_master")] == ["seats"]
+    file.close()
+
+
+# What a later version may bring: a table that others refer to is made anew, and then something of its own.
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+revision = "2"
+down_revision = "1"
+def upgrade():
+    with op.batch_alter_table("versions") as table:
+        table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
+        table.alter_column("label", nullable=True)
+    {more}
+"""
+
+
+@pytest.fixture
+def one_match(tmp_path: Path) -> Path:
+    path = tmp_path / "ladder.db"
+    with Store(path) as store:
+        versions = prepare(store)
+        store.submit(result("m1", versions[:4])).result()
+    return path
+
+
+def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
+    """A second migration, which does this too."""
+    shutil.copytree(schema._MIGRATIONS, folder)
+    (folder / "versions" / "v2_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    monkeypatch.setattr(schema, "_MIGRATIONS", folder)
+
+
+def test_a_table_that_others_refer_to_can_be_made_anew(
+    one_match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path / "next", monkeypatch, "pass")
+    with Store(one_match) as store:
+        assert [seat.bot for seat in store.match("m1").seats] == ["bot 0", "bot 1", "bot 2", "bot 3"]
+        with store.reading() as connection:
+            assert set(connection.exec_driver_sql("SELECT planted FROM versions").scalars()) == {7}
+
+
+def test_an_upgrade_that_would_lose_what_is_referred_to_changes_nothing(
+    one_match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as later:
+        plant(tmp_path / "next", later, 'op.execute("DELETE FROM versions WHERE id = 1")')
+        with pytest.raises(StoreError, match="3 rows would lose what they refer to: nothing was changed"):
+            Store(one_match)
+    with Store(one_match) as store:
+        assert store.match("m1").seats[0].bot == "bot 0"
+    assert differences(one_match, Table.metadata) == []

@@ -1,0 +1,171 @@
+"""What a database cannot do is said on the future; nothing is half stored, and afterwards it goes on."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, result
+from tests.roots import CHECKOUT
+
+# Lets files grow to a megabyte only, and hands in results until one fails; then lifts the limit and hands in the rest.
+FULL_DISK = """
+import json, random, resource, sys
+from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, result
+
+rng = random.Random(1)
+with Store(sys.argv[1]) as store:
+    versions = prepare(store)
+    results = [result(f"m{n}", versions[:4], record=rng.randbytes(20_000).hex()) for n in range(80)]
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))
+    told = {}
+    for one in results:
+        error = store.submit(one).exception()
+        if error is not None:
+            told[one.match] = [type(error).__name__, str(error)]
+    readable = len(store.matches(limit=1000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    again = [store.submit(one).result().sequence for one in results]
+    checks = recompute(store)
+print(json.dumps({"told": told, "readable": readable, "again": again, "equal": [check.equal for check in checks]}))
+"""
+
+# Opens a leaderboard that this user may only read.
+READ_ONLY = """
+import os, sys
+from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.store import Store
+import alembic.ddl.sqlite, sqlalchemy.dialects.sqlite  # while root's files can still be read
+path, warm = sys.argv[1:]
+Store(warm).close()
+if os.geteuid() == 0:
+    os.seteuid(65534)
+try:
+    store = Store(path)
+    store.ensure_version("ann", "sneak", "1.0")
+except StoreError as error:
+    print(error)
+"""
+
+
+def run(program: str, *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=CHECKOUT,
+    ).stdout
+
+
+def integrity(path: Path) -> list[str]:
+    file = sqlite3.connect(path)
+    said = [line for (line,) in file.execute("PRAGMA integrity_check")]
+    file.close()
+    return said
+
+
+def test_a_disk_that_is_full_loses_nothing_and_when_it_heals_all_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    told = json.loads(run(FULL_DISK, str(path)))
+    failed = told["told"]
+    assert 0 < len(failed) < 80
+    assert {kind for kind, _ in failed.values()} == {"StoreError"}
+    assert all(f"the leaderboard {path}: " in said and "\n" not in said for _, said in failed.values())
+    assert told["readable"] == 80 - len(failed)
+    assert sorted(told["again"]) == list(range(1, 81))
+    assert told["equal"] == [True]
+    assert integrity(path) == ["ok"]
+
+
+def test_a_locked_database_is_said_and_goes_on_when_it_is_let_go(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    with Store(path, busy_timeout_s=0.05) as store:
+        versions = prepare(store)
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        futures = [store.submit(result(f"m{n}", versions[:4])) for n in range(10)]
+        for future in futures:
+            with pytest.raises(StoreError, match=r"ladder\.db: database is locked; another process is writing to it"):
+                future.result()
+        with pytest.raises(StoreError, match="database is locked"):
+            store.ensure_version("ann", "sneak", "1.0")
+        assert store.rankings(LADDER) == []
+        other.execute("ROLLBACK")
+        other.close()
+        assert [store.submit(result(f"m{n}", versions[:4])).result().sequence for n in range(10)] == list(range(1, 11))
+        assert recompute(store)[0].equal
+
+
+def test_a_database_that_is_moved_away_is_said_and_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    away = tmp_path / "away"
+    away.mkdir()
+    with Store(path) as store:
+        versions = prepare(store)
+        store.submit(result("m1", versions[:4])).result()
+        for file in tmp_path.glob("ladder.db*"):
+            file.rename(away / file.name)
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"ladder\.db was moved or replaced; put it back, or open it anew"):
+                store.submit(result("m2", versions[:4])).result()
+        assert not path.exists()
+        path.write_bytes((away / "ladder.db").read_bytes())  # another file of this name is another leaderboard
+        with pytest.raises(StoreError, match="was moved or replaced"):
+            store.submit(result("m2", versions[:4])).result()
+        for file in away.iterdir():
+            file.rename(tmp_path / file.name)
+        assert store.submit(result("m2", versions[:4])).result().sequence == 2
+        assert recompute(store)[0].equal
+    assert integrity(path) == ["ok"]
+
+
+def test_a_database_that_may_only_be_read_is_said() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # where others than its owner may look, unlike tmp_path
+        path = Path(folder) / "ladder.db"
+        with Store(path) as store:
+            prepare(store)
+        path.chmod(0o444)
+        Path(folder).chmod(0o555)
+        said = run(READ_ONLY, str(path), str(Path(tempfile.mkdtemp()) / "warm.db"))
+        Path(folder).chmod(0o755)
+    assert said.startswith(f"the leaderboard {path}: ")
+    assert "the right to write the file and its folder" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("left", [0.3, 0.9])
+def test_a_truncated_database_is_not_taken_for_a_whole_one(tmp_path: Path, left: float) -> None:
+    path = tmp_path / "ladder.db"
+    with Store(path) as store:
+        versions = prepare(store)
+        for n in range(50):
+            store.submit(result(f"m{n}", versions[:4])).result()
+    os.truncate(path, int(path.stat().st_size * left))
+    with pytest.raises(StoreError, match=r"ladder\.db: database disk image is malformed; restore it from a backup"):
+        Store(path)
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("to do: write a bot\n" * 100, encoding="utf-8")
+    with pytest.raises(StoreError, match="file is not a database; name another file"):
+        Store(path)
+    assert path.read_text(encoding="utf-8") == "to do: write a bot\n" * 100
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="unable to open database file; its folder must exist and be writable"):
+        Store(tmp_path / "nowhere" / "ladder.db")
