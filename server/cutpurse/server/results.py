@@ -1,0 +1,101 @@
+"""From a finished match to what the store keeps.
+
+The store belongs to another part; what is asked of it here is `ResultStore`. A result holds the seed of its deal and
+every card: it goes to the store and to nobody else. This module knows no table, no stream and no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.record import write_record
+
+__all__ = ["Deal", "FinishedMatch", "Identity", "NotTaken", "ResultStore", "SeatResult", "StoreDown"]
+
+
+class Identity(NamedTuple):
+    """Who plays. Another version is another entry in the rankings, and the same bot."""
+
+    owner: str
+    bot: str
+    version: str
+
+
+class Deal(NamedTuple):
+    """The deal of a board, and the promise made about it, see `cutpurse.engine.commitment`."""
+
+    board: str
+    params: bytes  # canonical JSON: board, game, rules, seats, settings
+    seed: bytes
+    commitment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """How one seat ended. In a void match place and score are 0."""
+
+    player: Identity
+    place: int  # 1 is the best; equal places are shared
+    score: int
+    end_cause: EndCause
+    faults: int
+    thinking_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedMatch:
+    """A match that is over, once and for all: `match` names it, and a store takes each name once."""
+
+    match: str
+    ladder: str
+    game: str
+    rules_version: str
+    settings: Mapping[str, str]
+    deal: Deal
+    started: datetime  # UTC
+    finished: datetime
+    seats: tuple[SeatResult, ...]
+    decisions: int  # answers that took effect, those of the rules left out
+    void: EndCause | None  # VOID_SERVER or VOID_OPERATOR: it counts for nothing
+    played: Match
+
+    def record(self) -> str:
+        """The match on a line.  Takes milliseconds: call it where nobody waits, as on the store's thread.
+
+        Empty for a void match that cannot be written down, as when its game is broken; raises for any other.
+        """
+        try:
+            return write_record(self.played)
+        except Exception:
+            if self.void is None:
+                raise
+            return ""
+
+    def voided(self) -> FinishedMatch:
+        """The same match, counting for nothing by the server's fault."""
+        seats = tuple(replace(seat, place=0, score=0, end_cause=EndCause.VOID_SERVER) for seat in self.seats)
+        return replace(self, seats=seats, void=EndCause.VOID_SERVER)
+
+
+class StoreDown(Exception):
+    """The store cannot be written to now. Says why, for whoever runs the server; quotes no result."""
+
+
+class NotTaken(Exception):
+    """There is something wrong in a result: the store works, and will never take it. Says what, and quotes no card."""
+
+
+class ResultStore(Protocol):
+    """Where results are kept."""
+
+    def submit(self, result: FinishedMatch) -> Future[None]:
+        """Store and rate a match, once. Done only when it would survive a crash; a repeat changes nothing.
+
+        The future fails if nothing was stored: with NotTaken if that result never can be, with StoreDown if the same
+        may be tried again. It may be done on any thread. Does not raise, does not wait.
+        """

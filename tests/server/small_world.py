@@ -1,0 +1,328 @@
+"""A lobby with bots and a store, in a time of its own: no thread, no socket, no real clock.
+
+`World` lets virtual time jump from one event to the next. A `BotThere` stands for a session and its bot: it fetches
+what is ready, reads it as the wire has it, and answers after a while in its manner. It keeps all that it was told, and
+complains at once about what no bot should see: a gap in the events, a decision out of order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from heapq import heappop, heappush
+from random import Random
+from typing import Any
+
+from cutpurse.engine.clocks import Outcome
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.lobby import Lobby
+from cutpurse.server.results import FinishedMatch, Identity, ResultStore
+from cutpurse.server.table import SeatAt
+from cutpurse.v1 import arena_pb2, game_pb2
+
+__all__ = ["BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
+
+
+def entropy_of(seed: str) -> Callable[[int], bytes]:
+    """Bytes that are the same in every run."""
+    drawn = 0
+
+    def entropy(count: int) -> bytes:
+        nonlocal drawn
+        drawn += 1
+        return sha256(f"{seed}/{drawn}".encode()).digest()[:count]
+
+    return entropy
+
+
+class StoreBroke(Exception):
+    """What a broken store says: it may quote what it was to write, so nobody may repeat it."""
+
+
+class Store:
+    """Keeps results, after a while, or fails."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.takes_s = 0.0
+        self.is_broken = False
+        self.kept: dict[str, FinishedMatch] = {}
+        self.offered = 0
+
+    def submit(self, result: FinishedMatch) -> Future[None]:
+        future: Future[None] = Future()
+        self.offered += 1
+        self.world.after(self.takes_s, lambda: self._settle(result, future))
+        return future
+
+    def _settle(self, result: FinishedMatch, future: Future[None]) -> None:
+        if self.is_broken:
+            future.set_exception(StoreBroke(f"disk full while writing {result.record()}"))
+        else:
+            self.kept.setdefault(result.match, result)
+            future.set_result(None)
+
+
+class Log:
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str, dict[str, Any]]] = []
+
+    def info(self, event: str, **facts: Any) -> None:
+        self.lines.append(("info", event, facts))
+
+    def error(self, event: str, **facts: Any) -> None:
+        self.lines.append(("error", event, facts))
+
+    def errors(self) -> list[dict[str, Any]]:
+        return [facts for level, _, facts in self.lines if level == "error"]
+
+
+@dataclass
+class Manner:
+    """How a bot answers. Each share is of its decisions."""
+
+    least_s: float = 0.0
+    most_s: float = 0.01
+    never: float = 0.0
+    illegal: float = 0.0  # out of range, absurd, or without an option
+    gives_up: float = 0.0
+    repeats: float = 0.0  # answers twice, the second time differently
+    loses_stream: float = 0.0  # at a decision, for up to `away_s`
+    away_s: float = 0.2
+
+
+@dataclass
+class Played:
+    """One table as its bot was told of it."""
+
+    seat_at: SeatAt
+    started: arena_pb2.MatchStarted
+    wants_events: bool
+    events: list[game_pb2.Event] = field(default_factory=list)
+    decisions: dict[int, arena_pb2.Decision] = field(default_factory=dict)
+    outcomes: list[Outcome] = field(default_factory=list)
+    ended: arena_pb2.MatchEnded | None = None
+    told: list[bytes] = field(default_factory=list)
+    has_gap: bool = False  # a decision was lost with its stream, and its events with it
+
+
+class BotThere:
+    """A session with its bot."""
+
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        tables: int = 4,
+        manner: Manner | None = None,
+        *,
+        version: str = "1",
+        games: Iterable[str] = (),
+        events: bool = True,
+        agenda: bool = False,
+    ) -> None:
+        self.world = world
+        self.identity = Identity("local", name, version)
+        self.most_tables = tables
+        self.manner = manner or Manner()
+        self.games = frozenset(games)
+        self.wants_events = events
+        self.wants_agenda = agenda
+        self.random = Random(f"{name}/{version}")
+        self.open: dict[int, Played] = {}
+        self.sat: dict[int, SeatAt] = {}
+        self.done: list[Played] = []
+        self.to_send: dict[SeatAt, None] = {}
+        self.is_there = True
+        self.seats_taken = 0
+
+    # -- what the lobby and the tables see
+    @property
+    def free_tables(self) -> int:
+        return self.most_tables - len(self.sat) if self.is_there else 0
+
+    def plays(self, game: str, ladder: str) -> bool:
+        return not self.games or game in self.games
+
+    def sit(self, seat: SeatAt) -> None:
+        self.seats_taken += 1
+        seat.number = self.seats_taken
+        self.sat[seat.number] = seat
+        self.ready(seat)
+
+    def ready(self, seat: SeatAt) -> None:
+        self.to_send[seat] = None
+
+    # -- what its stream does
+    def fetch(self) -> None:
+        """Take everything that is ready."""
+        while self.to_send and self.is_there:
+            seat = next(iter(self.to_send))
+            del self.to_send[seat]
+            self._read(seat)
+
+    def _read(self, seat: SeatAt) -> None:
+        if seat.number not in self.open:
+            started = arena_pb2.MatchStarted.FromString(seat.started())
+            assert started.table == seat.number
+            self.open[seat.number] = Played(seat, started, self.wants_events)
+        played = self.open[seat.number]
+        if seat.has_decision():
+            body = seat.decision(self.world.now)
+            if body is not None:
+                self._asked(played, body)
+        if (body := seat.ended()) is not None:
+            self._over(played, body)
+
+    def _events(self, played: Played, first: int, events: Iterable[game_pb2.Event]) -> None:
+        if not self.wants_events:
+            assert not list(events)
+            return
+        known = len(played.events)
+        if first > known:
+            assert played.has_gap, f"events {known} to {first - 1} are missing"
+            played.events += [game_pb2.Event()] * (first - known)
+        played.events[first:] = events
+
+    def _asked(self, played: Played, body: bytes) -> None:
+        decision = arena_pb2.Decision.FromString(body)
+        played.told.append(body)
+        last = max(played.decisions, default=0)
+        assert decision.table == played.started.table
+        assert decision.decision == last + 1 or played.has_gap, f"decision {decision.decision} after {last}"
+        assert decision.options
+        assert decision.safe_option < len(decision.options)
+        assert decision.observation.viewer == played.started.seat
+        assert bool(decision.observation.agenda) == self.wants_agenda
+        self._events(played, decision.first_event, decision.events)
+        played.decisions[decision.decision] = decision
+        manner = self.manner
+        if self.random.random() < manner.loses_stream:
+            played.has_gap = True
+            self.lose_stream(self.random.uniform(0, manner.away_s))
+            return
+        if self.random.random() < manner.never:
+            return
+        self.world.after(self.random.uniform(manner.least_s, manner.most_s), lambda: self._answer(played, decision))
+
+    def _answer(self, played: Played, decision: arena_pb2.Decision) -> None:
+        manner, seat, number, options = self.manner, played.seat_at, decision.decision - 1, len(decision.options)
+        if not self.is_there:
+            return
+        now = self.world.now
+        if self.random.random() < manner.gives_up:
+            played.outcomes.append(seat.give_up(number, "its own code failed", now))
+            return
+        if self.random.random() < manner.illegal:
+            wrong = self.random.choice([None, options, 2**32 - 1, 10**30, -1])
+            outcome = seat.answer(number, wrong, now)
+            played.outcomes.append(outcome)
+            if outcome.corrections_left:
+                self.world.after(0.001, lambda: self._answer(played, decision))
+            return
+        played.outcomes.append(seat.answer(number, self.random.randrange(options), now))
+        if self.random.random() < manner.repeats:
+            played.outcomes.append(seat.answer(number, self.random.randrange(options), now))
+
+    def _over(self, played: Played, body: bytes) -> None:
+        ended = arena_pb2.MatchEnded.FromString(body)
+        played.told.append(body)
+        self._events(played, ended.first_event, ended.events)
+        played.ended = ended
+        del self.open[ended.table]
+        del self.sat[ended.table]
+        self.done.append(played)
+        self.world.lobby.changed(self)
+
+    def lose_stream(self, for_s: float | None) -> None:
+        """The stream is gone, and comes back after a while (None: never)."""
+        self.is_there = False
+        for seat in self.sat.values():
+            seat.disconnected()
+        self.world.lobby.leave(self)
+        if for_s is not None:
+            self.world.after(for_s, self.resume)
+
+    def resume(self) -> None:
+        """The stream is back: everything open is sent again."""
+        self.is_there = True
+        for seat in self.sat.values():
+            seat.connected()
+            if seat.number in self.open:
+                self.open[seat.number].has_gap = True
+            self.ready(seat)
+        self.world.lobby.enter(self)
+
+
+class World:
+    """Virtual time, a lobby, a store and bots."""
+
+    def __init__(
+        self,
+        ladders: Iterable[Ladder],
+        seed: str = "world",
+        most_tables: int = 4_096,
+        store: ResultStore | None = None,
+    ) -> None:
+        self.now = 1_000.0
+        self.store = Store(self)
+        self.log = Log()
+        self.lobby = Lobby(
+            ladders,
+            store or self.store,
+            entropy=entropy_of(seed),
+            utc=lambda: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.now),
+            log=self.log,
+            most_tables=most_tables,
+        )
+        self.bots: list[BotThere] = []
+        self._queue: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self.most_open = 0
+
+    def bot(self, name: str, tables: int = 4, manner: Manner | None = None, **more: Any) -> BotThere:
+        """A bot comes in."""
+        bot = BotThere(self, name, tables, manner, **more)
+        self.bots.append(bot)
+        self.lobby.enter(bot)
+        return bot
+
+    def after(self, seconds: float, what: Callable[[], None]) -> None:
+        """Something will happen."""
+        self._count += 1
+        heappush(self._queue, (self.now + seconds, self._count, what))
+
+    def step(self) -> bool:
+        """Let the next thing happen; whether there was any."""
+        ready = [bot for bot in self.bots if bot.to_send and bot.is_there]
+        for bot in ready:
+            bot.fetch()
+        if ready:
+            return True
+        due = self.lobby.next_event_at()
+        if self._queue and (due is None or self._queue[0][0] < due):
+            at, _, what = heappop(self._queue)
+            self.now = max(self.now, at)
+            what()
+            return True
+        if due is None:
+            return False
+        self.now = max(self.now, due)
+        self.lobby.tick(self.now)
+        self.most_open = max(self.most_open, self.lobby.tables)
+        return True
+
+    def run(self, until: Callable[[], bool] | None = None, most_steps: int = 2_000_000) -> None:
+        """Until this holds, or nothing more can happen. Fails if it takes for ever."""
+        for _ in range(most_steps):
+            if until is not None and until():
+                return
+            if not self.step():
+                assert until is None or until(), "nothing more happens"
+                return
+        raise AssertionError(f"not over after {most_steps} steps")
