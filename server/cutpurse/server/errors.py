@@ -1,0 +1,102 @@
+"""Why a call ends or something is refused: one table of reasons, their gRPC codes, and who should come back when.
+
+The reasons are those of `ErrorReason` in arena.proto. What is said is fixed text and what the caller itself sent, cut
+and with its control characters replaced: never the text of an exception, which might name a card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from google.protobuf import any_pb2, duration_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["DOMAIN", "LEFT", "AddressError", "CannotListen", "Ending", "Refused", "ending", "incident", "legible"]
+
+DOMAIN: Final = "cutpurse"
+
+# Reason -> gRPC code, and after how many seconds it is worth trying again (None: not without a change).
+_REASONS: Final[dict[str, tuple[int, float | None]]] = {
+    "PROTOCOL_VERSION": (code_pb2.FAILED_PRECONDITION, None),
+    "RULES_VERSION": (code_pb2.FAILED_PRECONDITION, None),
+    "HELLO": (code_pb2.FAILED_PRECONDITION, None),
+    "BAD_MESSAGE": (code_pb2.INVALID_ARGUMENT, None),
+    "NOT_FOUND": (code_pb2.NOT_FOUND, None),
+    "STREAMS": (code_pb2.RESOURCE_EXHAUSTED, 5.0),
+    "MESSAGE_SIZE": (code_pb2.RESOURCE_EXHAUSTED, None),
+    "SUPERSEDED": (code_pb2.ABORTED, None),
+    "RESUME_EXPIRED": (code_pb2.NOT_FOUND, None),
+    "DRAINING": (code_pb2.UNAVAILABLE, 2.0),
+    "SILENT": (code_pb2.UNAVAILABLE, 0.0),
+    "STORAGE": (code_pb2.UNAVAILABLE, 5.0),
+    "INCIDENT": (code_pb2.INTERNAL, 1.0),
+    "SETTINGS": (code_pb2.INVALID_ARGUMENT, None),
+}
+
+
+class AddressError(UsageError):
+    """An address that the server cannot or must not listen on."""
+
+
+class CannotListen(CutpurseError):
+    """Something else listens on the address, or the system does not allow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ends.  code: of gRPC; reason: a name of ErrorReason without its prefix, empty if all is well."""
+
+    code: int
+    reason: str
+    text: str
+    retry_s: float | None = None
+
+    def status(self) -> status_pb2.Status:
+        """As google.rpc.Status, with ErrorInfo and, where waiting helps, RetryInfo."""
+        details: list[any_pb2.Any] = []
+        for detail in self._details():
+            details.append(any_pb2.Any())
+            details[-1].Pack(detail)
+        return status_pb2.Status(code=self.code, message=self.text, details=details)
+
+    def _details(self) -> list[error_details_pb2.ErrorInfo | error_details_pb2.RetryInfo]:
+        told: list[error_details_pb2.ErrorInfo | error_details_pb2.RetryInfo] = []
+        if self.reason:
+            told.append(error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN))
+        if self.retry_s is not None:
+            delay = duration_pb2.Duration()
+            delay.FromMilliseconds(round(self.retry_s * 1_000))
+            told.append(error_details_pb2.RetryInfo(retry_delay=delay))
+        return told
+
+
+LEFT: Final = Ending(code_pb2.OK, "", "")
+
+
+class Refused(Exception):
+    """A call is not let in; never shown as it is, `ending` is."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.ending = ending(reason, text)
+
+
+def ending(reason: str, text: str, retry_s: float | None = None) -> Ending:
+    """The end of a call for a reason of the table, whose delay is used unless another is given."""
+    assert arena_pb2.ErrorReason.Value(f"ERROR_REASON_{reason}")
+    code, usual = _REASONS[reason]
+    return Ending(code, reason, text, usual if retry_s is None else retry_s)
+
+
+def incident(number: str) -> Ending:
+    """A fault of the server: the caller gets a number to quote and nothing else."""
+    return ending("INCIDENT", f"the server made a fault, number {number}; its log says more")
+
+
+def legible(text: str, most: int) -> str:
+    """What a stranger wrote, fit to be shown: at most so many characters, those that are not printable replaced."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text[:most])

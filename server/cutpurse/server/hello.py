@@ -1,0 +1,102 @@
+"""The first envelope: who the bot is, and what it wants to play.
+
+`introduction` judges a Hello against the protocol's version and what can be played here, and knows no session. What is
+wrong is told in one line that names what was said and what was possible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cutpurse.games import GAMES
+from cutpurse.server.errors import Refused, legible
+from cutpurse.server.limits import Limits
+from cutpurse.server.results import Identity
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
+
+PROTOCOL: Final = (1, 0)
+OWNER: Final = "local"  # of every bot, while there are no tokens
+FEATURES: Final = frozenset({"agenda"})
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """A bot as it has introduced itself, every field checked."""
+
+    identity: Identity
+    sdk: str  # legible
+    minor: int  # of the protocol, as both sides speak it
+    max_tables: int
+    events: bool  # it wants to be told what happened between its decisions
+    features: frozenset[str]  # that both sides have
+    wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
+
+    def plays(self, game: str, ladder: str) -> bool:
+        """Whether it is to be paired on this ladder of this game."""
+        if not self.wanted:
+            return True
+        ladders = self.wanted.get(game)
+        return ladders is not None and (not ladders or ladder in ladders)
+
+
+def introduction(hello: arena_pb2.Hello, offered: Mapping[str, Sequence[str]], limits: Limits) -> Introduction:
+    """What a Hello says.  offered: the ladders of each game of this server.
+
+    Raises Refused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
+    """
+    major, minor = PROTOCOL
+    if hello.protocol_major != major:
+        raise Refused(
+            "PROTOCOL_VERSION",
+            f"the server speaks version {major}.{minor} of the protocol, the bot {hello.protocol_major}."
+            f"{hello.protocol_minor}; use an SDK of version {major}",
+        )
+    version = hello.version or "1"
+    for field, name in (("bot", hello.bot), ("version", version)):
+        if not _NAME.fullmatch(name):
+            raise Refused(
+                "HELLO",
+                f"Hello.{field} is '{legible(name, 40)}'; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
+                "the first a letter or digit",
+            )
+    return Introduction(
+        identity=Identity(OWNER, hello.bot, version),
+        sdk=legible(hello.sdk, 80),
+        minor=min(minor, hello.protocol_minor),
+        max_tables=min(hello.max_tables or limits.usual_tables, limits.most_tables),
+        events=hello.events,
+        features=FEATURES.intersection(hello.features),
+        wanted=_wanted(hello.games, offered),
+    )
+
+
+def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    wanted: dict[str, Sequence[str]] = {}
+    for game in games:
+        name = legible(game.game, 40)
+        if game.game not in offered:
+            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(sorted(offered))}")
+        version = GAMES[game.game].words.version
+        if game.rules_version not in ("", version):
+            raise Refused(
+                "RULES_VERSION",
+                f"the server plays rules version {version} of {name}, the bot was written for "
+                f"'{legible(game.rules_version, 40)}'",
+            )
+        for ladder in game.ladders:
+            if ladder not in offered[game.game]:
+                raise Refused(
+                    "NOT_FOUND",
+                    f"no ladder of {name} is called '{legible(ladder, 40)}'; there are: "
+                    f"{', '.join(sorted(offered[game.game]))}",
+                )
+        if game.game in wanted:
+            raise Refused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
+        wanted[game.game] = tuple(game.ladders)
+    return wanted

@@ -1,0 +1,229 @@
+"""An arena at an address: its services, the event loop's timers, and how it stops.
+
+`Arena` builds the stream side around whoever makes the matches, and drives both: it lets time pass for the matches when
+they ask for it, watches for stalls of its own, and gives up sessions that nobody came back to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import threading
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Final
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from cutpurse.server.address import checked, is_taken
+from cutpurse.server.errors import CannotListen
+from cutpurse.server.game_service import GAME, GameService
+from cutpurse.server.limits import Limits
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.matches import Matches
+from cutpurse.server.options import grpc_options
+from cutpurse.server.pulse import EVERY_S, Pulse
+from cutpurse.server.service import ARENA, ArenaService
+from cutpurse.server.sessions import Sessions
+
+__all__ = ["Arena", "serve"]
+
+_LAST_WORDS_S: Final = 2.0  # for results and ends of matches that were voided as the server stopped
+_CALLS_END_S: Final = 1.0  # for calls to end by themselves; one that hangs is cut off then
+_LONG_S: Final = 0.25  # a stall of the server that its operator should hear of
+_LEAST_S: Final = 0.001  # between two looks, whatever is due
+_AGAIN_S: Final = 1.0  # after a fault
+_LOOK_S: Final = 0.020  # between looks at whether everything is over, while stopping
+
+
+class Arena:
+    """A server of matches.  Use: `address = await arena.start()`, and in the end `await arena.stop(drain_s)`."""
+
+    def __init__(
+        self,
+        address: str,
+        matches: Matches,
+        log: Logger,
+        *,
+        limits: Limits | None = None,
+        entropy: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
+        """Raises AddressError for an address that is none, or that other machines could reach."""
+        self._address = checked(address)
+        self._matches = matches
+        self._limits = limits or Limits()
+        self._entropy = entropy
+        self._log = log
+        self._is_stopping = False
+        self._is_hurried = False
+        self._is_storing = True
+
+    async def start(self) -> str:
+        """Listen.  Returns the address as bots dial it.  Raises CannotListen."""
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        now = self._loop.time()
+        self._pulse = Pulse(self._credit, now)
+        server = f"cutpurse {version('cutpurse')}"
+        self.sessions = Sessions(self._matches, self._limits, server, self._entropy)
+        self._arena = ArenaService(
+            self.sessions,
+            self._log,
+            alive=self._pulse.beat,
+            moved=self._wake,
+            incident_number=self._incident_number,
+        )
+        games = GameService(self._matches.ladders(), self._log, incident_number=self._incident_number)
+        self._server = grpc.aio.server(
+            options=grpc_options(self._limits), maximum_concurrent_rpcs=2 * self._limits.most_streams
+        )
+        self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection((ARENA, GAME, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
+        bound = self._listen()
+        await self._server.start()
+        for service in (ARENA, GAME):
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_woken = False
+        self._matches.wake = self._wake
+        self._beat()
+        self._wake()
+        self._log.info("listening", address=bound)
+        return bound
+
+    @property
+    def streams(self) -> int:
+        """Calls of Play that gRPC has not finished."""
+        return self._arena.streams
+
+    async def stop(self, drain_s: float = 0.0) -> None:
+        """Stop: no new matches, open ones go on for so long, what is open then is void by the server."""
+        loop, matches = self._loop, self._matches
+        now = loop.time()
+        self._log.info("draining", seconds=drain_s)
+        await self._health.enter_graceful_shutdown()
+        matches.drain(now)
+        self.sessions.drain(now + drain_s, now)
+        await self._until(lambda: self._is_hurried or (matches.is_idle and self.sessions.are_told), now + drain_s)
+        matches.void_all()
+        await self._until(lambda: matches.is_idle, loop.time() + _LAST_WORDS_S)
+        await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
+        self._is_stopping = True
+        self.sessions.close(loop.time())
+        await self._server.stop(_CALLS_END_S)
+        for timer in (self._timer, self._beating):
+            if timer is not None:
+                timer.cancel()
+        self._log.info("stopped")
+
+    def hurry(self) -> None:
+        """Stop now: what is still open is not waited for."""
+        self._is_hurried = True
+
+    async def _until(self, is_over: Callable[[], bool], at: float) -> None:
+        while not is_over() and self._loop.time() < at:
+            await asyncio.sleep(_LOOK_S)
+
+    def _listen(self) -> str:
+        if is_taken(self._address):
+            raise CannotListen(f"another program listens on {self._address}; stop it, or choose another address")
+        try:
+            port = self._server.add_insecure_port(self._address)
+        except RuntimeError:  # gRPC says which system call failed, not why
+            raise CannotListen(
+                f"cannot listen on {self._address}: another program does, or the system does not allow it"
+            ) from None
+        return self._address if self._address.startswith("unix:") else f"{self._address.rpartition(':')[0]}:{port}"
+
+    # -- time
+    def _wake(self) -> None:
+        """The matches may have something to do; may be called on any thread."""
+        if threading.get_ident() != self._thread:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
+                self._loop.call_soon_threadsafe(self._wake)
+        elif not self._is_woken and not self._is_stopping:
+            self._is_woken = True
+            self._loop.call_soon(self._look)
+
+    def _look(self) -> None:
+        """Let time pass for the matches if they are due, and be there when they are next."""
+        self._is_woken = False
+        now = self._loop.time()
+        self._pulse.beat(now)
+        at = self._tick(now)
+        timer = self._timer
+        if at is None or self._is_stopping:
+            return
+        if timer is None or at < timer.when():
+            if timer is not None:
+                timer.cancel()
+            self._timer = self._loop.call_at(max(at, now + _LEAST_S), self._ring)
+
+    def _tick(self, now: float) -> float | None:
+        """Returns when the matches are next due. They guard each match; a fault that gets here costs time only."""
+        try:
+            at = self._matches.next_event_at()
+            if at is not None and at <= now:
+                self._matches.tick(now)
+                at = self._matches.next_event_at()
+            self._tell_of_the_store()
+        except Exception as problem:
+            facts = {"incident": self._incident_number(), "error": type(problem).__name__, "places": places(problem)}
+            self._log.error("lobby broke", **facts)
+            return now + _AGAIN_S
+        return at
+
+    def _tell_of_the_store(self) -> None:
+        """Whoever waits for a match is told, once, why none begins."""
+        if self._matches.is_storing != self._is_storing:
+            self._is_storing = self._matches.is_storing
+            if not self._is_storing:
+                self.sessions.tell("STORAGE", "results cannot be stored now; no match is started until they can")
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._look()
+
+    def _beat(self) -> None:
+        now = self._loop.time()
+        self._pulse.beat(now)
+        self.sessions.tick(now)
+        self._beating = self._loop.call_later(EVERY_S, self._beat)
+
+    def _credit(self, seconds: float) -> None:
+        tell = self._log.warning if seconds >= _LONG_S else self._log.debug
+        tell("stood still", seconds=round(seconds, 3))
+        self._matches.credit(seconds)
+
+    def _incident_number(self) -> str:
+        return self._entropy(4).hex()
+
+
+async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) -> None:
+    """Run an arena until SIGTERM or SIGINT; the first lets open matches go on for a while, the second does not.
+
+    listening is told the address as soon as bots can dial it.  Raises CannotListen.
+    """
+    loop = asyncio.get_running_loop()
+    signals: asyncio.Queue[None] = asyncio.Queue()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, signals.put_nowait, None)
+    try:
+        listening(await arena.start())
+        await signals.get()
+        stopping = loop.create_task(arena.stop(drain_s))
+        again = loop.create_task(signals.get())
+        await asyncio.wait((stopping, again), return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
+            arena.hurry()
+        await stopping
+        again.cancel()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,60 @@
+"""What a bot may ask of the server: time, tables, sizes and rates, most of it told in Welcome.
+
+This module knows no stream and no clock; whoever counts does so by these numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Limits", "Paced"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a server; the defaults are those of `cutpurse serve`."""
+
+    hello_s: float = 3.0  # from the call to its first envelope
+    heartbeat_ms: int = 15_000  # between envelopes to a bot, at most; twice that without an acknowledgement is silence
+    accepted_ms: int = 250  # that a bare "accepted" may wait for something that needs an answer
+    resume_window_ms: int = 30_000  # after a lost stream
+    usual_tables: int = 4  # for a bot that names no number
+    most_tables: int = 64
+    most_bytes: int = 65_536  # of an envelope from a bot; gRPC itself refuses more
+    envelope_bytes: int = 524_288  # after so many, what is ready waits for the next envelope to the bot
+    envelopes_per_second: int = 200  # that nobody asked for; see `Paced`
+    envelopes_at_once: int = 400  # of those
+    most_unread: int = 1_024  # refusals that a bot has not taken
+    strikes: int = 3  # bad messages that end a stream
+    most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
+    streams_per_connection: int = 16
+    most_sessions: int = 16_384  # also those whose streams were lost
+    connection_age_s: float = 1_800.0  # then a connection is ended, and its bots resume
+    connection_age_grace_s: float = 30.0
+
+
+class Paced:
+    """A bucket of leave to send, filled at a steady rate: how long must one who takes from it wait?
+
+    What the server itself asked for is free, so a fast bot is never slowed: `allow` puts in what a question will cost.
+    """
+
+    __slots__ = ("_left", "_most", "_rate", "_then")
+
+    def __init__(self, per_second: float, at_once: float, now: float) -> None:
+        self._rate = per_second
+        self._most = self._left = at_once
+        self._then = now
+
+    def allow(self, count: int) -> None:
+        """So many more are expected, beyond the rate."""
+        self._left += count
+
+    def take(self, now: float) -> float:
+        """Take one.  Returns for how many seconds the next should not be read; 0.0 nearly always."""
+        if now > self._then:
+            if self._left < self._most:
+                self._left = min(self._most, self._left + (now - self._then) * self._rate)
+            self._then = now
+        self._left -= 1
+        return -self._left / self._rate if self._left < 0 else 0.0

@@ -1,0 +1,82 @@
+"""The server's log: lines on stderr, JSON for programs and coloured text on a terminal.
+
+What is logged are events with facts: session, bot, match. Never a card, a key, a seed or a secret, and never the text
+of an exception, which may hold one: `places` tells where it came from. What strangers wrote cannot forge a line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from pathlib import PurePath
+from typing import Any, Final, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+__all__ = ["LEVELS", "Logger", "logger", "places", "take_others"]
+
+Logger = structlog.typing.FilteringBoundLogger
+
+LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+def logger(stream: TextIO, level: str = "info") -> Logger:
+    """A log that goes to this stream.  Raises ValueError if there is no such level."""
+    if level not in LEVELS:
+        raise ValueError(f"no log level is called {level!r}; there are: {', '.join(LEVELS)}")
+    rendering: list[Processor]
+    if stream.isatty():
+        rendering = [_one_line, structlog.dev.ConsoleRenderer(colors="NO_COLOR" not in os.environ)]
+    else:
+        rendering = [structlog.processors.JSONRenderer()]  # escapes whatever is not printable ASCII
+    log: Logger = structlog.wrap_logger(
+        structlog.PrintLogger(stream),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *rendering,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+    )
+    return log
+
+
+def take_others(log: Logger) -> None:
+    """Send what gRPC and asyncio log in this process, from warnings on, to this log, and nowhere else."""
+    logging.basicConfig(handlers=[_Others(log)], level=logging.WARNING, force=True)
+
+
+def places(problem: BaseException) -> list[str]:
+    """Where an exception came from, as FILE:LINE FUNCTION, the innermost last; not what it says."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    return [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+class _Others(logging.Handler):
+    """What libraries log, as lines of ours: of each its first, as asyncio puts an exception's text into others."""
+
+    def __init__(self, log: Logger) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        facts: dict[str, Any] = {"library": record.name}
+        if record.exc_info is not None and record.exc_info[1] is not None:
+            facts |= {"error": type(record.exc_info[1]).__name__, "places": places(record.exc_info[1])}
+        said = record.getMessage().splitlines()
+        self._log.log(record.levelno, said[0] if said else "", **facts)
+
+
+def _one_line(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
+    """Control characters in what strangers wrote, escaped."""
+    return {name: _escaped(value) for name, value in facts.items()}
+
+
+def _escaped(value: object) -> object:
+    if isinstance(value, str):
+        return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in value)
+    if isinstance(value, list | tuple):
+        return [_escaped(one) for one in value]
+    return value

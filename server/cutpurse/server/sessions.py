@@ -1,0 +1,173 @@
+"""All sessions of a server: who may come in, who comes back, who takes over from whom, and who is given up.
+
+One session for each bot and version: the newest stream has it. This module knows no stream's envelopes and no clock;
+entropy and every moment (seconds on one monotonic clock) are handed in.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Final
+
+from cutpurse.server.errors import LEFT, Refused, ending
+from cutpurse.server.hello import FEATURES, PROTOCOL, Introduction, introduction
+from cutpurse.server.limits import Limits
+from cutpurse.server.link import Link
+from cutpurse.server.matches import Matches
+from cutpurse.server.results import Identity
+from cutpurse.server.session import Session
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["Sessions"]
+
+_RECONNECT_MS: Final = (500, 3_000)  # after a drain: not all at once
+
+
+class Sessions:
+    """See the module's docstring.
+
+    server is the text of Welcome.server; entropy gives so many bytes that nobody can foresee.
+    """
+
+    def __init__(self, matches: Matches, limits: Limits, server: str, entropy: Callable[[int], bytes]) -> None:
+        self.limits = limits
+        self._matches = matches
+        self._server = server
+        self._entropy = entropy
+        self._by_id: dict[str, Session] = {}
+        self._by_identity: dict[Identity, Session] = {}
+        self._look_at = 0.0
+        self._ends_at: float | None = None  # when the server stops, once it drains
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    @property
+    def connected(self) -> int:
+        """How many have a stream."""
+        return sum(session.is_connected for session in self._by_id.values())
+
+    @property
+    def are_told(self) -> bool:
+        """Whether every bot that has a stream knows that its matches are over."""
+        return not any(session.is_connected and session.places for session in self._by_id.values())
+
+    def admit(self, request: arena_pb2.PlayRequest, wake: Callable[[], None], now: float) -> Link:
+        """The first envelope of a stream was read: a new session, or an old one that goes on.
+
+        Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
+        wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING.
+        """
+        if not request.HasField("hello"):
+            raise Refused("HELLO", "the first envelope of a stream must hold Hello")
+        hello = request.hello
+        told = introduction(hello, self._matches.ladders(), self.limits)
+        if hello.HasField("resume"):
+            session = self._resumed(hello.resume, told, now)
+        else:
+            if self._ends_at is not None:
+                raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
+            session = self._new(told, now)
+        is_resumed = session.lost_at is not None
+        link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now)
+        link.take(request, now)
+        if self._ends_at is not None:
+            link.drain(max(0, round((self._ends_at - now) * 1_000)), self._reconnect_after_ms())
+        return link
+
+    def _new(self, told: Introduction, now: float) -> Session:
+        older = self._by_identity.get(told.identity)
+        if older is not None:
+            self._supersede(older, now)
+            self._forget(older)
+        if len(self._by_id) >= self.limits.most_sessions:
+            raise Refused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
+        session = Session(self._entropy(16).hex(), self._entropy(32), told, self._matches)
+        self._by_id[session.id] = self._by_identity[told.identity] = session
+        return session
+
+    def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> Session:
+        session = self._by_id.get(resume.session)
+        # A wrong secret and a session that never was are answered alike.
+        is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
+        if session is None or not is_right or self._is_given_up(session, now):
+            raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
+        if session.identity != told.identity:
+            bot, version = session.identity.bot, session.identity.version
+            raise Refused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
+        self._supersede(session, now)
+        session.introduction = told
+        session.max_tables = told.max_tables
+        return session
+
+    def _supersede(self, session: Session, now: float) -> None:
+        if session.link is not None:
+            session.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
+
+    def _welcome(self, session: Session, is_resumed: bool) -> arena_pb2.Welcome:
+        limits, told = self.limits, session.introduction
+        return arena_pb2.Welcome(
+            session=session.id,
+            resume_secret=session.secret,
+            protocol_minor=min(PROTOCOL[1], told.minor),
+            resumed=is_resumed,
+            resume_window_ms=limits.resume_window_ms,
+            max_tables=session.max_tables,
+            most_tables=limits.most_tables,
+            max_bytes=limits.most_bytes,
+            max_envelopes_per_second=limits.envelopes_per_second,
+            heartbeat_ms=limits.heartbeat_ms,
+            server=self._server,
+            bot=told.identity.bot,
+            version=told.identity.version,
+            features=sorted(FEATURES & told.features),
+        )
+
+    def tell(self, reason: str, text: str) -> None:
+        """Tell everybody who is there of trouble that ends nothing."""
+        for session in self._by_id.values():
+            session.tell(reason, text)
+
+    # -- how they go
+    def lost(self, link: Link, now: float) -> None:
+        """A stream has ended. Its session can be resumed for a while, unless the bot has left."""
+        link.lost(now)
+        session = link.session
+        if link.closed is LEFT and session.leaving and not session.places and not session.is_connected:
+            self._forget(session)
+
+    def tick(self, now: float) -> None:
+        """Give up sessions whose streams were lost too long ago; looks at all of them once a second."""
+        if now < self._look_at:
+            return
+        self._look_at = now + 1.0
+        for session in [session for session in self._by_id.values() if self._is_given_up(session, now)]:
+            self._forget(session)
+
+    def drain(self, ends_at: float, now: float) -> None:
+        """The server stops at that moment: nobody new is let in, and everybody is told."""
+        self._ends_at = ends_at
+        for session in self._by_id.values():
+            if session.link is not None:
+                session.link.drain(max(0, round((ends_at - now) * 1_000)), self._reconnect_after_ms())
+
+    def close(self, now: float) -> None:
+        """End every stream: the server stops now."""
+        for session in self._by_id.values():
+            if session.link is not None:
+                after_s = self._reconnect_after_ms() / 1_000
+                session.link.close(ending("DRAINING", "the server is stopping", after_s), now)
+
+    def _is_given_up(self, session: Session, now: float) -> bool:
+        return session.lost_at is not None and now - session.lost_at > self.limits.resume_window_ms / 1_000
+
+    def _forget(self, session: Session) -> None:
+        self._by_id.pop(session.id, None)
+        if self._by_identity.get(session.identity) is session:
+            del self._by_identity[session.identity]
+        session.forget()
+
+    def _reconnect_after_ms(self) -> int:
+        least, most = _RECONNECT_MS
+        return least + int.from_bytes(self._entropy(2)) * (most - least) // 0x10000

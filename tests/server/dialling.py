@@ -1,0 +1,148 @@
+"""A server with toy tables on a real socket, and bots that dial it with nothing but gRPC and bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from cutpurse.server.host import Arena
+from cutpurse.server.limits import Limits
+from cutpurse.server.logs import logger
+from cutpurse.v1 import arena_pb2
+from tests.server.toys import ToyLobby
+
+__all__ = ["Bot", "Ended", "House", "house", "how_it_ended"]
+
+PLAY = "/cutpurse.v1.ArenaService/Play"
+
+
+class House:
+    """A running server."""
+
+    def __init__(self, arena: Arena, address: str, lobby: ToyLobby, channel: grpc.aio.Channel) -> None:
+        self.arena = arena
+        self.address = address
+        self.lobby = lobby
+        self.channel = channel
+
+    def dial(self, channel: grpc.aio.Channel | None = None) -> Bot:
+        """Open a stream, and say nothing."""
+        return Bot(channel or self.channel)
+
+    async def welcomed(self, name: str = "ann", **hello: object) -> Bot:
+        """A bot that was let in and has acknowledged it."""
+        bot = self.dial()
+        await bot.say_hello(name, **hello)
+        welcome = await bot.read()
+        assert welcome.HasField("welcome")
+        assert not welcome.starts, "whoever is given a match at once reads his first envelope himself"
+        await bot.say()
+        return bot
+
+    async def health(self, service: str = "") -> str:
+        """What the server says of a service."""
+        stub = health_pb2_grpc.HealthStub(self.channel)
+        answer = await stub.Check(health_pb2.HealthCheckRequest(service=service))
+        return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Ask after the server's health until something is so."""
+        while not is_so():
+            await self.health()
+
+
+class Ended(AssertionError):
+    """A call was read from that has ended; how."""
+
+    def __init__(self, code: str, text: str, reason: str, retry_s: float | None) -> None:
+        super().__init__(f"{code} {reason}: {text}")
+        self.code, self.text, self.reason, self.retry_s = code, text, reason, retry_s
+
+
+class Bot:
+    """One stream of raw bytes."""
+
+    def __init__(self, channel: grpc.aio.Channel, compression: grpc.Compression | None = None) -> None:
+        method: Any = channel.stream_stream(PLAY)
+        self.call: Any = method(compression=compression)
+        self.received = 0
+
+    async def say_hello(self, name: str = "ann", **hello: object) -> None:
+        """Introduce oneself."""
+        fields: dict[str, Any] = {"protocol_major": 1, "bot": name, **hello}
+        await self.send(arena_pb2.PlayRequest(hello=arena_pb2.Hello(**fields)))
+
+    async def send(self, envelope: Message | bytes) -> None:
+        """Send whatever it is; if the call has ended, reading will tell how."""
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            await self.call.write(envelope if isinstance(envelope, bytes) else envelope.SerializeToString())
+
+    async def say(self, **fields: Any) -> None:
+        """Send an envelope that acknowledges what was read."""
+        await self.send(arena_pb2.PlayRequest(**{"received": self.received, **fields}))
+
+    async def read(self) -> arena_pb2.PlayResponse:
+        """The next envelope.  Raises Ended if the call has."""
+        try:
+            envelope = await self.call.read()
+        except grpc.aio.AioRpcError:
+            raise await self.ended() from None
+        if envelope is grpc.aio.EOF:
+            raise await self.ended()
+        response = arena_pb2.PlayResponse.FromString(envelope)
+        assert response.envelope == self.received + 1
+        self.received = response.envelope
+        return response
+
+    async def read_until(self, field: str) -> arena_pb2.PlayResponse:
+        """Read on, and acknowledge, up to an envelope that has this field; that one is not acknowledged yet."""
+        while not len(getattr((response := await self.read()), field)):
+            await self.say()
+        return response
+
+    async def answer_all(self, response: arena_pb2.PlayResponse, **fields: Any) -> None:
+        """Take the first option everywhere."""
+        answers = [arena_pb2.Answer(table=one.table, decision=one.decision, option=0) for one in response.decisions]
+        await self.say(answers=answers, **fields)
+
+    async def ended(self) -> Ended:
+        """How the call ended, once it has."""
+        return await how_it_ended(self.call)
+
+
+async def how_it_ended(call: Any) -> Ended:
+    """The status of a call, with its details."""
+    code = await call.code()
+    reason, retry_s = "", None
+    for key, value in await call.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+                if detail.Unpack(info):
+                    assert info.domain == "cutpurse"
+                    reason = info.reason
+                elif detail.Unpack(retry):
+                    retry_s = retry.retry_delay.ToMilliseconds() / 1_000
+    return Ended(code.name, await call.details() or "", reason, retry_s)
+
+
+@contextlib.asynccontextmanager
+async def house(
+    lobby: ToyLobby | None = None, limits: Limits | None = None, address: str = "127.0.0.1:0"
+) -> AsyncIterator[House]:
+    """A server that runs for the length of the block, and one channel to it."""
+    lobby = lobby or ToyLobby()
+    arena = Arena(address, lobby, logger(sys.stderr, "debug"), limits=limits)
+    bound = await arena.start()
+    try:
+        async with grpc.aio.insecure_channel(bound) as channel:
+            yield House(arena, bound, lobby, channel)
+    finally:
+        await arena.stop()

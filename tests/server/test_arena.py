@@ -1,0 +1,142 @@
+"""Stream side and match side together: whole matches of every game over real sockets, and what the log tells."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import re
+import secrets
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from random import Random
+
+import grpc
+
+from cutpurse.engine.commitment import board_key, commitment
+from cutpurse.games import GAMES
+from cutpurse.server.host import Arena
+from cutpurse.server.ladders import default_ladders
+from cutpurse.server.limits import Limits
+from cutpurse.server.lobby import Lobby
+from cutpurse.server.logs import logger
+from cutpurse.server.results import FinishedMatch
+from cutpurse.v1 import arena_pb2
+from tests.server.dialling import Bot, Ended
+
+BOTS = 4
+
+
+class Store:
+    """Keeps results in a list."""
+
+    def __init__(self) -> None:
+        self.kept: list[FinishedMatch] = []
+
+    def submit(self, result: FinishedMatch) -> Future[None]:
+        self.kept.append(result)
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+class Drawn:
+    """Entropy that remembers everything it gave away."""
+
+    def __init__(self) -> None:
+        self.all: list[bytes] = []
+
+    def __call__(self, count: int) -> bytes:
+        self.all.append(secrets.token_bytes(count))
+        return self.all[-1]
+
+
+class Seen:
+    """What one bot was told."""
+
+    def __init__(self) -> None:
+        self.starts: dict[int, arena_pb2.MatchStarted] = {}
+        self.ends: dict[int, arena_pb2.MatchEnded] = {}
+        self.next_event: dict[int, int] = {}
+        self.problems: list[str] = []
+        self.code = ""
+
+
+async def _plays(bot: Bot, name: str, is_over: Callable[[Seen], bool]) -> Seen:
+    """Answer at random, now and then illegally, until it is over."""
+    seen, chance = Seen(), Random(name)
+    await bot.say_hello(name, max_tables=8, events=True, features=["agenda"])
+    try:
+        while True:
+            response = await bot.read()
+            for start in response.starts:
+                seen.starts[start.table] = start
+            answers = []
+            for asked in response.decisions:
+                _hear(seen, asked.table, asked.first_event, len(asked.events))
+                assert asked.observation.viewer == seen.starts[asked.table].seat
+                option = chance.randrange(len(asked.options)) if chance.random() > 0.02 else 1_000
+                answers.append(arena_pb2.Answer(table=asked.table, decision=asked.decision, option=option))
+            for refused in response.refusals:
+                assert refused.reason == arena_pb2.REFUSAL_REASON_ILLEGAL
+                answers.append(arena_pb2.Answer(table=refused.table, decision=refused.decision, option=0))
+            for ended in response.ends:
+                _hear(seen, ended.table, ended.first_event, len(ended.events))
+                seen.ends[ended.table] = ended
+            seen.problems += [problem.text for problem in response.problems]
+            await bot.say(answers=answers, leaving=is_over(seen))
+    except Ended as ended_call:
+        seen.code = ended_call.code
+    return seen
+
+
+def _hear(seen: Seen, table: int, first: int, events: int) -> None:
+    """Events come in order, without gaps."""
+    assert first == seen.next_event.get(table, 0)
+    seen.next_event[table] = first + events
+
+
+async def test_every_game_is_played_stored_and_opened_and_the_log_keeps_its_secrets() -> None:
+    store, drawn, log = Store(), Drawn(), io.StringIO()
+    lines = logger(log, "debug")
+    ladders = default_ladders(matches_wanted=2)
+    lobby = Lobby(ladders, store, entropy=drawn, utc=lambda: datetime.now(UTC), log=lines)
+    arena = Arena("127.0.0.1:0", lobby, lines, limits=Limits(), entropy=drawn)
+    address = await arena.start()
+    async with grpc.aio.insecure_channel(address) as channel:
+        names = [f"bot{number}" for number in range(BOTS)]
+        told = await asyncio.gather(*(_plays(Bot(channel), name, lambda _: lobby.is_complete) for name in names))
+    await arena.stop()
+
+    assert sorted(result.game for result in store.kept) == sorted([*GAMES, *GAMES])
+    by_name = {result.match: result for result in store.kept}
+    for seen in told:
+        assert (seen.code, seen.problems) == ("OK", [])
+        assert seen.starts.keys() == seen.ends.keys()
+        for table, ended in seen.ends.items():
+            start, result = seen.starts[table], by_name[seen.starts[table].match]
+            assert ended.rated
+            opening = ended.opening
+            assert commitment(opening.seed, opening.params) == start.commitment
+            assert (opening.seed, opening.params) == (result.deal.seed, result.deal.params)
+            assert [one.place for one in ended.seats] == [one.place for one in result.seats]
+    assert sum(len(seen.ends) for seen in told) == sum(len(result.seats) for result in store.kept)
+    _keeps_its_secrets(log.getvalue(), drawn.all, store.kept)
+
+
+def _keeps_its_secrets(log: str, drawn: list[bytes], results: list[FinishedMatch]) -> None:
+    facts = [json.loads(line) for line in log.splitlines()]
+    events = {fact["event"] for fact in facts}
+    assert events >= {"listening", "stream opened", "match started", "match ended", "stream ended", "stopped"}
+    assert all(fact.get("session") for fact in facts if fact["event"].startswith("stream"))
+    hidden = [result.deal.seed for result in results]
+    hidden += [board_key(result.deal.seed, result.deal.params) for result in results]
+    hidden += [secret for secret in drawn if len(secret) == 32]  # of sessions, too
+    assert len(hidden) > 2 * len(results) + BOTS
+    for secret in hidden:
+        assert secret.hex() not in log.lower()
+        assert repr(secret)[2:-1] not in log
+    words = {word for game in GAMES.values() for card in game.words.cards for word in (card.name, card.title)}
+    shown = [word for word in words if not word.isdecimal() and re.search(rf"\b{re.escape(word)}\b", log)]
+    assert shown == []

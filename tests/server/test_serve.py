@@ -1,0 +1,102 @@
+"""A server as a process: it listens, drains at a signal, and stops at once at the second."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest_asyncio
+
+from cutpurse.v1 import arena_pb2
+from tests.roots import CHECKOUT
+from tests.server.dialling import Bot
+
+PROGRAM = """
+import asyncio, sys
+from cutpurse.server.host import Arena, serve
+from cutpurse.server.logs import logger, take_others
+from tests.server.toys import ToyLobby
+
+log = logger(sys.stderr)
+take_others(log)
+arena = Arena("127.0.0.1:0", ToyLobby(length=3, tables=1), log)
+asyncio.run(serve(arena, 60.0, lambda address: print(address, flush=True)))
+print("closed", flush=True)
+"""
+
+
+class Program:
+    """The process, and the address that it told."""
+
+    def __init__(self, process: asyncio.subprocess.Process, address: str) -> None:
+        self.process = process
+        self.address = address
+
+    async def rest(self) -> tuple[int, str, str]:
+        """How it ended: exit code, and what else it printed on stdout and stderr."""
+        out, err = await self.process.communicate()
+        return await self.process.wait(), out.decode(), err.decode()
+
+
+@pytest_asyncio.fixture
+async def program() -> AsyncIterator[Program]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        PROGRAM,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=CHECKOUT,
+    )
+    assert process.stdout is not None
+    yield Program(process, (await process.stdout.readline()).decode().strip())
+    if process.returncode is None:
+        process.kill()
+        await process.communicate()
+
+
+async def test_an_idle_server_stops_at_a_signal(program: Program) -> None:
+    program.process.send_signal(signal.SIGINT)
+    code, out, err = await program.rest()
+    assert (code, out) == (0, "closed\n"), err
+    assert '"event": "stopped"' in err
+
+
+async def test_open_matches_go_on_after_the_first_signal(program: Program) -> None:
+    async with grpc.aio.insecure_channel(program.address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello()
+        asked = await bot.read_until("decisions")
+        program.process.send_signal(signal.SIGTERM)
+        await bot.say()
+        drained = await bot.read()
+        assert drained.drain.time_left_ms > 50_000
+        await bot.answer_all(asked)
+        for _ in range(2):
+            await bot.answer_all(await bot.read_until("decisions"))
+        (ended,) = (await bot.read_until("ends")).ends
+        assert ended.table == 1
+        await bot.say()
+        assert (await bot.ended()).reason == "DRAINING"
+    code, out, err = await program.rest()
+    assert (code, out) == (0, "closed\n"), err
+
+
+async def test_the_second_signal_does_not_wait_for_matches(program: Program) -> None:
+    async with grpc.aio.insecure_channel(program.address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello()
+        await bot.read_until("decisions")
+        program.process.send_signal(signal.SIGTERM)
+        await bot.say()
+        assert (await bot.read()).HasField("drain")
+        program.process.send_signal(signal.SIGTERM)
+        await bot.send(arena_pb2.PlayRequest(received=bot.received))
+        assert [ended.table for ended in (await bot.read_until("ends")).ends] == [1]
+    code, out, err = await program.rest()
+    assert (code, out) == (0, "closed\n"), err

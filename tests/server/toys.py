@@ -1,0 +1,179 @@
+"""A seat and a lobby without a game: what sessions and streams are tried with.
+
+A toy table asks one bot questions of three options, whose right answer does not matter, until it has had enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from cutpurse.engine.clocks import Outcome, OutcomeKind
+from cutpurse.server.session import Session
+from cutpurse.v1 import arena_pb2, game_pb2
+
+__all__ = ["OPTIONS", "ToyLobby", "ToySeat"]
+
+OPTIONS = 3
+SECRET = "copper_wire"  # what no log and no message may tell
+
+
+class ToySeat:
+    """One seat at a table that asks `length` questions; with `asks_itself`, the next as soon as one is answered."""
+
+    def __init__(self, session: Session, length: int = 10, asks_itself: bool = False, size: int = 0) -> None:
+        self.number = 0
+        self.session = session
+        self.length = length
+        self.asks_itself = asks_itself
+        self.padding = game_pb2.Observation(counters=[1] * size)  # bytes that each decision is blown up by
+        self.question = 0  # the number of the last question, from 1
+        self.is_open = False
+        self.is_over = False
+        self.corrections = 2
+        self.handed_over: list[float] = []
+        self.answered: list[tuple[int, int | None, float]] = []
+        self.given_up: list[str] = []
+        self.is_connected = True
+        self.incident = ""
+
+    def sit(self) -> ToySeat:
+        """Sit down with the session."""
+        self.session.sit(self)
+        if self.asks_itself:
+            self.ask()
+        return self
+
+    def ask(self) -> None:
+        """Put the next question."""
+        self.question += 1
+        self.corrections = 2
+        self.is_open = True
+        self.session.ready(self)
+
+    def end(self) -> None:
+        """The match is over and stored."""
+        self.is_open, self.is_over = False, True
+        self.session.ready(self)
+
+    # -- SeatAt
+    def started(self) -> bytes:
+        return arena_pb2.MatchStarted(table=self.number, match=f"m{self.number}", game="greed").SerializeToString()
+
+    def has_decision(self) -> bool:
+        return self.is_open
+
+    def decision(self, now: float) -> bytes | None:
+        if not self.is_open:
+            return None
+        self.handed_over.append(now)
+        options = [game_pb2.Act(verb=verb + 1) for verb in range(OPTIONS)]
+        return arena_pb2.Decision(
+            table=self.number, decision=self.question, options=options, observation=self.padding
+        ).SerializeToString()
+
+    def answer(self, decision: int, option: int | None, now: float) -> Outcome:
+        self.answered.append((decision, option, now))
+        if self.is_over:
+            return Outcome(OutcomeKind.STALE)
+        if decision < 0 or decision >= self.question:
+            return Outcome(OutcomeKind.UNKNOWN_DECISION)
+        if decision < self.question - 1 or not self.is_open:
+            return Outcome(OutcomeKind.ALREADY_DECIDED)
+        if option is None or not 0 <= option < OPTIONS:
+            self.corrections -= 1
+            if self.corrections < 0:
+                self.go_on()
+                return Outcome(OutcomeKind.ILLEGAL_CLOSED, 0, OPTIONS, problem=SECRET)
+            return Outcome(OutcomeKind.ILLEGAL, self.corrections + 1, OPTIONS, problem=SECRET)
+        self.go_on()
+        return Outcome(OutcomeKind.ACCEPTED)
+
+    def give_up(self, decision: int, reason: str, now: float) -> Outcome:
+        if decision != self.question - 1 or not self.is_open:
+            return Outcome(OutcomeKind.UNKNOWN_DECISION)
+        self.given_up.append(reason)
+        self.go_on()
+        return Outcome(OutcomeKind.ACCEPTED)
+
+    def connected(self) -> None:
+        self.is_connected = True
+
+    def disconnected(self) -> None:
+        self.is_connected = False
+
+    def ended(self) -> bytes | None:
+        if not self.is_over:
+            return None
+        return arena_pb2.MatchEnded(table=self.number, rated=True).SerializeToString()
+
+    def go_on(self) -> None:
+        """The question is closed."""
+        self.is_open = False
+        if self.asks_itself:
+            if self.question < self.length:
+                self.ask()
+            else:
+                self.end()
+
+
+class ToyLobby:
+    """Knows who is there; with `length`, gives every free table a match of so many questions."""
+
+    def __init__(self, length: int = 0, tables: int | None = None, size: int = 0) -> None:
+        self.wake: Callable[[], None] = lambda: None
+        self.length = length
+        self.tables_left = tables  # how many more may be started, None: any number
+        self.size = size
+        self.told: list[str] = []
+        self.there: list[Session] = []
+        self.seats: list[ToySeat] = []
+        self.credited = 0.0
+        self.is_draining = False
+        self.is_storing = True
+        self.breaks: Exception | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        return all(seat.is_over for seat in self.seats)
+
+    def ladders(self) -> Mapping[str, Sequence[str]]:
+        return {"greed": ["greed", "greed-fast"], "szmal": ["szmal"]}
+
+    def enter(self, session: Session) -> None:
+        self.told.append(f"enter {session.identity.bot}")
+        self.there.append(session)
+        self.wake()
+
+    def leave(self, session: Session) -> None:
+        self.told.append(f"leave {session.identity.bot}")
+        self.there.remove(session)
+
+    def changed(self, session: Session) -> None:
+        self.told.append(f"changed {session.identity.bot} {session.free_tables}")
+        self.wake()
+
+    def tick(self, now: float) -> None:
+        if self.breaks is not None:
+            raise self.breaks
+        if not self.length or self.is_draining:
+            return
+        for session in self.there:
+            while session.free_tables and self.tables_left != 0:
+                if self.tables_left is not None:
+                    self.tables_left -= 1
+                self.seats.append(ToySeat(session, self.length, asks_itself=True, size=self.size).sit())
+
+    def next_event_at(self) -> float | None:
+        wanted = self.length and self.tables_left != 0 and not self.is_draining
+        return 0.0 if wanted and any(session.free_tables for session in self.there) else None
+
+    def credit(self, seconds: float) -> None:
+        self.credited += seconds
+
+    def drain(self, now: float) -> None:
+        self.is_draining = True
+
+    def void_all(self) -> None:
+        for seat in self.seats:
+            if not seat.is_over:
+                seat.end()
