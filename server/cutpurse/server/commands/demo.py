@@ -1,0 +1,125 @@
+"""`cutpurse demo`: the whole platform on one machine, in about a minute."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.games import GAMES
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.errors import needs
+from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+
+if TYPE_CHECKING:
+    from cutpurse.leaderboard.queries import Ranking
+    from cutpurse.server.demo import Outcome
+
+__all__ = ["demo"]
+
+
+def demo(
+    matches: Annotated[int, typer.Option(metavar="N", help="Rated matches of each game.")] = 30,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A new folder for what is kept; else one is made.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """A server, sample bots that dial in over gRPC, rated matches of all five games, and the rankings.
+
+    Example: cutpurse demo --matches 10
+    """
+    with needs("server"):
+        import asyncio
+
+        from cutpurse.leaderboard.errors import LeaderboardError
+        from cutpurse.server.demo import DATABASE, contestants, run_demo
+        from cutpurse.server.logs import logger, take_others
+    if matches < 1:
+        raise UsageError(f"--matches {matches}: at least 1 can be played")
+    where = _new_folder(folder)
+    bots = contestants(say)
+    say(f"{', '.join(bot.name for bot in bots)} dial in; {matches} matches of each game")
+    progress = Progress("matches")
+    began = time.perf_counter()
+
+    def tell(stored: Mapping[str, int]) -> None:
+        progress.show("  ".join(f"{game} {stored.get(game, 0)}/{matches}" for game in GAMES))
+
+    try:
+        with (where / "server.log").open("w", encoding="utf-8") as stream:
+            log = logger(stream)
+            take_others(log)
+            outcome = asyncio.run(run_demo(where, bots, matches, log, tell))
+    except LeaderboardError as problem:
+        raise CutpurseError(str(problem)) from None
+    except asyncio.CancelledError:  # SIGTERM
+        raise KeyboardInterrupt from None
+    finally:
+        progress.end()
+    seconds = time.perf_counter() - began
+    if as_json:
+        print_json(_document(outcome, seconds))
+    else:
+        print_lines(_lines(outcome))
+    say(f"{sum(outcome.matches.values())} matches in {seconds:.0f} s")
+    say(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
+
+
+def _new_folder(folder: Path | None) -> Path:
+    if folder is None:
+        return Path(tempfile.mkdtemp(prefix="cutpurse-demo-"))
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise UsageError(f"--folder {folder}: it is there already; name a new one") from None
+    except OSError as problem:
+        raise UsageError(f"--folder {folder}: {problem.strerror}") from None
+    return folder
+
+
+def _lines(outcome: Outcome) -> list[str]:
+    lines = []
+    for game, rankings in outcome.rankings.items():
+        lines.append(
+            f"{GAMES[game].words.title}: {outcome.matches[game]} matches, {outcome.decisions[game]:,} decisions"
+        )
+        rows = [
+            (row.place, row.bot, row.skill.exposed, row.skill.mu, row.skill.sigma, row.matches, row.wins)
+            for row in rankings
+        ]
+        lines += [*table(("rank", "bot", "rating", "mu", "sigma", "matches", "won"), rows), ""]
+    for bot, faults in outcome.faults.items():
+        lines.append(f"{bot} left {faults} decisions to its safe options")
+    return lines
+
+
+def _document(outcome: Outcome, seconds: float) -> dict[str, Any]:
+    return {
+        "seconds": round(seconds, 1),
+        "games": {
+            game: {
+                "matches": outcome.matches[game],
+                "decisions": outcome.decisions[game],
+                "rankings": [_row(row) for row in rankings],
+            }
+            for game, rankings in outcome.rankings.items()
+        },
+        "faults": dict(outcome.faults),
+    }
+
+
+def _row(row: Ranking) -> dict[str, Any]:
+    return {
+        "rank": row.place,
+        "bot": row.bot,
+        "mu": row.skill.mu,
+        "sigma": row.skill.sigma,
+        "rating": row.skill.exposed,
+        "matches": row.matches,
+    }

@@ -1,0 +1,48 @@
+"""Real arenas for tests: a listening server, a database file, a log that can be read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.limits import Limits
+from cutpurse.server.logs import logger
+from cutpurse.server.open_arena import OpenArena, open_arena
+
+__all__ = ["QUICK", "RunningArena", "running_arena"]
+
+QUICK = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5, handover_ms=200)
+
+
+@dataclass
+class RunningArena:
+    """An arena that listens."""
+
+    address: str
+    opened: OpenArena
+    said: io.StringIO
+
+    @property
+    def log(self) -> str:
+        """All that it has logged."""
+        return self.said.getvalue()
+
+
+@asynccontextmanager
+async def running_arena(
+    folder: Path, ladders: Sequence[Ladder] = (), limits: Limits | None = None, address: str = "127.0.0.1:0"
+) -> AsyncIterator[RunningArena]:
+    """An arena; one match of Greed at four seats with the usual clocks, unless told otherwise."""
+    ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
+    said = io.StringIO()
+    with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits) as opened:
+        bound = await opened.arena.start()
+        try:
+            yield RunningArena(bound, opened, said)
+        finally:
+            await opened.arena.stop()

@@ -1,0 +1,125 @@
+"""A bot that speaks the protocol by hand, so that it can say anything: no part of the SDK is used here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from cutpurse.v1 import arena_pb2, arena_pb2_grpc
+
+__all__ = ["Ended", "RawBot", "honest", "others"]
+
+
+class Ended(Exception):
+    """The call has ended: with this status, this reason of the protocol and this text."""
+
+    def __init__(self, code: grpc.StatusCode, reason: str, text: str) -> None:
+        super().__init__(f"{code.name} {reason}: {text}")
+        self.code = code
+        self.reason = reason
+        self.text = text
+
+
+class RawBot:
+    """One stream; use it as `async with RawBot(address) as bot`."""
+
+    def __init__(self, address: str) -> None:
+        self.channel = grpc.aio.insecure_channel(address)
+        self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play()
+        self.waiting: dict[str, deque[Any]] = {kind: deque() for kind in ("decisions", "refusals", "problems", "ends")}
+
+    async def __aenter__(self) -> RawBot:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.channel.close()
+
+    async def send(self, **fields: Any) -> None:
+        await self.call.write(arena_pb2.PlayRequest(**fields))
+
+    async def hello(self, name: str, **fields: Any) -> arena_pb2.Welcome:
+        """Introduce itself as a well-behaved bot with one table, unless told otherwise."""
+        told: dict[str, Any] = {"protocol_major": 1, "bot": name, "max_tables": 1, **fields}
+        await self.send(hello=arena_pb2.Hello(**told))
+        return (await self._take()).welcome
+
+    async def _take(self) -> arena_pb2.PlayResponse:
+        """The next envelope, with all that is in it noted."""
+        envelope = await self.read()
+        for kind, items in self.waiting.items():
+            items.extend(getattr(envelope, kind))
+        return envelope
+
+    async def read(self) -> arena_pb2.PlayResponse:
+        """The next envelope, acknowledged.  Raises Ended."""
+        try:
+            envelope = await self.call.read()
+        except grpc.aio.AioRpcError as error:
+            raise _ended(error) from None
+        if envelope is grpc.aio.EOF:
+            raise Ended(await self.call.code(), "", await self.call.details() or "")
+        assert isinstance(envelope, arena_pb2.PlayResponse)
+        await self.send(received=envelope.envelope)
+        return envelope
+
+    async def _next(self, kind: str) -> Any:
+        """The next of a kind that was not asked for yet: `decisions`, `refusals`, `problems` or `ends`."""
+        waiting = self.waiting[kind]
+        while not waiting:
+            await self._take()
+        return waiting.popleft()
+
+    async def decision(self) -> arena_pb2.Decision:
+        """The next question."""
+        decision: arena_pb2.Decision = await self._next("decisions")
+        return decision
+
+    async def refusal(self) -> arena_pb2.Refusal:
+        """The next answer that was not accepted."""
+        refusal: arena_pb2.Refusal = await self._next("refusals")
+        return refusal
+
+    async def end(self) -> arena_pb2.MatchEnded:
+        """The next match that is over, whatever was asked in the meantime."""
+        end: arena_pb2.MatchEnded = await self._next("ends")
+        return end
+
+    async def answer(self, decision: arena_pb2.Decision, option: int | None = 0) -> None:
+        await self.send(answers=[arena_pb2.Answer(table=decision.table, decision=decision.decision, option=option)])
+
+    async def play_on(self) -> arena_pb2.MatchEnded:
+        """Take the first option of everything until a match is over."""
+        while not self.waiting["ends"]:
+            for asked in self.waiting["decisions"]:
+                await self.answer(asked)
+            self.waiting["decisions"].clear()
+            await self._take()
+        return await self.end()
+
+
+def _ended(error: grpc.aio.AioRpcError) -> Ended:
+    status = rpc_status.from_call(error)
+    reason = ""
+    for detail in status.details if status is not None else ():
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info):
+            assert info.domain == "cutpurse"
+            reason = info.reason
+    return Ended(error.code(), reason, error.details() or "")
+
+
+async def honest(address: str, name: str) -> arena_pb2.MatchEnded:
+    """A bot that answers at once, until its first match is over."""
+    async with RawBot(address) as bot:
+        await bot.hello(name)
+        return await bot.play_on()
+
+
+async def others(address: str, count: int = 3) -> list[asyncio.Task[arena_pb2.MatchEnded]]:
+    """So many honest bots."""
+    return [asyncio.create_task(honest(address, f"honest_{number}")) for number in range(count)]
