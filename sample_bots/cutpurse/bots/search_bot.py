@@ -1,0 +1,118 @@
+"""A bot that tries out what it may answer: it imagines the cards it cannot see, and plays every option out in its head.
+
+How it decides, in four steps:
+
+1. A rule of thumb names an option. It stays unless another one is clearly better.
+2. Imagine a table that fits all that the view shows. Play each option out there, every seat by the rule of thumb,
+   and note how many opponents end up behind. All options meet the same tables, so luck is the same for all.
+3. Again and again with new tables. From time to time the worse half of the options drops out.
+4. Take the best of the others if it leads the rule of thumb by more than luck explains, else the rule of thumb.
+
+The rule of thumb is `GreedyBot`. Put your own bot there, and you have one that thinks ahead. This module knows no game.
+"""
+
+from __future__ import annotations
+
+import os
+from math import ceil, log2, sqrt
+from statistics import fmean, stdev
+from typing import Any, Final
+
+from cutpurse.bots.greedy_bot import GreedyBot
+from cutpurse.engine.agenda import Option as Act
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.game import Game
+from cutpurse.engine.imagine import imagine
+from cutpurse.sdk.bot import Bot, MatchInfo
+from cutpurse.sdk.decision import Decision, Option
+from cutpurse.sdk.views import VIEWS
+
+__all__ = ["SearchBot"]
+
+PLAYOUTS: Final = 100  # a decision
+LONGEST_PLAYOUT: Final = 300  # decisions; after so many the standing counts as it is
+CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
+
+
+class Racer:
+    """An option, and how its playouts ended: 1 is ahead of everybody, 0 behind everybody."""
+
+    def __init__(self, index: int, act: Act) -> None:
+        self.index = index
+        self.act = act
+        self.ends: list[float] = []
+
+
+class SearchBot:
+    """Plays every option out in imagined worlds. `SearchBot(20)` or CUTPURSE_PLAYOUTS=20: 20 playouts a decision.
+
+    A few may remain: when they are too few to play all options out that are left in the race.
+    """
+
+    def __init__(self, playouts: int | None = None) -> None:
+        """Raises ValueError unless the number is 1 or more."""
+        self.playouts = int(os.environ.get("CUTPURSE_PLAYOUTS", PLAYOUTS)) if playouts is None else playouts
+        if self.playouts < 1:
+            raise ValueError(f"{self.playouts} playouts a decision cannot be had; 1 and more can")
+        self.thumb: Bot = GreedyBot()
+
+    def start(self, match: MatchInfo) -> None:
+        """The chance of the run decides what is imagined, so that a seed can be played again."""
+        self.chance = match.chance
+
+    def choose(self, view: Any, decision: Decision) -> int:
+        """The index of the option that wins the race."""
+        options = decision.options
+        racers = [Racer(option.index, option.raw) for option in options]
+        racers.insert(0, racers.pop(self.advice(view, decision).index))
+        if len(racers) == 1:
+            return racers[0].index
+        thumb, *others = racers[: self.playouts]  # with more options than playouts the last are not tried
+        worlds = Chance(self.chance.randbytes(32))
+        stages = 1 + ceil(log2(max(1, len(others))))
+        spent = stage = 0
+        while spent + 1 + len(others) <= self.playouts:
+            world = imagine(view.raw, worlds)
+            for racer in (thumb, *others):
+                racer.ends.append(self.play_out(world.fork(), view.seat, racer.act))
+            spent += 1 + len(others)
+            if spent * stages >= self.playouts * (stage + 1) and len(others) > 1:
+                stage += 1
+                others = sorted(others, key=lambda racer: -sum(racer.ends))[: ceil(len(others) / 2)]
+        best = max(others, key=lambda racer: sum(racer.ends), default=thumb)
+        return best.index if clearly_better(best.ends, thumb.ends) else thumb.index
+
+    def play_out(self, game: Game, seat: int, act: Act) -> float:
+        """Which share of the opponents ends behind this seat, equals half, when the deal or the match is over."""
+        deal = game.chance.deal
+        game.choose(seat, act)
+        for _ in range(LONGEST_PLAYOUT):
+            waiting = game.waiting()
+            if not waiting or game.chance.deal != deal:
+                break
+            game.choose(waiting[0], self.answer(game, waiting[0]))
+        places = game.places()
+        mine = places.pop(seat)
+        return fmean([1.0 if place > mine else 0.5 if place == mine else 0.0 for place in places])
+
+    def answer(self, game: Game, seat: int) -> Act:
+        """What the rule of thumb says in an imagined game, from what that seat would see of it."""
+        acts = game.options(seat)
+        if len(acts) == 1:
+            return acts[0]
+        view = VIEWS[game.words.game](game.view(seat))
+        decision = Decision(0, game.question.name(), acts, lambda: game.safe_option(seat, acts), view)
+        return self.advice(view, decision).raw
+
+    def advice(self, view: Any, decision: Decision) -> Option:
+        """What the rule of thumb says; a bot may name an option by its index."""
+        answer = self.thumb.choose(view, decision)
+        return answer if isinstance(answer, Option) else decision.options[answer]
+
+
+def clearly_better(ends: list[float], others: list[float]) -> bool:
+    """Whether the first did better in the same worlds than the second, and by more than luck explains."""
+    leads = [one - other for one, other in zip(ends, others, strict=True)]
+    if len(leads) < 2:
+        return False
+    return fmean(leads) > CLEARLY * stdev(leads) / sqrt(len(leads))
