@@ -1,0 +1,275 @@
+// A bot for Cutpurse in one file: all five games, without an SDK, from the .proto files alone.
+//
+//   CUTPURSE_SERVER  where to dial, 127.0.0.1:7777 if not set
+//   CUTPURSE_BOT     its name in the rankings, "node" if not set
+//   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ../../proto if not set
+//
+// SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+import { fileURLToPath } from "node:url";
+import grpc from "@grpc/grpc-js";
+import loader from "@grpc/proto-loader";
+
+const address = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
+const name = process.env.CUTPURSE_BOT || "node";
+const protos = process.env.CUTPURSE_PROTO || fileURLToPath(new URL("../../proto", import.meta.url));
+const TABLES = 16;
+
+// keepCase: names as in the files. arrays, objects: what is empty is [] or {}. A number that is 0 and was not sent is
+// undefined, hence `?? 0` here and there; that is how "no seat" differs from seat 0.
+const { ArenaService, GameService } = grpc.loadPackageDefinition(
+  loader.loadSync(["cutpurse/v1/arena.proto", "cutpurse/v1/game.proto"], {
+    includeDirs: [protos], keepCase: true, enums: String, arrays: true, objects: true,
+  })).cutpurse.v1;
+
+// -- the part that thinks ------------------------------------------------------------------------------------------
+
+// A decision with the numbers looked up in the catalogue: cards are the catalogue's own, zones have the name of their kind.
+class Scene {
+  constructor(decision, words, seat) {
+    const seen = decision.observation;
+    this.words = words;
+    this.seat = seat;
+    this.sides = seen.sides.map(side => side.zones.map(zone => this.named(zone)));
+    this.middle = seen.zones.map(zone => this.named(zone));
+    this.mine = this.sides[seat];
+    this.counters = Object.fromEntries(words.seat_counters.map((counter, i) => [counter.name, seen.sides[seat].counters[i]]));
+    this.zones = new Map([...this.middle, ...this.sides.flat()].map(zone => [zone.id, zone]));
+  }
+
+  named(zone) {
+    const kind = this.words.zone_kinds[zone.kind - 1];
+    const counters = Object.fromEntries(kind.counters.map((counter, i) => [counter.name, zone.counters[i]]));
+    return { ...counters, id: zone.zone, name: kind.name, size: zone.size ?? 0, cards: this.cards(zone.cards) };
+  }
+
+  cards(numbers) { // 0, a card that lies face down, becomes undefined
+    return numbers.map(number => this.words.cards[number - 1]);
+  }
+
+  pile(name, zones = this.mine) { // all cards of one's own zones of that name
+    return zones.filter(zone => zone.name === name).flatMap(zone => zone.cards);
+  }
+
+  size(name, seat) {
+    return this.sides[seat].filter(zone => zone.name === name).reduce((sum, zone) => sum + zone.size, 0);
+  }
+}
+
+const sum = (cards, unseen = 0) => cards.reduce((total, card) => total + (card ? card.value ?? 0 : unseen), 0);
+const like = (cards, card) => cards.filter(other => other && (other.value ?? 0) === (card.value ?? 0)).length;
+
+// What an option promises, by game and verb, in the game's own unit. s: the scene; o: the option, o.cards and o.zone
+// looked up. A verb that is not here is worth nothing, so anything of a positive price is preferred to it.
+const openPack = (s, seat) => sum(s.sides[seat].filter(zone => zone.name === "pack").at(-1)?.cards ?? [], 150_000);
+const fight = s => sum(s.pile("battle", s.middle), 150_000) + 300_000;
+
+const PRICES = {
+  steal_and_plunder: {
+    form_pack: (s, o) => sum(o.cards) * 0.7,
+    form_pack_discard: (s, o) => (sum(o.cards) + sum(s.pile("discard", s.middle).slice(-1))) * 0.7,
+    discard: (s, o) => 50_000 - sum(o.cards),
+    attack: (s, o) => openPack(s, o.seat) * 0.5 - sum(o.cards) * 0.4,
+    power_steal: (s, o) => openPack(s, o.seat) * 0.7,
+    power_plunder: (s, o) => openPack(s, o.seat),
+    power_audit: (s, o) => 40_000 * s.size("hand", o.seat),
+    contribute: (s, o) => fight(s) - sum(o.cards), // the cheapest that fits, if it is worth it
+    take: (s, o) => sum(o.cards),
+  },
+  stolen_treasure: {
+    draw: (s, o) => o.zone.name !== "piracy_pile" ? 70 : s.size("piracy_hand", s.seat) < 4 ? 50 : 1,
+    bury: (s, o) => sum(o.cards),
+    play: (s, o) => ({ plunder: 140, yo_ho_ho: 120 })[o.cards[0].name] ?? 0,
+    play_on: (s, o) => ({ x_marks_the_spot: 150, hook: 80, skulduggery: 60 })[o.cards[0].name] ?? 0,
+    take: (s, o) => sum(o.cards),
+    give: (s, o) => 1_000 - sum(o.cards),
+    discard: (s, o) => 1_000 - sum(o.cards),
+    stake: (s, o) => 1_000 - sum(o.cards),
+  },
+  szmal: (() => {
+    const PILES = { thug: "thugs", thugs: "thugs", holding: "holdings", holdings: "holdings", take_back: "holdings", hand_card: "hand" };
+    const have = (s, what) => { // of a Cost or Need: cash, cards, or a symbol on the cards that lie before me
+      if (what === "cash") return s.counters.cash;
+      if (PILES[what]) return s.pile(PILES[what]).length;
+      return [...s.pile("thugs"), ...s.pile("holdings")].reduce((n, card) => n + (card.traits[what] ?? 0), 0);
+    };
+    const bring = (s, o) => { // dollars in thousands: what it costs, its symbols, and 20 for the text on it
+      const { sort, traits } = o.cards[0];
+      let worth = 20;
+      for (const [trait, n] of Object.entries(traits)) {
+        const [, must, what] = /^(cost|need)_(.*)$/.exec(trait) ?? [];
+        if (must && have(s, what) < n) return 0; // cannot be played
+        if (must === "cost") worth -= what === "cash" ? n / 1_000 : 8;
+        if (!must) worth += n * (10 + (sort === "holding" ? 10 + 10 * have(s, trait) : 0));
+      }
+      return worth;
+    };
+    return { pick: bring, choose: bring, play: bring, copy: () => 1, pay: () => 40, give_up: () => 30, put_markers: () => 1 };
+  })(),
+  greed: {
+    play: (s, o) => 1 + like(s.pile("collection"), o.cards[0]) + like(s.pile("hand"), o.cards[0]) / 10,
+    raid: (s, o) => 1 + s.size("hand", o.seat),
+    go_on: s => 3 - new Set(s.pile("middle", s.middle).map(card => card?.value ?? 0)).size,
+    look: () => 1,
+    take: (s, o) => 1 + like(s.pile("collection"), o.cards[0]),
+  },
+  bag_o_loot: (() => { // coins with coins of their own number, looters only to finish a bag
+    const isCoin = o => sum(o.cards) > 0;
+    const have = (s, o) => like(s.pile("hand"), o.cards[0]);
+    return {
+      bag: (s, o) => sum(o.cards) === o.zone.number || !isCoin(o) ? 100 : 0,
+      pinch: () => 90,
+      build: (s, o) => isCoin(o) && o.zone.size + have(s, o) >= 5 ? 60 : 0,
+      steal: (s, o) => isCoin(o) ? 10 * o.zone.size : 0,
+      open: (s, o) => isCoin(o) ? 5 * (have(s, o) - 1) : 0,
+      ditch: (s, o) => isCoin(o) ? 30 : 0,
+      take_bag: () => 1,
+    };
+  })(),
+};
+
+// The position of the best option; of equal ones the safe one, which is what is taken for a bot that does not answer.
+function choose(decision, game, words, seat) {
+  const scene = new Scene(decision, words, seat);
+  const prices = PRICES[game] ?? {};
+  const price = option => prices[words.verbs[option.verb - 1].name]?.(scene, {
+    cards: scene.cards(option.cards), zone: scene.zones.get(option.zone), seat: option.seat,
+  }) ?? 0;
+  let best = decision.safe_option ?? 0;
+  let most = price(decision.options[best]);
+  decision.options.forEach((option, i) => {
+    const promised = price(option);
+    if (promised > most) [best, most] = [i, promised];
+  });
+  return best;
+}
+
+// -- the part that every bot needs ---------------------------------------------------------------------------------
+
+const tables = new Map(); // what MatchStarted said, by table
+const catalogues = new Map(); // by digest: what the numbers of a game mean; fetched once
+let session; // Welcome: what is needed to resume
+let stream;
+let received = 0; // the last envelope of this stream that was dealt with
+let leaving = false;
+let comeBack = 0; // milliseconds, if the server has said when
+
+const say = text => console.error(`${name}: ${text}`);
+
+function leave() {
+  if (leaving || !stream) process.exit(130);
+  leaving = true;
+  stream.write({ received, leaving });
+}
+process.on("SIGTERM", leave);
+process.on("SIGINT", leave);
+
+function catalogueOf(client, { catalogue_digest: digest, game, settings, seats }) {
+  if (!catalogues.has(digest)) {
+    catalogues.set(digest, new Promise((done, fail) => {
+      client.games.GetGame({ game, settings, seats: seats.length }, (error, answer) => {
+        if (!error) return done(answer.catalogue);
+        catalogues.delete(digest); // asked again when the match is told again
+        fail(error);
+      });
+    }));
+  }
+  return catalogues.get(digest);
+}
+
+// One envelope from the server, one envelope back. Its lists are read in the order of their fields.
+async function react(envelope, client) {
+  const answer = { received: envelope.envelope, answers: [], give_ups: [] };
+  if (envelope.welcome) {
+    if (!envelope.welcome.resumed) tables.clear();
+    session = envelope.welcome;
+    say(`plays at ${address} (${session.server}), ${session.max_tables} tables`);
+  }
+  for (const refusal of envelope.refusals) {
+    const { table, decision, reason, corrections_left } = refusal;
+    if (reason === "REFUSAL_REASON_ILLEGAL" && corrections_left) {
+      answer.answers.push({ table, decision, option: tables.get(table)?.safe ?? 0 });
+    }
+    if (!/STALE|ALREADY_DECIDED/.test(reason)) say(refusal.text);
+  }
+  for (const start of envelope.starts) {
+    tables.set(start.table, { start, words: await catalogueOf(client, start) });
+  }
+  for (const asked of envelope.decisions) {
+    const { table, decision } = asked;
+    const { start, words } = tables.get(table);
+    tables.get(table).safe = asked.safe_option ?? 0;
+    try {
+      answer.answers.push({ table, decision, option: choose(asked, start.game, words, start.seat ?? 0) });
+    } catch (error) { // the safe option is taken at once, which is better than to let time run out
+      say(error.stack);
+      answer.give_ups.push({ table, decision, reason: String(error) });
+    }
+  }
+  for (const end of envelope.ends) {
+    const { start } = tables.get(end.table) ?? {};
+    tables.delete(end.table);
+    if (!start) continue; // told once more after a resume
+    const { place, score } = end.seats[start.seat ?? 0] ?? {};
+    console.log(end.voided ? `${start.match} ${start.game} is void`
+      : `${start.match} ${start.game} place ${place} of ${end.seats.length}, score ${score ?? 0}`);
+  }
+  if (envelope.drain) comeBack = envelope.drain.reconnect_after_ms ?? 0;
+  for (const problem of envelope.problems) say(problem.text);
+  received = envelope.envelope;
+  return answer;
+}
+
+// One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
+function play() {
+  const plain = grpc.credentials.createInsecure();
+  const options = { "grpc.enable_http_proxy": 0 };
+  const client = { games: new GameService(address, plain, options), arena: new ArenaService(address, plain, options) };
+  return new Promise(ended => {
+    const call = stream = client.arena.Play();
+    received = 0;
+    let silence, queue = Promise.resolve();
+    const heard = () => { // a server that says nothing for two heartbeats is lost
+      clearTimeout(silence);
+      silence = setTimeout(() => call.cancel(), 2 * (session?.heartbeat_ms ?? 15_000));
+    };
+    heard();
+    call.on("data", envelope => {
+      heard();
+      queue = queue.then(() => react(envelope, client)).then(answer => call.write(answer))
+        .catch(error => { say(error.message); call.cancel(); });
+    });
+    call.on("error", () => {}); // told as a status, too
+    call.on("status", status => {
+      clearTimeout(silence);
+      stream = undefined;
+      client.games.close();
+      client.arena.close();
+      ended(status);
+    });
+    call.write({ hello: {
+      protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, max_tables: TABLES,
+      resume: session && { session: session.session, secret: session.resume_secret },
+    }, leaving });
+  });
+}
+
+// Play; a stream that is lost is resumed, and a server that is away is waited for.
+const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED } = grpc.status;
+let trouble;
+for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
+  const { code, details } = await play();
+  if (leaving && (code === OK || !tables.size)) break;
+  if (received) wait = 500; // it had let the bot in
+  if (code === NOT_FOUND && session) {
+    session = undefined; // too late to resume: begin anew
+    tables.clear();
+  } else if (![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
+    say(`the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
+    process.exit(1);
+  }
+  if (details !== trouble) say(`away from ${address}: ${details || "the stream has ended"}`);
+  trouble = details;
+  await new Promise(go => setTimeout(go, (comeBack || wait) * (1 + Math.random() / 2)));
+  comeBack = 0;
+}
+process.exit(0);
