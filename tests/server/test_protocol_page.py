@@ -1,0 +1,169 @@
+"""The page for authors of bots in any language: its payloads are what is sent today, its tables those of the contract.
+
+Renewed by `pytest tests/server/test_protocol_page.py --update-pages`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from google.protobuf import text_format
+from google.protobuf.descriptor import EnumDescriptor
+from google.rpc import code_pb2
+
+from cutpurse.engine.commitment import board_key
+from cutpurse.games import GAMES
+from cutpurse.sdk.wire.catalogue import catalogue_of
+from cutpurse.server.errors import ending
+from cutpurse.server.limits import Limits
+from cutpurse.v1 import arena_pb2, game_pb2
+from tests.roots import CHECKOUT
+from tests.server.conversation import conversation
+
+PAGE: Final = CHECKOUT / "docs" / "protocol.md"
+RENEW: Final = "pytest tests/server/test_protocol_page.py --update-pages"
+
+
+def page() -> str:
+    """The page as it is."""
+    return PAGE.read_text(encoding="utf-8")
+
+
+def block(marker: str) -> re.Pattern[str]:
+    """A fenced block after its marker; what is in it is group 2."""
+    return re.compile(rf"(<!-- {marker} -->\n```\w*\n)(.*?)(```\n)", re.DOTALL)
+
+
+def shown(marker: str) -> str:
+    """What the page shows after a marker."""
+    found = block(marker).findall(page())
+    assert len(found) == 1, f"{marker} is {len(found)} times in the page"
+    return str(found[0][1])
+
+
+def program(first_line: str) -> dict[str, Any]:
+    """The names that a program of the page defines."""
+    found = [
+        source for source in re.findall(r"```python\n(.*?)```", page(), re.DOTALL) if f"\n{first_line}" in f"\n{source}"
+    ]
+    assert len(found) == 1
+    names: dict[str, Any] = {}
+    exec(compile(found[0], str(PAGE), "exec"), names)  # the page's own text
+    return names
+
+
+def told(decision: arena_pb2.Decision, catalogue: game_pb2.Catalogue, seat: int) -> str:
+    """What the page's program says of a decision."""
+    tell: Callable[..., None] = program("def tell(")["tell"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        tell(decision, catalogue, seat)
+    return "".join(f"{line.rstrip()}\n" for line in said.getvalue().splitlines())
+
+
+def response(text: str) -> arena_pb2.PlayResponse:
+    """A payload of the page, parsed."""
+    return text_format.Parse(text, arena_pb2.PlayResponse())
+
+
+async def test_the_payloads_are_what_is_sent_today(pytestconfig: pytest.Config) -> None:
+    said = {f"payload: {name}": f"{text}\n" for name, text in (await conversation()).items()}
+    decision = response(said["payload: decisions"]).decisions[0]
+    said["told"] = told(decision, catalogue_of(GAMES["greed"], 2), response(said["payload: starts"]).starts[0].seat)
+    if pytestconfig.getoption("--update-pages"):
+        text = page()
+        for marker, body in said.items():
+            text = block(marker).sub(lambda match, body=body: match[1] + body + match[3], text)  # type: ignore[misc]
+        PAGE.write_text(text, encoding="utf-8")
+    assert {marker: shown(marker) for marker in said} == said, f"if it is meant: {RENEW}"
+    assert len(re.findall("<!-- ", page())) == len(said)
+
+
+def rows(title: str, columns: int) -> dict[str, tuple[str, ...]]:
+    """The rows of the table under this heading of its first column, by name; a name twice fails."""
+    table = re.search(rf"^\| `{title}` \|.*?\n\|[-|]+\|\n((?:\|.*\n)+)", page(), re.MULTILINE)
+    assert table is not None
+    found: dict[str, tuple[str, ...]] = {}
+    for line in table[1].splitlines():
+        cells = tuple(cell.strip() for cell in line.strip("|").split("|"))
+        assert len(cells) == columns, line
+        assert all(cells), line
+        name = cells[0].strip("`")
+        assert name not in found, name
+        found[name] = cells[1:]
+    return found
+
+
+def values(enum: EnumDescriptor, prefix: str) -> set[str]:
+    """The names of an enum without their prefix, but for the one that is not used."""
+    return {value.name.removeprefix(prefix) for value in enum.values if value.number}
+
+
+def test_every_reason_of_a_refusal_is_told_and_no_other() -> None:
+    enum = arena_pb2.DESCRIPTOR.enum_types_by_name["RefusalReason"]
+    assert rows("RefusalReason", 3).keys() == values(enum, "REFUSAL_REASON_")
+
+
+def test_every_reason_of_an_error_is_told_with_what_the_server_sends() -> None:
+    table = rows("ErrorReason", 5)
+    enum = arena_pb2.DESCRIPTOR.enum_types_by_name["ErrorReason"]
+    assert table.keys() == values(enum, "ERROR_REASON_")
+    for reason, (status, retry, *_) in table.items():
+        sent = ending(reason, "")
+        assert status == code_pb2.Code.Name(sent.code), reason
+        assert retry == ("-" if sent.retry_s is None else f"{sent.retry_s:g} s"), reason
+
+
+def test_the_comments_of_the_contract_name_the_same_status() -> None:
+    proto = (CHECKOUT / "proto/cutpurse/v1/arena.proto").read_text(encoding="utf-8")
+    found = re.findall(r"// ([A-Z_]+)\. [^\n]*\n  ERROR_REASON_([A-Z_]+) =", proto)
+    assert {reason: status for status, reason in found} == {
+        reason: status for reason, (status, *_) in rows("ErrorReason", 5).items()
+    }
+
+
+def test_every_end_cause_is_told() -> None:
+    section = page().partition("`SeatOutcome.end_cause`:")[2].partition("###")[0]
+    enum = arena_pb2.DESCRIPTOR.enum_types_by_name["EndCause"]
+    assert set(re.findall(r"`([A-Z_]+)`", section)) == values(enum, "END_CAUSE_")
+
+
+def test_the_limits_are_those_of_the_server() -> None:
+    limits, text = Limits(), page()
+    for told_so in (
+        f"within {limits.hello_s:g} seconds",
+        f"{limits.usual_tables} unless Hello names a number, {limits.most_tables} at most",
+        f"{limits.most_bytes:,} bytes",
+        f"{limits.envelopes_per_second} a second of its own accord",
+        f"{limits.most_unread:,}; each more is a strike",
+        f"one strike of {({3: 'three'})[limits.strikes]}",
+        f"| calls on one connection | {limits.streams_per_connection} |",
+    ):
+        assert told_so in text, told_so
+    assert (limits.envelope_bytes, limits.connection_age_s) == (2**19, 1_800)  # "half a MiB", "half an hour"
+
+
+def test_the_check_of_the_promise_holds_for_the_match_of_the_page() -> None:
+    check = program("def lp(")
+    started = response(shown("payload: starts")).starts[0]
+    opening = response(shown("payload: ends")).ends[0].opening
+    assert check["holds"](started, opening) is True
+    assert check["key"](opening) == board_key(opening.seed, opening.params)
+    opening.params += b" "
+    assert check["holds"](started, opening) is False
+
+
+def test_every_field_and_message_that_the_page_names_exists() -> None:
+    known = {"session", "secret"}
+    for file in (arena_pb2.DESCRIPTOR, game_pb2.DESCRIPTOR):
+        for message in file.message_types_by_name.values():
+            known |= {message.name, *message.fields_by_name}
+            known |= {f"{message.name}.{field}" for field in message.fields_by_name}
+    text = re.sub(r"```.*?```", "", page(), flags=re.DOTALL)
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+|[A-Z][A-Za-z]+\.[a-z_]+)`", text))
+    assert len(named) > 15
+    assert named - known == set()
