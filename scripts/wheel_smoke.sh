@@ -12,10 +12,12 @@ trap 'rm -rf "$folder"' EXIT
 sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$/\1/p' "$checkout/requirements.lock" > "$folder/versions.txt"
 
 "${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip --disable-pip-version-check -q install -c "$folder/versions.txt" "$wheel"
+pip() { "$folder/venv/bin/python" -m pip --disable-pip-version-check -q install -c "$folder/versions.txt" "$@"; }
+pip "$wheel"
 
 cd "$folder"
 unset PYTHONPATH
+export XDG_CACHE_HOME=$folder/cache  # the demo installs what the bot in JavaScript needs
 venv/bin/python - "$wheel" <<'PYTHON'
 """The wheel holds the package and nothing else, and no part of the namespace hides another."""
 
@@ -28,15 +30,27 @@ names = zipfile.ZipFile(sys.argv[1]).namelist()
 strays = [name for name in names if not re.match(r"cutpurse/|cutpurse-[^/]+\.dist-info/", name)]
 strays += [name for name in names if name.endswith((".pyc", ".orig", ".rej")) or "/." in name]
 assert not strays, f"stray files: {strays}"
+assert "node_modules" not in " ".join(names), "the packages of the JavaScript bot come with npm, not with the wheel"
+javascript = {name.rpartition("/")[2] for name in names if name.startswith("cutpurse/bots/javascript/")}
+assert javascript == {"README.md", "bot.mjs", "package.json", "package-lock.json"}, javascript
 assert "cutpurse/__init__.py" not in names, "cutpurse/__init__.py would hide the other roots"
 parts = sorted({name.split("/")[1] for name in names if name.startswith("cutpurse/")})
-assert {"engine", "games", "sdk", "bots"} <= set(parts), parts
+assert {"engine", "games", "v1", "sdk", "bots", "leaderboard", "server"} <= set(parts), parts
 for part in parts:
     assert f"cutpurse/{part}/py.typed" in names, f"cutpurse/{part} has no py.typed"
-    found = importlib.import_module(f"cutpurse.{part}").__file__
-    assert found and "site-packages" in found, found
+    (found,) = importlib.import_module(f"cutpurse.{part}").__path__
+    assert "site-packages" in found, found
 print(f"{len(names)} files, parts: {' '.join(parts)}")
 PYTHON
 
 venv/bin/cutpurse games
-venv/bin/cutpurse demo --matches 2
+venv/bin/cutpurse play greed greedy random random random --matches 2
+
+echo "without the extra, a command that needs it says what to install"
+if venv/bin/cutpurse demo 2> said; then exit 1; fi
+grep -q "pip install 'cutpurse\[server\]'" said
+
+pip "$wheel[server]"
+venv/bin/cutpurse demo --matches 2 --folder run
+venv/bin/cutpurse db recompute run/demo.db
+venv/bin/cutpurse match verify run/records/greed.jsonl
