@@ -59,16 +59,22 @@ def in_order(
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C goes to all processes of a terminal; it is the business of the one that plays, not of its workers.
 
-    They inherit that it is blocked; here it is only put off until the block is left.
+    Those started in this block inherit that it is blocked; here it is only put off until the block is left.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
-        yield  # where signals cannot be put off
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where signals cannot be set
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, before)
+        if held and callable(before):
+            before(signal.SIGINT, None)
 
 
 def _begin_worker() -> None:
