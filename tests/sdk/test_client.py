@@ -135,7 +135,9 @@ async def test_a_stream_may_break_at_any_envelope(
         came, _ = await stay(server, bot, games=["greed"])
     assert came.matches == 2
     assert len(broken) > 10
-    assert [hello.resume.session for hello in server.hellos] == ["", *["session 0"] * len(broken)]
+    first, *resumed = [hello.resume.session for hello in server.hellos]
+    assert (first, set(resumed)) == ("", {"session 0"})
+    assert len(resumed) in (len(broken), len(broken) - 1)  # nobody comes back once all is played
     for meeting in server.sessions["session 0"].tables.values():
         written = pages[f"greed {meeting.seat}"]
         decisions = [line for line in written if line.startswith("decision")]
