@@ -13,7 +13,7 @@ try() {
     local name=$1
     shift
     "${PYTHON:-python3}" -m venv "$name"
-    "$name/bin/python" -m pip --disable-pip-version-check -q install "$wheel" "$@"
+    "$name/bin/python" -m pip --disable-pip-version-check -qq install "$wheel" "$@"
     "$name/bin/python" -W error - <<'PYTHON'
 from importlib.metadata import version
 

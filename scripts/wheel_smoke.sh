@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 sed -nE 's/^([A-Za-z0-9._-]+==[^\\]*[^\\ ]) *\\?$/\1/p' "$checkout/requirements.lock" > "$folder/versions.txt"
 
 "${PYTHON:-python3}" -m venv "$folder/venv"
-pip() { "$folder/venv/bin/python" -m pip --disable-pip-version-check -q install -c "$folder/versions.txt" "$@"; }
+pip() { "$folder/venv/bin/python" -m pip --disable-pip-version-check -qq install -c "$folder/versions.txt" "$@"; }
 pip "$wheel"
 
 cd "$folder"
