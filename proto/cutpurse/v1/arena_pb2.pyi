@@ -133,7 +133,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_RULES_VERSION: _ErrorReason.ValueType  # 5
     """FAILED_PRECONDITION. Other rules version; both are named."""
     ERROR_REASON_HELLO: _ErrorReason.ValueType  # 6
-    """FAILED_PRECONDITION. Hello is missing or late, or there is something wrong in it; the text says what."""
+    """FAILED_PRECONDITION. Hello is missing, or there is something wrong in it; the text says what."""
     ERROR_REASON_BAD_MESSAGE: _ErrorReason.ValueType  # 7
     """INVALID_ARGUMENT. Not a message of this protocol, or a field out of its bounds. Three of them end the stream."""
     ERROR_REASON_NOT_FOUND: _ErrorReason.ValueType  # 8
@@ -149,13 +149,17 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_DRAINING: _ErrorReason.ValueType  # 14
     """UNAVAILABLE. The server is stopping."""
     ERROR_REASON_SILENT: _ErrorReason.ValueType  # 15
-    """UNAVAILABLE. The stream was silent for too long, or did not read what it was sent."""
+    """UNAVAILABLE. The stream was silent for too long, or did not read what it was sent; or its Hello came too late."""
     ERROR_REASON_STORAGE: _ErrorReason.ValueType  # 16
     """UNAVAILABLE. The store cannot be reached; no match is started until it can."""
     ERROR_REASON_INCIDENT: _ErrorReason.ValueType  # 17
     """INTERNAL. A fault of the server; the text holds a number to quote, and nothing else."""
     ERROR_REASON_SETTINGS: _ErrorReason.ValueType  # 18
     """INVALID_ARGUMENT. A number of seats, a setting or a value that the game does not have; the text says what it has."""
+    ERROR_REASON_TOKEN_INVALID: _ErrorReason.ValueType  # 19
+    """UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
+    ERROR_REASON_TOKEN_SCOPE: _ErrorReason.ValueType  # 20
+    """PERMISSION_DENIED. The token is good, though not for this."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Reasons, of problems within a stream and, as ErrorInfo.reason, of calls that fail."""
@@ -167,7 +171,7 @@ ERROR_REASON_PROTOCOL_VERSION: ErrorReason.ValueType  # 4
 ERROR_REASON_RULES_VERSION: ErrorReason.ValueType  # 5
 """FAILED_PRECONDITION. Other rules version; both are named."""
 ERROR_REASON_HELLO: ErrorReason.ValueType  # 6
-"""FAILED_PRECONDITION. Hello is missing or late, or there is something wrong in it; the text says what."""
+"""FAILED_PRECONDITION. Hello is missing, or there is something wrong in it; the text says what."""
 ERROR_REASON_BAD_MESSAGE: ErrorReason.ValueType  # 7
 """INVALID_ARGUMENT. Not a message of this protocol, or a field out of its bounds. Three of them end the stream."""
 ERROR_REASON_NOT_FOUND: ErrorReason.ValueType  # 8
@@ -183,13 +187,17 @@ ERROR_REASON_RESUME_EXPIRED: ErrorReason.ValueType  # 13
 ERROR_REASON_DRAINING: ErrorReason.ValueType  # 14
 """UNAVAILABLE. The server is stopping."""
 ERROR_REASON_SILENT: ErrorReason.ValueType  # 15
-"""UNAVAILABLE. The stream was silent for too long, or did not read what it was sent."""
+"""UNAVAILABLE. The stream was silent for too long, or did not read what it was sent; or its Hello came too late."""
 ERROR_REASON_STORAGE: ErrorReason.ValueType  # 16
 """UNAVAILABLE. The store cannot be reached; no match is started until it can."""
 ERROR_REASON_INCIDENT: ErrorReason.ValueType  # 17
 """INTERNAL. A fault of the server; the text holds a number to quote, and nothing else."""
 ERROR_REASON_SETTINGS: ErrorReason.ValueType  # 18
 """INVALID_ARGUMENT. A number of seats, a setting or a value that the game does not have; the text says what it has."""
+ERROR_REASON_TOKEN_INVALID: ErrorReason.ValueType  # 19
+"""UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
+ERROR_REASON_TOKEN_SCOPE: ErrorReason.ValueType  # 20
+"""PERMISSION_DENIED. The token is good, though not for this."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final
@@ -457,6 +465,7 @@ class Welcome(_message.Message):
     BOT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     FEATURES_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     session: _builtins.str
     """Names this session."""
     resume_secret: _builtins.bytes
@@ -487,6 +496,8 @@ class Welcome(_message.Message):
     """The bot's name as it will be shown."""
     version: _builtins.str
     """The bot's version as it will be shown."""
+    owner: _builtins.str
+    """Whose the token is. "local": no token was asked for."""
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Optional abilities that both sides have."""
@@ -508,10 +519,11 @@ class Welcome(_message.Message):
         bot: _builtins.str = ...,
         version: _builtins.str = ...,
         features: _abc.Iterable[_builtins.str] | None = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_tables", b"max_tables", "most_tables", b"most_tables", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_tables", b"max_tables", "most_tables", b"most_tables", "owner", b"owner", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -597,19 +609,23 @@ class SeatTaken(_message.Message):
 
     BOT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """The bot's name."""
     version: _builtins.str
     """Which version of it."""
+    owner: _builtins.str
+    """Who answers for it: a bot's name is its owner's own, and others may have one of the same. "local": nobody in particular."""
     def __init__(
         self,
         *,
         bot: _builtins.str = ...,
         version: _builtins.str = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "owner", b"owner", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
