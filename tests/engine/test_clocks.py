@@ -192,6 +192,46 @@ def test_the_third_illegal_answer_closes_the_decision_and_its_time_is_spent() ->
     assert timed.match.faults[0].cause is EndCause.ILLEGAL
 
 
+def test_an_illegal_answer_that_is_sent_again_on_another_stream_is_a_repeat() -> None:
+    """Whether its refusal was read before the stream was lost, the server cannot know."""
+    timed = toy()
+    play(
+        timed,
+        """
+        0.000 hand 0#0
+        0.100 answer 0#0 9   -> illegal, 2 left, of 2
+        0.200 disconnected 0
+        0.300 connected 0
+        0.400 answer 0#0 9   -> illegal, 2 left, of 2
+        0.500 answer 0#0     -> illegal, 1 left, of 2
+        0.600 connected 0
+        0.700 answer 0#0     -> illegal, 1 left, of 2
+        0.700 answer 0#0 9   -> illegal, 1 left, of 2
+        0.800 answer 0#0 8   -> illegal_closed, of 2
+        0.900 connected 0
+        0.900 answer 0#0 8   -> already_decided
+        """,
+    )
+    assert len(timed.match.faults) == 1
+
+
+def test_a_repeat_is_none_on_the_same_stream_at_another_decision_or_out_of_time() -> None:
+    play(
+        toy(NO_BANK, stars="01"),
+        """
+        0.000 hand 0#0
+        0.100 answer 0#0 9   -> illegal, 2 left, of 2
+        0.200 answer 0#0 9   -> illegal, 1 left, of 2
+        0.300 connected 0
+        0.400 answer 0#0 1   -> accepted
+        0.400 hand 0#1 1#0
+        0.500 answer 0#1 9   -> illegal, 2 left, of 2
+        0.600 connected 0
+        1.551 answer 0#1 9   -> too_late, by 1 ms
+        """,
+    )
+
+
 def test_an_illegal_answer_is_told_what_was_possible() -> None:
     timed = toy()
     wrong = "decision 0 of seat 0 (take_one) has options 0-1: 'take a card', 'pass'; it answered "
@@ -244,9 +284,39 @@ def test_nothing_that_is_sent_for_a_decision_never_put_does_anything(seat: int, 
     for option in (None, 0, 1, -1, HUGE, -HUGE):
         assert timed.answer(seat, number, option, 0.5).kind is OutcomeKind.UNKNOWN_DECISION
     assert timed.give_up(seat, number, "no reason", 0.5).kind is OutcomeKind.UNKNOWN_DECISION
-    timed.handed_over(seat, number, 0.5)
+    assert timed.handed_over(seat, number, 0.5) == (0, 0)
     assert timed.match.game.save() == before
     assert timed.next_event_at() == 12.151
+
+
+def test_whoever_looks_when_he_was_told_is_never_late_whatever_is_handed_over_meanwhile() -> None:
+    for handed in (0.0, 0.3, 0.999, 1.5):
+        timed = toy()
+        look = timed.look_at()
+        assert look is not None
+        timed.handed_over(0, 0, handed)
+        due = timed.next_event_at()
+        assert due is not None
+        looks = 0
+        while look < due:
+            assert timed.tick(look) == []  # too early does nothing
+            looks, again = looks + 1, timed.look_at()
+            assert again is not None
+            assert look < again <= due
+            look = again
+        assert looks <= 1
+        assert [closed.number for closed in timed.tick(due)] == [0]
+
+
+def test_whoever_looks_while_nothing_is_handed_over_does_not_look_all_the_time() -> None:
+    timed = toy()
+    looks = 0
+    while not timed.match.faults:
+        look = timed.look_at()
+        assert look is not None
+        timed.tick(look)
+        looks += 1
+    assert looks == 2
 
 
 def test_three_faults_and_no_clock_runs_for_the_seat_any_more() -> None:
@@ -337,6 +407,14 @@ def test_a_decision_that_is_not_handed_over_starts_its_clock_all_the_same() -> N
         2.200 tick           -> 0#0 timeout
         """,
     )
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.4, 1.0, 1.1, 1.9, 2.6, 60.0])
+def test_handing_over_tells_the_time_that_is_left(after_s: float) -> None:
+    timed = toy(now=100.0)
+    for again_s in (0.0, 0.3):
+        now = 100.0 + after_s + again_s
+        assert timed.handed_over(0, 0, now) == timed.time_left(0, now)
 
 
 def test_handing_over_again_after_a_resume_starts_no_new_clock() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.events import Scored
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.match import Match
@@ -47,6 +48,32 @@ def sampled(play: RandomGame, game: Game, most: int = 15) -> Iterator[Game]:
 
 def viewers(game: Game) -> list[int | None]:
     return [*range(game.n), None]
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What a tuple of tuples holds."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_events_hold_plain_numbers(name: str) -> None:
+    """Events that are equal are written alike: True would equal 1, and is another word of JSON."""
+    kinds: Counter[str] = Counter()
+    for number in range(10):
+        play = RandomGame(GAMES[name], GAMES[name].usual_seats, number)
+        game = play.begin(log=True)
+        for _ in play.play(game):
+            pass
+        for event in game.log or ():
+            kinds[type(event).__name__] += 1
+            found = {type(leaf) for leaf in leaves(event[1:] if isinstance(event, Scored) else event)}
+            assert found <= {int, str, type(None)}, event
+            assert not isinstance(event, Scored) or type(event.over) is bool, event
+    assert {"Happened", "Moved", "Asked"} <= set(kinds)
 
 
 def counters_that_cannot_fall_below_zero(game: Game) -> dict[str, list[int]]:

@@ -103,10 +103,16 @@ class _Clock:
     deadline: int  # the last moment at which an answer is in time
     allowed: int
     is_handed_over: bool = False
+    # Answers that were not offered; of them those that came on an earlier stream, whose refusal may be lost with it.
+    refused: tuple[int | None, ...] = ()
+    repeats: tuple[int | None, ...] = ()
 
     def thought(self, now: int) -> int:
         """The thinking time until now, from nothing to what is allowed."""
-        return self.allowed - min(max(0, self.deadline - now), self.allowed)
+        left = self.deadline - now
+        if left < 0:
+            return self.allowed
+        return self.allowed - left if left < self.allowed else 0
 
 
 class TimedMatch:
@@ -126,7 +132,7 @@ class TimedMatch:
         self._now = _us(now)  # the latest moment that was handed in
         self._clocks: list[_Clock | None] = [None] * seats
         self._bank = [control.bank_ms * _MS] * seats
-        self._thought = [0] * seats
+        self._thought: list[list[int]] = [[] for _ in range(seats)]  # of each decision that is closed
         self._away = [False] * seats
         # By seat and number, the decisions that are over: the deadline that passed, None where the seat decided itself.
         self._over: list[list[int | None]] = [[] for _ in range(seats)]
@@ -138,20 +144,30 @@ class TimedMatch:
     # -- what there is to send
     def opened(self) -> list[Decision]:
         """The open decisions that were put since the last call, in the order of the seats."""
-        opened = [decision for decision in self._opened if self._clock(decision.seat, decision.number) is not None]
-        self._opened.clear()
+        opened = self._opened
+        if opened:
+            clocks = self._clocks
+            self._opened = []
+            opened = [one for one in opened if (clock := clocks[one.seat]) is not None and clock.decision is one]
         return opened
 
-    def handed_over(self, seat: int, number: int, now: float) -> None:
-        """A decision was given to its seat's stream: its clock starts.
+    def handed_over(self, seat: int, number: int, now: float) -> tuple[int, int]:
+        """A decision was given to its seat's stream: its clock starts.  Returns what `time_left` says.
 
-        Again, as after a resume, changes nothing, nor does it if the decision is not open any more.
+        Again, as after a resume, changes nothing, nor does it if the decision is not open (any more): (0, 0).
         """
         clock = self._clock(seat, number)
-        if clock is not None and not clock.is_handed_over:
-            sooner = clock.deadline - clock.allowed - _us(now)  # than without
-            clock.deadline -= min(max(0, sooner), self._handover)
-            clock.is_handed_over = True
+        if clock is None:
+            return 0, 0
+        if clock.is_handed_over:
+            return self.time_left(seat, now)
+        clock.is_handed_over = True
+        sooner = clock.deadline - clock.allowed - round(now * 1e6)  # than without
+        if not 0 <= sooner <= self._handover:
+            clock.deadline -= self._handover if sooner > 0 else 0
+            return self.time_left(seat, now)
+        clock.deadline -= sooner  # so nothing has been thought until now
+        return self.control.base_ms, self._bank[seat] // _MS
 
     def time_left(self, seat: int, now: float) -> tuple[int, int]:
         """What a seat has left of the base of its open decision and of its bank, in whole ms, rounded down.
@@ -168,14 +184,18 @@ class TimedMatch:
     def answer(self, seat: int, number: int, option: int | None, now: float) -> Outcome:
         """Take an answer, an option by its place, that was read at this moment; None: an answer that names none.
 
-        A late one changes nothing: the decision is closed by the `tick` that is due.
+        A late one changes nothing: the decision is closed by the `tick` that is due. Nor does one that was refused as
+        illegal on an earlier stream of this seat: a bot that never read so sends it again, and no correction is lost.
         """
-        at = _us(now)
-        clock = self._clock(seat, number)
-        if clock is None:
+        at = round(now * 1e6)
+        clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
+        if clock is None or clock.decision.number != number:
             return self._not_open(seat, number, at)
         if at > clock.deadline:
             return _late(at, clock.deadline)
+        if option in clock.repeats:
+            left = self.match.corrections_left(seat)
+            return Outcome(OutcomeKind.ILLEGAL, left, len(clock.decision.options))
         outcome = _ACCEPTED
         try:
             self.match.answer(seat, number, option)  # type: ignore[arg-type]  # None is not offered, as it should be
@@ -184,6 +204,7 @@ class TimedMatch:
             kind = OutcomeKind.ILLEGAL if left else OutcomeKind.ILLEGAL_CLOSED
             outcome = Outcome(kind, left, len(clock.decision.options), problem=str(problem))
             if left:
+                clock.refused += (option,)
                 return outcome
         self._stop(clock, at)
         self._go_on(at)
@@ -207,8 +228,11 @@ class TimedMatch:
         self._away[seat] = True
 
     def connected(self, seat: int) -> None:
-        """The seat's stream is back."""
+        """The seat has a stream again, or another one."""
         self._away[seat] = False
+        clock = self._clocks[seat]
+        if clock is not None:
+            clock.repeats = clock.refused
 
     # -- the course of time
     def tick(self, now: float) -> list[Closed]:
@@ -238,6 +262,23 @@ class TimedMatch:
         deadlines = [clock.deadline for clock in self._clocks if clock is not None]
         return (min(deadlines) + _AFTERWARDS) / 1e6 if deadlines else None
 
+    def look_at(self) -> float | None:
+        """When to ask again; None when the match is over.
+
+        Not after `next_event_at`, also if what is open is handed over in the meantime, which makes its time end sooner.
+        """
+        if self.match.held:
+            return self._floor / 1e6
+        soonest = None
+        for clock in self._clocks:
+            if clock is not None:
+                deadline = clock.deadline
+                if not clock.is_handed_over and (sooner := self._now + clock.allowed) < deadline:
+                    deadline = sooner
+                if soonest is None or deadline < soonest:
+                    soonest = deadline
+        return None if soonest is None else (soonest + _AFTERWARDS) / 1e6
+
     def credit(self, seconds: float) -> None:
         """The platform itself stood still for so long: every clock is moved by it, so that it is nobody's fault."""
         if seconds < 0:
@@ -263,7 +304,11 @@ class TimedMatch:
 
     def thinking_ms(self, seat: int) -> int:
         """How long a seat has thought in this match, network included, over the decisions that are closed."""
-        return self._thought[seat] // _MS
+        return sum(self._thought[seat]) // _MS
+
+    def thinking_times(self) -> list[float]:
+        """The seconds of which `thinking_ms` is the sum, decision by decision, of all seats."""
+        return [thought / 1e6 for seat in self._thought for thought in seat]
 
     # -- within
     def _clock(self, seat: int, number: int) -> _Clock | None:
@@ -285,14 +330,16 @@ class TimedMatch:
         seat = clock.decision.seat
         thought = clock.thought(at)
         self._clocks[seat] = None
-        self._thought[seat] += thought
-        self._bank[seat] -= max(0, thought - self._grace - self._base)
+        self._thought[seat].append(thought)
+        if (beyond := thought - self._grace - self._base) > 0:
+            self._bank[seat] -= beyond
         self._over[seat].append(clock.deadline if is_late else None)
 
     def _go_on(self, at: int = 0) -> None:
         """Start the clocks of what was put, and release windows whose floor is over."""
         match = self.match
-        self._now = max(self._now, at)
+        if at > self._now:
+            self._now = at
         while True:
             if match.questions != self._questions:
                 self._questions = match.questions

@@ -24,7 +24,7 @@ from cutpurse.engine.zones import Zone
 
 __all__ = ["Game"]
 
-_new_view = tuple.__new__
+_new = tuple.__new__
 
 
 _usual_settings: dict[tuple[type[Settings], int], Settings] = {}
@@ -139,9 +139,7 @@ class Game(Table):
     @property
     def question(self) -> Question:
         """What is being asked.  Raises IndexError when the game is over."""
-        top = self.agenda[-1]
-        assert isinstance(top, Question)
-        return top
+        return self.agenda[-1]  # type: ignore[return-value]  # a Question, see settle
 
     def options(self, seat: int) -> list[Option]:
         """What a waiting seat may answer; depends only on what it may see."""
@@ -149,7 +147,7 @@ class Game(Table):
 
     def safe_option(self, seat: int, options: list[Option]) -> Option:
         """The published answer for a waiting seat that gives none, one of its options."""
-        return self.question.safe(self, seat, options)
+        return self.agenda[-1].safe(self, seat, options)  # type: ignore[attr-defined,no-any-return]  # a Question
 
     def choose(self, seat: int, option: Option) -> None:
         """Answer for a waiting seat with one of its options, then let everything happen that waits for nobody.
@@ -160,7 +158,8 @@ class Game(Table):
         top = agenda[-1]
         if isinstance(top, Choice):
             if self.log is not None and top.told:
-                self.log.append(Happened(option._replace(actor=seat), top.seen_by(self, option) or ()))
+                act: Act = _new(Act, (*option[:-1], seat))  # `_replace(actor=seat)`, in a third of the time
+                self.log.append(Happened(act, top.seen_by(self, option) or ()))
             agenda.pop()
             top.chosen(self, option)
             while agenda and not agenda[-1].waits:  # as in `settle`, where every answer leads
@@ -207,7 +206,7 @@ class Game(Table):
         viewer = self.n if seat is None else seat
         layout = self.layout
         # tuple.__new__ takes a third of the time of View(...), and a search bot makes nothing else as often
-        return _new_view(
+        return _new(
             View,
             (
                 self.__class__,

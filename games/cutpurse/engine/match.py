@@ -53,6 +53,9 @@ class EndCause(Enum):
         return self in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR)
 
 
+_NORMAL: Final = EndCause.NORMAL  # a member of an enum is not looked up for nothing
+
+
 class Decision(NamedTuple):
     """A question that is put to a seat, with everything it may answer.
 
@@ -177,10 +180,16 @@ class Match:
         offered: after at most two of them the question stays open for a better one, after the next it is closed with
         the safe option (`decision(seat)` tells which).
         """
-        decision = self._find(seat, number)
-        option = _offered(decision.options, answer)
+        decision = self._open.get(seat)
+        if decision is None or decision.number != number:
+            decision = self._find(seat, number)
+        options = decision.options
+        if type(answer) is int:
+            option = options[answer] if 0 <= answer < len(options) else None
+        else:
+            option = _offered(options, answer)
         if option is not None:
-            self._take(decision, option, EndCause.NORMAL)
+            self._take(decision, option, _NORMAL)
             return
         self._wrong[seat] = self._wrong.get(seat, 0) + 1
         problem = self._illegal(decision, answer)
@@ -263,13 +272,15 @@ class Match:
 
     def _take(self, decision: Decision, option: Option, cause: EndCause) -> None:
         del self._open[decision.seat]
-        self._wrong.pop(decision.seat, None)
+        if self._wrong:
+            self._wrong.pop(decision.seat, None)
         self.choices.append(Chosen(decision.seat, option, cause))
-        if self._hold_polls and not self._open and self.game.question.window:
+        is_last = not self._open
+        if is_last and self._hold_polls and self.game.question.window:
             self._held = decision.seat, option
             return
         self.game.choose(decision.seat, option)
-        if not self._open:
+        if is_last:
             self._advance()
 
     def _advance(self) -> None:

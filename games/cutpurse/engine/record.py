@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -109,18 +110,22 @@ def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
     }
 
 
+@lru_cache(16_384)  # of a few microseconds each; matches are made of the same events again and again
+def _lines_of(kind: str, event: Event, viewers: int) -> tuple[bytes, ...]:
+    """An event as each viewer is told it, a JSON line each.  Tuples of two kinds can be equal, hence `kind`."""
+    lines: dict[Event, bytes] = {}  # most events are told to all alike
+    told = [event.to(viewer) for viewer in range(viewers)]
+    for seen in told:
+        if seen not in lines:
+            lines[seen] = _encode(event_to_json(seen)).encode() + b"\n"
+    return tuple([lines[seen] for seen in told])
+
+
 def _event_hashes(game: Game) -> list[str]:
     """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
-    hashes = [sha256() for _ in range(game.n + 1)]
-    for event in game.log or ():
-        lines: dict[Event, bytes] = {}  # most events are told to all alike
-        for viewer, told in enumerate(hashes):
-            seen = event.to(viewer)
-            line = lines.get(seen)
-            if line is None:
-                line = lines[seen] = _encode(event_to_json(seen)).encode() + b"\n"
-            told.update(line)
-    return [told.hexdigest() for told in hashes]
+    viewers = game.n + 1
+    lines = [_lines_of(type(event).__name__, event, viewers) for event in game.log or ()]
+    return [sha256(b"".join([told[viewer] for told in lines])).hexdigest() for viewer in range(viewers)]
 
 
 def read_record(line: str) -> Record:
