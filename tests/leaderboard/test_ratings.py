@@ -155,7 +155,8 @@ def test_settings_come_back_to_the_bit() -> None:
         ({"draw_probability": 0.0}, "draw_probability is 0.0; it must be above 0 and below 1"),
         ({"draw_probability": 1.0}, "draw_probability is 1.0"),
         ({"draw_probability": 0.1, "sigma": 0.0}, "sigma 0.0 and beta"),
-        ({"draw_probability": 0.1, "tau": -1.0}, "tau -1.0 not below"),
+        ({"draw_probability": 0.1, "tau": -1.0}, "tau -1.0 and widening 0.5 not below"),
+        ({"draw_probability": 0.1, "widening": -0.1}, "widening -0.1 not below"),
         ({"draw_probability": 0.1, "mu": float("nan")}, "mu is nan, not a finite number"),
         ({"draw_probability": "much"}, "draw_probability is 'much', not a finite number"),
     ],
@@ -170,3 +171,18 @@ def test_a_match_of_one_or_of_other_places_is_refused() -> None:
         rate([1], [DEFAULT.newcomer], DEFAULT)
     with pytest.raises(ValueError, match="3 places for 2 skills"):
         rate([1, 2, 3], [DEFAULT.newcomer] * 2, DEFAULT)
+
+
+def test_an_heir_has_the_mu_of_its_parent_and_a_wider_sigma() -> None:
+    settings = TrueSkill(draw_probability=0.1, mu=25.0, sigma=8.0, widening=0.5)
+    assert settings.heir(Skill(31.5, 3.0)) == Skill(31.5, 5.0)  # 3-4-5
+    assert settings.heir(Skill(18.0, 7.9)) == Skill(18.0, 8.0)  # never wider than that of a newcomer
+    assert TrueSkill(draw_probability=0.1, widening=0.0).heir(Skill(31.5, 3.0)) == Skill(31.5, 3.0)
+    wide = TrueSkill(draw_probability=0.1, widening=9.0)
+    assert wide.heir(Skill(31.5, 3.0)) == Skill(31.5, wide.newcomer.sigma)
+
+
+def test_the_model_does_not_know_of_widening() -> None:
+    skills = [Skill(25.0, 8.0), Skill(30.0, 4.0)]
+    one, other = (TrueSkill(draw_probability=0.1, widening=share) for share in (0.0, 2.0))
+    assert rate([1, 2], skills, one) == rate([1, 2], skills, other)

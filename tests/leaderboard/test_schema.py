@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from sqlalchemy import Table as Relation
 
 from cutpurse.leaderboard import schema
 from cutpurse.leaderboard.database import database_path, writing_engine
-from cutpurse.leaderboard.errors import NewerSchema, StoreError
+from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 from cutpurse.leaderboard.models import Table
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, result
@@ -32,7 +36,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     engine = writing_engine(path, busy_timeout_s=1.0)
     assert upgrade(engine) is None
-    assert upgrade(engine) == "1"  # nothing is left to do
+    assert upgrade(engine) == "2"  # nothing is left to do
     engine.dispose()
     assert differences(path, Table.metadata) == []
 
@@ -80,7 +84,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1\. Install the version that wrote it"):
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2\. Install the version that"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -99,12 +103,98 @@ def test_an_upgrade_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     file.close()
 
 
+# -- from the first schema: the file that the first version made, as SQL
+V1 = Path(__file__).with_name("v1.sql")
+OLD = {
+    "boards": "id, ladder_id, sequence, epoch, commitment, seed, params",
+    "bots": "id, owner_id, name",
+    "epochs": "ladder_id, number",
+    "ladders": "id, name, game, settings, seats, clock",
+    "matches": "number, id, board_id, ladder_id, rules, started, finished, decisions, void_cause, record",
+    "owners": "id, name",
+    "rating_changes": "ladder_id, sequence, version_id, mu_before, sigma_before, mu_after, sigma_after",
+    "ratings": "ladder_id, version_id, mu, sigma, matches, wins, faulted, sequence",
+    "seats": "match_number, seat, version_id, place, score, end_cause, faults, thinking_ms",
+    "versions": "id, bot_id, label",
+}
+
+
+def first_schema(path: Path) -> Path:
+    """A database as the first version of the program left it, with 41 matches."""
+    file = sqlite3.connect(path)
+    file.executescript(V1.read_text(encoding="utf-8"))
+    file.close()
+    return path
+
+
+def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of the first schema's columns."""
+    file = sqlite3.connect(path)
+    rows = {
+        table: file.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
+        for table, columns in OLD.items()
+    }
+    file.close()
+    return rows
+
+
+def test_a_database_of_the_first_schema_is_upgraded_and_loses_nothing(tmp_path: Path) -> None:
+    path = first_schema(tmp_path / "ladder.db")
+    before = contents(path)
+    assert (len(before["matches"]), len(before["seats"]), len(before["rating_changes"])) == (41, 162, 150)
+    with Store(path) as store:
+        assert store.has_tokens() is False
+        assert [(ladder.name, ladder.rating.widening) for ladder in store.ladders()] == [(LADDER, 0.5), ("two", 0.5)]
+        with store.reading() as connection:
+            new = connection.exec_driver_sql("SELECT DISTINCT parent_id, created FROM versions").all()
+            epochs = connection.exec_driver_sql("SELECT settings FROM epochs").scalars().all()
+    assert [tuple(row) for row in new] == [(None, None)]
+    assert len(epochs) == 3
+    assert all(TrueSkill.from_json(settings).to_json() == settings for settings in epochs)
+    assert contents(path) == before
+    assert differences(path, Table.metadata) == []
+
+
+def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: Path) -> None:
+    with Store(first_schema(tmp_path / "ladder.db")) as store:
+        before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
+        old = {ranking.version_id: ranking.skill for ranking in store.rankings(LADDER, every_version=True)}
+        new = store.ensure_version("owner 0", "bot 0", "2.0", datetime(2026, 12, 1, tzinfo=UTC))
+        changes = store.submit(result("later", [new, 2, 3, 4])).result().changes
+        assert {check.ladder: check.differences for check in recompute(store)} == before
+    assert changes[0].before == TrueSkill(draw_probability=0.1, beta=8.0).heir(old[13])  # bot 0 was known as 1 and 13
+    assert [change.before for change in changes[1:]] == [old[2], old[3], old[4]]
+
+
+def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
+    path = first_schema(tmp_path / "ladder.db")
+    with pytest.raises(OlderSchema, match=r"has schema 1, and 2 is needed; this does it: cutpurse db upgrade /.*\.db"):
+        Reader(path)
+    Store(path).close()
+    with Reader(path) as reader:
+        assert len(reader.matches(limit=100)) == 41
+    with pytest.raises(StoreError, match="unable to open database file"):
+        Reader(tmp_path / "none.db")
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(OlderSchema, match=r"empty\.db is no leaderboard yet; this does it: cutpurse db upgrade"):
+        Reader(tmp_path / "empty.db")
+
+
+def test_who_only_reads_refuses_a_newer_database(tmp_path: Path) -> None:
+    Store(tmp_path / "ladder.db").close()
+    with sqlite3.connect(tmp_path / "ladder.db") as file:
+        file.execute("UPDATE alembic_version SET version_num = '99'")
+    file.close()
+    with pytest.raises(NewerSchema, match="has schema 99"):
+        Reader(tmp_path / "ladder.db")
+
+
 # What a later version may bring: a table that others refer to is made anew, and then something of its own.
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision = "2"
-down_revision = "1"
+revision = "3"
+down_revision = "2"
 def upgrade():
     with op.batch_alter_table("versions") as table:
         table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
@@ -123,9 +213,9 @@ def one_match(tmp_path: Path) -> Path:
 
 
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
-    """A second migration, which does this too."""
+    """A third migration, which does this too."""
     shutil.copytree(schema._MIGRATIONS, folder)
-    (folder / "versions" / "v2_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    (folder / "versions" / "v3_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
     monkeypatch.setattr(schema, "_MIGRATIONS", folder)
 
 

@@ -9,8 +9,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import OperationalError
 
-from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.errors import LedgerBroken, StoreError, Unsure
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, result
@@ -169,3 +171,78 @@ def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="unable to open database file; its folder must exist and be writable"):
         Store(tmp_path / "nowhere" / "ladder.db")
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_after_a_commit_that_failed_it_is_looked_up_whether_it_happened(tmp_path: Path, happened: bool) -> None:
+    with Store(tmp_path / "ladder.db") as store:
+        one = result("m1", prepare(store)[:4])
+
+        @event.listens_for(store._writing, "commit", once=True)
+        def fail(connection: Connection) -> None:
+            driver = connection.connection.dbapi_connection
+            assert driver is not None
+            if happened:
+                driver.commit()
+            raise OperationalError("COMMIT", {}, sqlite3.OperationalError("disk I/O error"))
+
+        told = store.submit(one)
+        if happened:
+            assert told.result().sequence == 1
+        else:
+            error = told.exception()
+            assert isinstance(error, StoreError)
+            assert not isinstance(error, Unsure)
+        assert store.submit(one).result().sequence == 1
+        assert [check.equal for check in recompute(store)] == [True]
+
+
+def test_where_it_cannot_be_looked_up_either_nothing_is_claimed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "ladder.db") as store:
+        one = result("m1", prepare(store)[:4])
+
+        @event.listens_for(store._writing, "commit", once=True)
+        def fail(connection: Connection) -> None:
+            raise OperationalError("COMMIT", {}, sqlite3.OperationalError("disk I/O error"))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_reading", create_engine("sqlite:////nowhere/at/all"))
+            assert isinstance(store.submit(one).exception(), Unsure)
+        assert store.submit(one).result().sequence == 1
+
+
+@pytest.mark.parametrize(
+    ("harm", "undo"),
+    [
+        ("UPDATE boards SET sequence = 9 WHERE sequence = 3", "UPDATE boards SET sequence = 3 WHERE sequence = 9"),
+        (
+            "UPDATE boards SET sequence = NULL WHERE sequence = 2",
+            "UPDATE boards SET sequence = 2 WHERE sequence IS NULL",
+        ),
+    ],
+)
+def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(tmp_path: Path, harm: str, undo: str) -> None:
+    with Store(tmp_path / "test.db") as store:
+        versions = prepare(store)
+        for number in range(3):
+            assert store.submit(result(f"m{number}", versions[:4])).result(30).sequence == number + 1
+    by_hand(tmp_path / "test.db", harm)
+    with Store(tmp_path / "test.db") as store:
+        for match in ("m3", "m4"):
+            problem = store.submit(result(match, versions[:4])).exception(30)
+            assert isinstance(problem, LedgerBroken)
+            assert "'cutpurse db recompute'" in str(problem)
+        assert store.ensure_version("zoe", "sneak", "1") not in versions  # what is no result goes on
+        assert len(store.matches()) == 3
+    by_hand(tmp_path / "test.db", undo)
+    with Store(tmp_path / "test.db") as store:
+        assert store.submit(result("m3", versions[:4])).result(30).sequence == 4
+
+
+def by_hand(path: Path, statement: str) -> None:
+    """Change a leaderboard as no store would."""
+    file = sqlite3.connect(path, isolation_level=None)
+    assert file.execute(statement).rowcount == 1
+    file.close()

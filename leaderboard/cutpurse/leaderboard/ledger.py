@@ -1,4 +1,4 @@
-"""The ledger is written here: names, ladders, and results with the ratings that follow from them.
+"""The ledger is written here: ladders, and results with the ratings that follow from them.
 
 Every function works within the transaction it is given and leaves it open; it must hold the write lock, for what is
 read here (is this match new? what is the next number?) decides what is written. No thread and no file is known here.
@@ -8,51 +8,32 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, func, select
-from sqlalchemy import Table as Relation
 from sqlalchemy.dialects.sqlite import insert
 
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import LedgerBroken, Refused
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import (
     BOARDS,
-    BOTS,
     CHANGES,
     EPOCHS,
     LADDERS,
     MATCHES,
-    OWNERS,
     RATINGS,
     SEATS,
     VERSIONS,
     rated_seats,
 )
 from cutpurse.leaderboard.results import Change, MatchResult, Stored, checked_name
-from cutpurse.leaderboard.standings import Standing, step
+from cutpurse.leaderboard.standings import Standing, standing_of, step
 
-__all__ = ["ensure_ladder", "ensure_version", "open_epoch", "write_results"]
+__all__ = ["ensure_ladder", "open_epoch", "stored", "write_results"]
 
 _COMPRESSION: Final = 1  # zlib's; 6 makes records of Greed and Szmal 5-12 % smaller in 14-20 % more time
-
-
-# -- names
-def ensure_version(connection: Connection, owner: str, bot: str, version: str) -> int:
-    """The id of a version of a bot of an owner, each made if it is new.  Raises Refused for a name that is none."""
-    owner_id = _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
-    bot_id = _ensure(connection, BOTS, {"owner_id": owner_id, "name": checked_name("the name of a bot", bot)})
-    return _ensure(connection, VERSIONS, {"bot_id": bot_id, "label": checked_name("the label of a version", version)})
-
-
-def _ensure(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int:
-    found = connection.scalar(select(relation.c.id).where(*(relation.c[name] == row[name] for name in row)))
-    if found is None:
-        found = connection.scalar(insert(relation).values(row).returning(relation.c.id))
-    assert isinstance(found, int)
-    return found
 
 
 # -- ladders
@@ -80,7 +61,7 @@ def ensure_ladder(
     if found is None:
         if seats < 2:
             raise Refused(f"ladder {ladder} has {seats} seats; at least 2 are needed")
-        made = _ensure(connection, LADDERS, row)
+        made: int = connection.execute(insert(LADDERS).values(row).returning(LADDERS.c.id)).scalar_one()
         connection.execute(insert(EPOCHS).values(ladder_id=made, number=1, settings=rating.to_json()))
         return made
     for name, value in row.items():
@@ -131,8 +112,10 @@ class _Course:
     epoch: int
     settings: TrueSkill
     sequence: int  # of the board rated last
-    standings: dict[int, Standing]  # by version, of those who sit in these results
+    standings: dict[int, Standing]  # by version, of those who sit in these results or were before them
+    parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
     changed: set[int] = field(default_factory=set)
+    added: int = 0  # results that count
 
 
 @dataclass(slots=True)
@@ -145,22 +128,30 @@ class _Rows:
     changes: list[dict[str, object]] = field(default_factory=list)
 
 
-def write_results(connection: Connection, results: Sequence[MatchResult]) -> list[Stored | Refused]:
+def write_results(
+    connection: Connection, results: Sequence[MatchResult], rated: dict[int, int]
+) -> list[Stored | Refused]:
     """Store results in this order and rate them; what came of each.
+
+    rated: how many boards of a ladder were rated when it was written last, by its id; a ladder that is not in it is
+    counted, and all are kept up to date. Empty it if the transaction fails.
 
     A result whose match is stored already changes nothing and is answered as the first time. One that does not fit is
     answered by a Refused, which is not raised, since the others are none the worse for it.
+    Raises LedgerBroken if the numbers of a ladder have a gap, before or after.
     """
-    stored = _stored(connection, {result.match for result in results})
+    known = stored(connection, {result.match for result in results})
     boards = _taken(connection, {result.board for result in results})
     courses = _courses(connection, results)
+    for name, standing in courses.items():
+        _check_before(connection, name, standing, rated)
     versions = _known_versions(connection, results)
     number: int = connection.scalar(select(func.coalesce(func.max(MATCHES.c.number), 0))) or 0
     rows = _Rows()
     answers: list[Stored | Refused] = []
     for result in results:
-        if result.match in stored:
-            answers.append(stored[result.match])
+        if result.match in known:
+            answers.append(known[result.match])
             continue
         course = courses.get(result.ladder)
         if problem := _problem(result, course, versions, boards):
@@ -168,13 +159,42 @@ def write_results(connection: Connection, results: Sequence[MatchResult]) -> lis
             continue
         assert course is not None
         number += 1
+        course.added += not result.void
         answer = _settle(result, course, rows)
         _note(result, course, number, answer.sequence, rows)
         boards[result.board] = result.match
-        stored[result.match] = answer
+        known[result.match] = answer
         answers.append(answer)
     _insert(connection, rows, courses)
+    for name, written in courses.items():
+        if written.added:
+            _check_after(connection, name, written, rated)
     return answers
+
+
+def _check_before(connection: Connection, name: str, course: _Course, rated: dict[int, int]) -> None:
+    """The last number is that of the boards that were rated.  Raises LedgerBroken."""
+    if course.id not in rated:  # counted once, for it takes the longer the more there are
+        count = select(func.count(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == course.id)
+        rated[course.id] = connection.scalar(count) or 0
+    if rated[course.id] != course.sequence:
+        raise LedgerBroken(name)
+
+
+def _check_after(connection: Connection, name: str, course: _Course, rated: dict[int, int]) -> None:
+    """Each result that counts has made one board with the next number, and one change for each seat.
+
+    Raises LedgerBroken.
+    """
+    before = rated[course.id]
+    new = (BOARDS.c.ladder_id == course.id) & (BOARDS.c.sequence > before)
+    boards, last = connection.execute(select(func.count(), func.max(BOARDS.c.sequence)).where(new)).one()
+    new = (CHANGES.c.ladder_id == course.id) & (CHANGES.c.sequence > before)
+    changes = connection.scalar(select(func.count()).select_from(CHANGES).where(new))
+    after = before + course.added
+    if (boards, last, changes) != (course.added, after, course.added * course.seats):
+        raise LedgerBroken(name)
+    rated[course.id] = after
 
 
 def _problem(result: MatchResult, course: _Course | None, versions: set[int], boards: Mapping[str, str]) -> str | None:
@@ -197,8 +217,7 @@ def _settle(result: MatchResult, course: _Course, rows: _Rows) -> Stored:
         return Stored(result.match, None, ())
     course.sequence += 1
     versions = [seat.version for seat in result.seats]
-    newcomer = Standing(course.settings.newcomer)
-    before = [course.standings.get(version, newcomer) for version in versions]
+    before = [standing_of(version, course.standings, course.parents, course.settings) for version in versions]
     places = [seat.place or 0 for seat in result.seats]  # a result that counts has them all
     after = step(before, places, [seat.faults for seat in result.seats], course.settings, course.sequence)
     course.standings.update(zip(versions, after, strict=True))
@@ -296,7 +315,7 @@ def _columns(standing: Standing) -> dict[str, object]:
 
 
 # -- what is there already
-def _stored(connection: Connection, matches: set[str]) -> dict[str, Stored]:
+def stored(connection: Connection, matches: set[str]) -> dict[str, Stored]:
     """The answers to the results of these matches that are stored, by match."""
     query = (
         select(MATCHES.c.id, BOARDS.c.sequence, CHANGES)
@@ -336,14 +355,29 @@ def _courses(connection: Connection, results: Sequence[MatchResult]) -> dict[str
     courses = {}
     for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(seated)))):
         last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
-        ratings = select(RATINGS).where(
-            RATINGS.c.ladder_id == ladder.id, RATINGS.c.version_id.in_(sorted(seated[ladder.name]))
-        )
-        standings = {
-            row.version_id: Standing(Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence)
-            for row in connection.execute(ratings)
-        }
+        standings = _standings(connection, ladder.id, seated[ladder.name])
+        parents = _parents(connection, seated[ladder.name] - standings.keys())
+        if parents:
+            standings |= _standings(connection, ladder.id, parents.keys() - standings.keys())
         epoch, settings = _epoch(connection, ladder.id)
         sequence: int = connection.scalar(last) or 0
-        courses[ladder.name] = _Course(ladder.id, ladder.seats, epoch, settings, sequence, standings)
+        courses[ladder.name] = _Course(ladder.id, ladder.seats, epoch, settings, sequence, standings, parents)
     return courses
+
+
+def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, Standing]:
+    ratings = select(RATINGS).where(RATINGS.c.ladder_id == ladder_id, RATINGS.c.version_id.in_(sorted(versions)))
+    return {
+        row.version_id: Standing(Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence)
+        for row in connection.execute(ratings)
+    }
+
+
+def _parents(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
+    """The version before each of these, and before each of those, as far back as it goes."""
+    if not versions:
+        return {}
+    line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id.in_(sorted(versions))).cte(recursive=True)
+    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
+    line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
+    return {row.id: row.parent_id for row in connection.execute(select(line))}

@@ -1,5 +1,7 @@
 """The tables: owner -> bot -> version -> seat, and ladder -> board -> match -> seat, with the ratings that follow.
 
+An owner proves himself by tokens, of which only hashes are kept.
+
 What a match was and how it ended is written once and never changed. `ratings` alone is kept up to date; it and
 `rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
 tables, and a test proves that they are these.
@@ -15,6 +17,7 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 __all__ = [
+    "BearerToken",
     "Board",
     "Bot",
     "Epoch",
@@ -75,13 +78,37 @@ class Bot(Table, table=True):
 
 
 class Version(Table, table=True):
-    """A bot as it was handed in; what changes is another version.  Versions are what plays and is rated."""
+    """A bot as it was handed in; what changes is another version.  Versions are what plays and is rated.
+
+    `parent_id` is the version of the bot that was the newest when this one became known: where that is rated, this one
+    does not begin as a newcomer. It and `created` are null for versions older than these columns, which did.
+    """
 
     __tablename__ = "versions"
     __table_args__ = (UniqueConstraint("bot_id", "label"),)
     id: int | None = Field(default=None, primary_key=True)
     bot_id: int = Field(foreign_key="bots.id")
     label: str
+    parent_id: int | None = Field(default=None, foreign_key="versions.id")
+    created: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class BearerToken(Table, table=True):
+    """What an owner proves himself with; the secret is not here, only its hash.
+
+    It counts from `created` until `expires` or `revoked`, whichever comes first; rows stay.
+    """
+
+    __tablename__ = "tokens"
+    id: str = Field(primary_key=True)  # the first signs of the token
+    digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of the whole token
+    owner_id: int = Field(foreign_key="owners.id")
+    scopes: str  # words with a space between, sorted
+    label: str  # for people
+    created: datetime = Field(sa_type=UtcDateTime)
+    expires: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    revoked: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
 
 
 class Ladder(Table, table=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -27,6 +27,7 @@ from cutpurse.leaderboard.relations import (
     OWNERS,
     RATINGS,
     SEATS,
+    TOKENS,
     VERSIONS,
     rated_seats,
 )
@@ -38,12 +39,16 @@ __all__ = [
     "Ranking",
     "SeatEntry",
     "Step",
+    "TokenEntry",
+    "has_tokens",
     "ladder_history",
     "ladders",
     "match",
     "matches",
     "rankings",
     "record",
+    "token",
+    "tokens",
 ]
 
 _Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
@@ -128,6 +133,25 @@ class Step:
     places: tuple[int, ...]
     faults: tuple[int, ...]
     changes: tuple[tuple[Skill, Skill] | None, ...]  # before and after; None where there is no such row
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """A token as far as it is kept: the secret is not.  `digest` is the SHA-256 of the whole token."""
+
+    id: str
+    digest: bytes = field(repr=False)
+    owner: str
+    scopes: tuple[str, ...]
+    label: str
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None
+    last_used: datetime | None
+
+    def is_good(self, now: datetime) -> bool:
+        """Whether it counts at this moment."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
 
 
 def ladders(connection: Connection) -> list[LadderEntry]:
@@ -272,6 +296,47 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
             tuple(row.faults for row in taken),
             tuple(_skills(row) for row in taken),
         )
+
+
+def has_tokens(connection: Connection) -> bool:
+    """Whether a token was ever made, be it revoked by now."""
+    return connection.execute(select(TOKENS.c.id).limit(1)).first() is not None
+
+
+def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]:
+    """Tokens in the order in which they were made, of one owner or of all.  Raises NotFound for no such owner."""
+    query = _tokens().order_by(TOKENS.c.created, TOKENS.c.id)
+    if owner is not None:
+        if connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == owner)) is None:
+            raise NotFound(f"there is no owner {owner!r:.300}")
+        query = query.where(OWNERS.c.name == owner)
+    return [_token(row) for row in connection.execute(query)]
+
+
+def token(connection: Connection, token_id: str) -> TokenEntry:
+    """The token of this name, its first eight signs after `cutp_`.  Raises NotFound."""
+    row = connection.execute(_tokens().where(TOKENS.c.id == token_id)).first()
+    if row is None:
+        raise NotFound(f"there is no token {token_id!r:.100}")
+    return _token(row)
+
+
+def _tokens() -> Select[Any]:
+    return select(TOKENS, OWNERS.c.name.label("owner")).join(OWNERS, OWNERS.c.id == TOKENS.c.owner_id)
+
+
+def _token(row: _Row) -> TokenEntry:
+    return TokenEntry(
+        row.id,
+        row.digest,
+        row.owner,
+        tuple(row.scopes.split()),
+        row.label,
+        row.created,
+        row.expires,
+        row.revoked,
+        row.last_used,
+    )
 
 
 def _whole() -> Select[Any]:

@@ -53,6 +53,7 @@ class TrueSkill:
     mu, sigma: what is believed of a newcomer.
     beta: the distance in skill at which the better one wins about 76 times in 100; the more luck, the larger.
     tau: what may have changed in a player's skill between two matches.
+    widening: what may have changed in a bot's skill from one version to the next, in shares of sigma.
 
     Raises ValueError.
     """
@@ -62,6 +63,7 @@ class TrueSkill:
     sigma: float = 25 / 3
     beta: float = 25 / 6
     tau: float = 25 / 300
+    widening: float = 0.5
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -69,13 +71,25 @@ class TrueSkill:
                 raise ValueError(f"{name} is {value!r}, not a finite number")
         if not 0 < self.draw_probability < 1:
             raise ValueError(f"draw_probability is {self.draw_probability}; it must be above 0 and below 1")
-        if self.sigma <= 0 or self.beta <= 0 or self.tau < 0:
-            raise ValueError(f"sigma {self.sigma} and beta {self.beta} must be above 0, tau {self.tau} not below")
+        if self.sigma <= 0 or self.beta <= 0 or self.tau < 0 or self.widening < 0:
+            raise ValueError(
+                f"sigma {self.sigma} and beta {self.beta} must be above 0, "
+                f"tau {self.tau} and widening {self.widening} not below"
+            )
 
     @property
     def newcomer(self) -> Skill:
         """What is believed of somebody who never played."""
         return Skill(float(self.mu), float(self.sigma))
+
+    def heir(self, parent: Skill) -> Skill:
+        """What is believed of a new version of a bot, from what is believed of the one before.
+
+        Its mu, and the sigma of two uncertainties that add up, sqrt(sigma^2 + (widening sigma_0)^2), though never more
+        than that of a newcomer.
+        """
+        step = self.widening * self.sigma
+        return Skill(parent.mu, min(float(self.sigma), math.sqrt(parent.sigma * parent.sigma + step * step)))
 
     def to_json(self) -> str:
         """One line, sorted keys; floats so that they come back to the bit."""
@@ -111,4 +125,5 @@ def _model(settings: TrueSkill, exact: bool) -> Any:
         numbers = MPContext()
         numbers.dps = DIGITS
         backend = (numbers.ncdf, numbers.npdf, lambda share: numbers.sqrt(2) * numbers.erfinv(2 * share - 1))
-    return trueskill.TrueSkill(**asdict(settings), backend=backend)
+    numbers_of = {name: value for name, value in asdict(settings).items() if name != "widening"}  # ours alone
+    return trueskill.TrueSkill(**numbers_of, backend=backend)

@@ -7,7 +7,7 @@ that this machine computes `exp` or `log` otherwise than the one that rated. Thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,9 +15,9 @@ from sqlalchemy import Connection, func, select
 
 from cutpurse.leaderboard.queries import Step, ladder_history, ladders
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, RATINGS
-from cutpurse.leaderboard.standings import Standing, step
-from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.reader import Readings
+from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, RATINGS, VERSIONS
+from cutpurse.leaderboard.standings import Standing, standing_of, step
 
 __all__ = ["SHOWN", "LadderCheck", "recompute"]
 
@@ -40,13 +40,15 @@ class LadderCheck:
         return self.count == 0
 
 
-def recompute(store: Store) -> list[LadderCheck]:
+def recompute(leaderboard: Readings) -> list[LadderCheck]:
     """Check every ladder, by name, as of one moment; results may go on coming in.  Raises StoreError."""
-    with store.reading() as connection:
-        return [_check(connection, ladder.name) for ladder in ladders(connection)]
+    with leaderboard.reading() as connection:
+        query = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.parent_id < VERSIONS.c.id)
+        parents: dict[int, int | None] = {row.id: row.parent_id for row in connection.execute(query)}
+        return [_check(connection, ladder.name, parents) for ladder in ladders(connection)]
 
 
-def _check(connection: Connection, ladder: str) -> LadderCheck:
+def _check(connection: Connection, ladder: str, parents: Mapping[int, int | None]) -> LadderCheck:
     found = _Differences(list(_unrated(connection, ladder)))
     standings: dict[int, Standing] = {}
     boards = changes = last = 0
@@ -56,7 +58,7 @@ def _check(connection: Connection, ladder: str) -> LadderCheck:
         last = entry.sequence
         boards += 1
         changes += sum(change is not None for change in entry.changes)
-        for difference in _take(entry, standings):
+        for difference in _take(entry, standings, parents):
             found.add(difference)
     for difference in (*_orphans(connection, ladder, changes), *_ratings(connection, ladder, standings)):
         found.add(difference)
@@ -76,11 +78,10 @@ class _Differences:
             self.shown.append(difference)
 
 
-def _take(entry: Step, standings: dict[int, Standing]) -> Iterator[str]:
+def _take(entry: Step, standings: dict[int, Standing], parents: Mapping[int, int | None]) -> Iterator[str]:
     """Rate one board again; `standings` goes on from there."""
     where = f"board {entry.sequence} (match {entry.match})"
-    newcomer = Standing(entry.settings.newcomer)
-    before = [standings.get(version, newcomer) for version in entry.versions]
+    before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
     after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
     standings.update(zip(entry.versions, after, strict=True))
     for version, old, new, stored in zip(entry.versions, before, after, entry.changes, strict=True):

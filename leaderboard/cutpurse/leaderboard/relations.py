@@ -16,11 +16,13 @@ __all__ = [
     "OWNERS",
     "RATINGS",
     "SEATS",
+    "TOKENS",
     "VERSIONS",
     "rated_seats",
 ]
 
 OWNERS = Table.metadata.tables["owners"]
+TOKENS = Table.metadata.tables["tokens"]
 BOTS = Table.metadata.tables["bots"]
 VERSIONS = Table.metadata.tables["versions"]
 LADDERS = Table.metadata.tables["ladders"]

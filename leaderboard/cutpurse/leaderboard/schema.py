@@ -15,11 +15,11 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
-from cutpurse.leaderboard.errors import NewerSchema, StoreError
+from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 
-__all__ = ["upgrade"]
+__all__ = ["check_schema", "upgrade"]
 
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
@@ -31,9 +31,7 @@ def upgrade(engine: Engine) -> str | None:
     at once the second finds nothing to do. Raises NewerSchema if the schema is not one of ours, StoreError if rows
     would be left without what they refer to.
     """
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    ours = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    config, ours = _config(), _ours()
     with engine.connect() as connection:
         driver = connection.connection.dbapi_connection
         assert driver is not None
@@ -43,11 +41,7 @@ def upgrade(engine: Engine) -> str | None:
         try:
             with connection.begin():
                 before = MigrationContext.configure(connection).get_current_revision()
-                if before is not None and before not in ours:
-                    raise NewerSchema(
-                        f"the leaderboard has schema {before}; this version knows {', '.join(reversed(ours))}. "
-                        "Install the version that wrote it, or a newer one"
-                    )
+                _refuse_newer(before, ours)
                 if before != ours[0]:
                     config.attributes["connection"] = connection
                     command.upgrade(config, "head")
@@ -56,3 +50,31 @@ def upgrade(engine: Engine) -> str | None:
         finally:
             driver.execute("PRAGMA foreign_keys=ON")
     return before
+
+
+def check_schema(connection: Connection, path: Path) -> None:
+    """Whether a database can be read as it is.  Raises NewerSchema, and OlderSchema, which says how to upgrade it."""
+    found, ours = MigrationContext.configure(connection).get_current_revision(), _ours()
+    _refuse_newer(found, ours)
+    if found != ours[0]:
+        what = "is no leaderboard yet" if found is None else f"has schema {found}, and {ours[0]} is needed"
+        raise OlderSchema(f"the leaderboard {path} {what}; this does it: cutpurse db upgrade {path}")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    return config
+
+
+def _ours() -> list[str]:
+    """The revisions of this version, the newest first."""
+    return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
+
+
+def _refuse_newer(found: str | None, ours: list[str]) -> None:
+    if found is not None and found not in ours:
+        raise NewerSchema(
+            f"the leaderboard has schema {found}; this version knows {', '.join(reversed(ours))}. "
+            "Install the version that wrote it, or a newer one"
+        )

@@ -1,16 +1,16 @@
-"""Where a version stands on a ladder, and the one step that every rating is made of.
+"""Where a version stands on a ladder, where it begins, and the one step that every rating is made of.
 
-Both who writes the ledger and who computes it again take this step, so they cannot differ. No database is known here.
+Both who writes the ledger and who computes it again take these, so they cannot differ. No database is known here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
-__all__ = ["Standing", "step"]
+__all__ = ["Standing", "standing_of", "step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,26 @@ class Standing:
     wins: int = 0
     faulted: int = 0
     sequence: int = 0
+
+
+def standing_of(
+    version: int, standings: Mapping[int, Standing], parents: Mapping[int, int | None], settings: TrueSkill
+) -> Standing:
+    """Where a version stands before its next board of a ladder.
+
+    standings: of the versions that are rated there. One that is not begins as the heir of the nearest version before it
+    that is, as that stands at this moment; if there is none, as a newcomer. parents: the version before each; those
+    that are rated may be left out.
+    """
+    stands = standings.get(version)
+    if stands is not None:
+        return stands
+    before = parents.get(version)
+    while before is not None:
+        if before in standings:
+            return Standing(settings.heir(standings[before].skill))
+        before = parents.get(before)
+    return Standing(settings.newcomer)
 
 
 def step(

@@ -13,7 +13,11 @@ result waits for nobody, and many share the price of a commit. There are no time
 A result that was handed in cannot be taken back: cancelling its future does nothing. What is called when a future is
 done is called by the thread that writes, and must not wait for it. If the database cannot take it (a
 full disk, a lock that nobody lets go) the future has a StoreError, nothing of it was stored, and it may be handed in
-again; the connection is made anew, so what comes later is stored as soon as the trouble is over.
+again; the connection is made anew, so what comes later is stored as soon as the trouble is over. After a commit that
+failed it is looked up whether it has happened; only if that cannot be done either is the StoreError an Unsure.
+
+If the ledger turns out to be broken (a number is missing, or there twice) nothing of that transaction is stored, and no
+result is from then on: each is answered by the same LedgerBroken. What is no result, as revoking a token, goes on.
 """
 
 from __future__ import annotations
@@ -24,20 +28,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from queue import Empty, SimpleQueue
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import ledger, queries
-from cutpurse.leaderboard.database import database_path, explained, file_identity, reading_engine, writing_engine
-from cutpurse.leaderboard.errors import Refused, StoreError
-from cutpurse.leaderboard.queries import LadderEntry, MatchEntry, Ranking
+from cutpurse.leaderboard import ledger, registry
+from cutpurse.leaderboard.database import explained, file_identity, writing_engine
+from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
+from cutpurse.leaderboard.lock import WritingLock
+from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.reader import Readings
+from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import MatchResult, Stored
 from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
 
@@ -62,27 +70,30 @@ class _Task:
     future: Future[Any]  # of what `write` returns
 
 
-class Store:
+class Store(Readings):
     """The leaderboard in a file, made if it is missing and brought to the newest schema."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
         """Opens the file, a path or `sqlite:///PATH`; waits at most `busy_timeout_s` where another process writes.
 
-        Raises StoreError, and NewerSchema for a file of a newer version.
+        Raises StoreError: InUse if another process has it open to write, NewerSchema for a file of a newer version.
         """
-        self.path = database_path(database)
+        super().__init__(database, busy_timeout_s)
+        self._right = WritingLock(self.path)
         self._writing = writing_engine(self.path, busy_timeout_s)
-        self._reading = reading_engine(self.path, busy_timeout_s)
         self._waiting: SimpleQueue[_Results | _Task | None] = SimpleQueue()
         self._lock = threading.Lock()  # nothing is handed in behind the None that ends the thread
         self._closed = False
+        self._rated: dict[int, int] = {}  # boards by the id of their ladder, as of the last commit; see the ledger
+        self._broken: LedgerBroken | None = None
+        self.changes = 0  # how often anything but results was written: whoever keeps a copy sees that it is old
         try:
             upgrade(self._writing)
-        except SQLAlchemyError as error:
+        except BaseException as error:
             self._writing.dispose()
-            raise explained(error, self.path) from None
-        except StoreError:
-            self._writing.dispose()
+            self._right.release()
+            if isinstance(error, SQLAlchemyError):
+                raise explained(error, self.path) from None
             raise
         self._file = file_identity(self.path)
         self._thread = threading.Thread(target=self._write, name=f"leaderboard {self.path.name}", daemon=True)
@@ -107,12 +118,31 @@ class Store:
             lambda connection: ledger.ensure_ladder(connection, name, game, settings or {}, seats, clock or {}, rating)
         )
 
-    def ensure_version(self, owner: str, bot: str, version: str) -> int:
-        """The id of a version of a bot of an owner, made if it is new; returns once it is stored.
+    def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
+        """The id of a version of a bot of an owner, made if it is new, and then known since `created`.
 
-        Raises Refused for a name that is none, StoreError as a future would have it.
+        Returns once it is stored. Raises Refused for a name that is none, StoreError as a future would have it.
         """
-        return self._do(lambda connection: ledger.ensure_version(connection, owner, bot, version))
+        return self._do(lambda connection: registry.ensure_version(connection, owner, bot, version, created))
+
+    def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
+        """New tokens with what is kept of them, in this order; all of them or none, returned once they are stored.
+
+        Raises Refused for one that would have expired before it was made, StoreError as a future would have it.
+        """
+        made = [(new, new_token()) for new in wanted]
+        entries = self._do(lambda connection: registry.create_tokens(connection, made, created))
+        return [(token, entry) for (_, token), entry in zip(made, entries, strict=True)]
+
+    def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
+        """A token is good for nothing from now on; returns once that is stored.  Raises NotFound, and StoreError."""
+        return self._do(lambda connection: registry.revoke_token(connection, token_id, revoked))
+
+    def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
+        """Write down when tokens were used last, by their names; the future may have a StoreError."""
+        future: Future[None] = Future()
+        self._hand_in(_Task(lambda connection: registry.note_uses(connection, uses), future))
+        return future
 
     def open_epoch(self, ladder: str, rating: TrueSkill) -> int:
         """Rate a ladder with other numbers from its next board on; the number of the epoch.  Raises as above."""
@@ -122,72 +152,30 @@ class Store:
         """Store and rate a result; the future is done after the commit.
 
         A result whose match is stored already changes nothing and is answered as the first time. The future may have
-        a Refused (no such ladder or version, another number of seats, a board that had its match) or a StoreError.
+        a Refused (no such ladder or version, another number of seats, a board that had its match) or a StoreError; if
+        that is an Unsure, it may be stored nevertheless.
         Raises StoreError if the store is closed.
         """
         future: Future[Stored] = Future()
         self._hand_in(_Results(result, future))
         return future
 
+    @property
+    def waiting(self) -> int:
+        """How many results and other things to be written the thread has not taken yet; on any thread."""
+        return self._waiting.qsize()
+
     def close(self) -> None:
         """Store what waits, then let go of the file."""
         with self._lock:
-            if not self._closed:
-                self._closed = True
+            is_closed, self._closed = self._closed, True
+            if not is_closed:
                 self._waiting.put(None)
         self._thread.join()
-        self._reading.dispose()  # first: whoever closes last tidies the file up, and only the writer may
+        super().close()  # first: whoever closes last tidies the file up, and only the writer may
         self._writing.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # -- reading
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection that sees the leaderboard of one moment and cannot write, for `cutpurse.leaderboard.queries`."""
-        try:
-            with self._reading.connect() as connection:
-                yield connection
-        except SQLAlchemyError as error:
-            raise explained(error, self.path) from None
-
-    def ladders(self) -> list[LadderEntry]:
-        """`queries.ladders`."""
-        with self.reading() as connection:
-            return queries.ladders(connection)
-
-    def rankings(self, ladder: str, every_version: bool = False) -> list[Ranking]:
-        """`queries.rankings`."""
-        with self.reading() as connection:
-            return queries.rankings(connection, ladder, every_version)
-
-    def matches(
-        self,
-        ladder: str | None = None,
-        owner: str | None = None,
-        bot: str | None = None,
-        limit: int = 50,
-        before: int | None = None,
-    ) -> list[MatchEntry]:
-        """`queries.matches`."""
-        with self.reading() as connection:
-            return queries.matches(connection, ladder, owner, bot, limit, before)
-
-    def match(self, match_id: str) -> MatchEntry:
-        """`queries.match`."""
-        with self.reading() as connection:
-            return queries.match(connection, match_id)
-
-    def record(self, match_id: str) -> str:
-        """`queries.record`."""
-        with self.reading() as connection:
-            return queries.record(connection, match_id)
+        if not is_closed:
+            self._right.release()
 
     # -- the thread
     def _do(self, write: Callable[[Connection], Answer]) -> Answer:
@@ -230,23 +218,21 @@ class Store:
         except Exception as error:
             task.future.set_exception(error)
         else:
+            self.changes += 1
             task.future.set_result(answer)
 
     def _write_results(self, batch: Sequence[_Results]) -> None:
         if not batch:
             return
+        if self._broken is not None:
+            _fail(batch, LedgerBroken, self._broken.ladder)
+            return
         try:
             with self._transaction() as connection:
-                answers = ledger.write_results(connection, [waiting.result for waiting in batch])
-        except StoreError as error:
-            for waiting in batch:
-                waiting.future.set_exception(StoreError(*error.args))
+                answers = ledger.write_results(connection, [waiting.result for waiting in batch], self._rated)
         except Exception as error:
-            if len(batch) == 1:
-                batch[0].future.set_exception(error)
-            else:  # something in one of them that nobody thought of: the others are none the worse for it
-                for waiting in batch:
-                    self._write_results([waiting])
+            self._rated.clear()
+            self._not_written(batch, error)
         else:
             for waiting, answer in zip(batch, answers, strict=True):
                 if isinstance(answer, Refused):
@@ -254,17 +240,59 @@ class Store:
                 else:
                     waiting.future.set_result(answer)
 
+    def _not_written(self, batch: Sequence[_Results], error: Exception) -> None:
+        """Answer results of which nothing is stored, unless the commit has happened nevertheless."""
+        if isinstance(error, Unsure):
+            self._look_up(batch, error)
+        elif isinstance(error, LedgerBroken):
+            self._broken = error
+            _fail(batch, LedgerBroken, error.ladder)
+        elif isinstance(error, StoreError):
+            _fail(batch, StoreError, *error.args)
+        elif len(batch) == 1:
+            batch[0].future.set_exception(error)
+        else:  # something in one of them that nobody thought of: the others are none the worse for it
+            for waiting in batch:
+                self._write_results([waiting])
+
+    def _look_up(self, batch: Sequence[_Results], error: Unsure) -> None:
+        """Answer results whose commit has failed by what is stored now."""
+        try:
+            with self.reading() as connection:
+                stored = ledger.stored(connection, {waiting.result.match for waiting in batch})
+        except Exception:
+            _fail(batch, Unsure, *error.args)
+            return
+        for waiting in batch:
+            answer = stored.get(waiting.result.match)
+            if answer is None:
+                waiting.future.set_exception(StoreError(*error.args))
+            else:
+                waiting.future.set_result(answer)
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        """The write lock, and a commit at the end.  Raises StoreError if the database cannot do it."""
+        """The write lock, and a commit at the end.
+
+        Raises StoreError if the database cannot do it; an Unsure if it was the commit that failed.
+        """
         if file_identity(self.path) != self._file:
             # SQLite would go on writing into the file that it opened, wherever that is now, or into a deleted one.
             raise StoreError(f"the leaderboard {self.path} was moved or replaced; put it back, or open it anew")
+        is_committing = False
         try:
             with self._writing.begin() as connection:
                 yield connection
+                is_committing = True
         except DBAPIError as error:
             if type(error) not in (OperationalError, DatabaseError):
                 raise  # a value that does not fit: the fault of who handed it in
             self._writing.dispose()  # what is wrong may be wrong with this connection only
-            raise explained(error, self.path) from None
+            problem = explained(error, self.path)
+            raise (Unsure(*problem.args) if is_committing else problem) from None
+
+
+def _fail(batch: Sequence[_Results], problem: Callable[..., StoreError], *facts: object) -> None:
+    """Answer each of these results by a problem of its own."""
+    for waiting in batch:
+        waiting.future.set_exception(problem(*facts))

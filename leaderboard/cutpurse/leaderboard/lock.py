@@ -1,0 +1,56 @@
+"""One process writes a leaderboard: whoever has the lock beside its file.
+
+The lock is the system's, on `FILE.lock`: it goes with the process that holds it, however that ends. `FILE.lock` stays;
+the number in it, of that process, is for people. This module knows no database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+
+from cutpurse.leaderboard.errors import InUse, StoreError
+
+__all__ = ["WritingLock"]
+
+_DIGITS = 20  # of a process's number, at most
+
+
+class WritingLock:
+    """The right to write the leaderboard at a path, until it is released."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises InUse if it is held, by another process or this one, and StoreError if it cannot be had at all."""
+        real = path.resolve()  # by whatever link it was named
+        beside = real.with_name(f"{real.name}.lock")
+        try:
+            self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except FileNotFoundError:
+            raise StoreError(
+                f"the leaderboard {path}: unable to open database file; its folder must exist and be writable"
+            ) from None
+        except OSError as error:
+            raise StoreError(
+                f"the leaderboard {path}: {beside.name} cannot be opened ({error.strerror}); "
+                "give this process the right to write the file and its folder"
+            ) from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            said = os.pread(self._file, _DIGITS, 0).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise InUse(path, int(said) if said.isdigit() else None) from None
+        except OSError as error:  # a file system without locks
+            os.close(self._file)
+            raise StoreError(
+                f"the leaderboard {path}: cannot be locked ({error.strerror}); keep it elsewhere"
+            ) from None
+        with contextlib.suppress(OSError):  # as on a full disk: the number is for people
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode("ascii"), 0)
+
+    def release(self) -> None:
+        """Let others write."""
+        os.close(self._file)

@@ -1,0 +1,132 @@
+"""Who is known: owners, their bots, the versions of those, and the tokens by which an owner is known.
+
+Like those of the ledger, every function works within the transaction it is given, which must hold the write lock. Of a
+token only its name and its hash are written. No thread, no file and no clock is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Table as Relation
+from sqlalchemy.dialects.sqlite import insert
+
+from cutpurse.leaderboard import queries
+from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
+from cutpurse.leaderboard.results import checked_name
+from cutpurse.leaderboard.tokens import NOBODY, Token
+
+__all__ = ["SCOPES", "NewToken", "create_tokens", "ensure_version", "note_uses", "revoke_token"]
+
+SCOPES: Final = ("admin", "play", "read")
+_OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # the signs of a bot's name
+_LONGEST_LABEL: Final = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token to be given to an owner.  scopes: what it is good for, of `SCOPES`; expires: never, if None.
+
+    Raises Refused.
+    """
+
+    owner: str
+    label: str = ""
+    scopes: Sequence[str] = ("play", "read")
+    expires: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not _OWNER.fullmatch(self.owner):
+            raise Refused(
+                f"the name of an owner is {self.owner!r:.100}; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
+                "the first a letter or digit"
+            )
+        if self.owner == NOBODY:
+            raise Refused(f"the owner {NOBODY} is whoever plays without a token; choose another name")
+        if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
+            raise Refused(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
+        if not self.scopes:
+            raise Refused(f"a token without a scope is good for nothing; there are: {', '.join(SCOPES)}")
+        for scope in self.scopes:
+            if scope not in SCOPES:
+                raise Refused(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")
+        if self.expires is not None and self.expires.tzinfo is None:
+            raise Refused(f"the token of {self.owner} expires at {self.expires}, which needs a time zone")
+
+
+# -- names
+def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
+    """The id of a version of a bot of an owner, each made if it is new.  Raises Refused for a name that is none.
+
+    created: since when a new version is known. The newest version of the bot until then is its parent.
+    """
+    owner_id = _ensure(connection, OWNERS, {"name": checked_name("the name of an owner", owner)})
+    bot_id = _ensure(connection, BOTS, {"owner_id": owner_id, "name": checked_name("the name of a bot", bot)})
+    row = {"bot_id": bot_id, "label": checked_name("the label of a version", version)}
+    found = _found(connection, VERSIONS, row)
+    if found is not None:
+        return found
+    parent = connection.scalar(select(func.max(VERSIONS.c.id)).where(VERSIONS.c.bot_id == bot_id))
+    return _made(connection, VERSIONS, {**row, "parent_id": parent, "created": created})
+
+
+def _ensure(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int:
+    found = _found(connection, relation, row)
+    return _made(connection, relation, row) if found is None else found
+
+
+def _found(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int | None:
+    return connection.scalar(select(relation.c.id).where(*(relation.c[name] == row[name] for name in row)))
+
+
+def _made(connection: Connection, relation: Relation, row: Mapping[str, object]) -> int:
+    made: int = connection.execute(insert(relation).values(row).returning(relation.c.id)).scalar_one()
+    return made
+
+
+# -- tokens
+def create_tokens(
+    connection: Connection, wanted: Iterable[tuple[NewToken, Token]], created: datetime
+) -> list[TokenEntry]:
+    """Give each owner his token, the owner made if he is new; all of them or none.
+
+    Raises Refused for one that would have expired by then, and for a token that is there.
+    """
+    made = []
+    for new, token in wanted:
+        if new.expires is not None and new.expires <= created:
+            raise Refused(f"the token of {new.owner} would have expired at {new.expires}, before it was made")
+        if connection.scalar(select(TOKENS.c.id).where(TOKENS.c.id == token.id)) is not None:
+            raise Refused(f"there is a token {token.id} already; make another")
+        row = {
+            "id": token.id,
+            "digest": token.digest,
+            "owner_id": _ensure(connection, OWNERS, {"name": new.owner}),
+            "scopes": " ".join(sorted(set(new.scopes))),
+            "label": new.label,
+            "created": created,
+            "expires": new.expires,
+        }
+        connection.execute(insert(TOKENS).values(row))
+        made.append(queries.token(connection, token.id))
+    return made
+
+
+def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> TokenEntry:
+    """A token is good for nothing from now on; one that was revoked before stays as it is.  Raises NotFound."""
+    chosen = update(TOKENS).where(TOKENS.c.id == token_id)
+    connection.execute(chosen.where(TOKENS.c.revoked.is_(None)).values(revoked=revoked))
+    return queries.token(connection, token_id)
+
+
+def note_uses(connection: Connection, uses: Mapping[str, datetime]) -> None:
+    """When tokens were used last, by their names; those that are not there are passed over."""
+    for token_id, used in uses.items():
+        connection.execute(update(TOKENS).where(TOKENS.c.id == token_id).values(last_used=used))

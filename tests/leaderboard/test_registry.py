@@ -1,0 +1,153 @@
+"""Tokens of owners are kept as hashes, all of a class or none, and are never good again once they are revoked."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import read_token
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "ladder.db") as opened:
+        yield opened
+
+
+def test_a_token_is_kept_by_its_name_and_hash(store: Store, tmp_path: Path) -> None:
+    assert store.has_tokens() is False
+    expires = datetime(2027, 3, 1, 1, 0, tzinfo=timezone(timedelta(hours=1)))
+    ((token, entry),) = store.create_tokens([NewToken("ann", "laptop", ("read", "play", "play"), expires)], NOW)
+    assert store.has_tokens() is True
+    assert store.tokens() == [entry]
+    assert (entry.id, entry.digest, entry.owner, entry.label) == (token.id, token.digest, "ann", "laptop")
+    assert (entry.scopes, entry.created, entry.expires) == (("play", "read"), NOW, datetime(2027, 3, 1, tzinfo=UTC))
+    assert (entry.revoked, entry.last_used) == (None, None)
+    assert entry.digest.hex() not in repr(entry)
+    files = b"".join(file.read_bytes() for file in tmp_path.glob("ladder.db*"))
+    assert token.id.encode() in files
+    assert token.reveal().encode() not in files
+    assert token.reveal()[13:].encode() not in files
+
+
+def test_a_token_is_good_until_it_expires_or_is_revoked(store: Store) -> None:
+    hour = timedelta(hours=1)
+    (short, long) = store.create_tokens([NewToken("ann", expires=NOW + hour), NewToken("ann")], NOW)
+    assert short[1].is_good(NOW)
+    assert not short[1].is_good(NOW + hour)
+    assert long[1].is_good(NOW + 10_000 * hour)
+    revoked = store.revoke_token(long[0].id, NOW + hour)
+    assert revoked.revoked == NOW + hour
+    assert not revoked.is_good(NOW)
+    assert store.revoke_token(long[0].id, NOW + 9 * hour) == revoked  # once is enough
+    with pytest.raises(NotFound, match="there is no token 'nonesuch'"):
+        store.revoke_token("nonesuch", NOW)
+
+
+def test_a_class_gets_its_tokens_all_or_none(store: Store) -> None:
+    wanted = [NewToken(f"student{n}", f"seat {n}") for n in range(60)]
+    made = store.create_tokens(wanted, NOW)
+    assert [entry.owner for _, entry in made] == [new.owner for new in wanted]
+    assert len({token.reveal() for token, _ in made}) == 60
+    assert all(read_token(token.reveal()) for token, _ in made)
+    with pytest.raises(Refused, match="the token of bob would have expired at 2026-11-21"):
+        store.create_tokens([NewToken("cid"), NewToken("bob", expires=NOW)], NOW)
+    assert len(store.tokens()) == 60
+    with pytest.raises(NotFound, match="there is no owner 'cid'"):
+        store.tokens("cid")
+    assert [entry.label for entry in store.tokens("student7")] == ["seat 7"]
+
+
+def test_an_owner_may_have_several_tokens_and_had_bots_before(store: Store) -> None:
+    store.ensure_version("ann", "sneak", "1.0", NOW)
+    store.create_tokens([NewToken("ann", "laptop"), NewToken("ann", "server")], NOW)
+    assert sorted(entry.label for entry in store.tokens("ann")) == ["laptop", "server"]
+    with store.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM owners").scalar_one() == 1
+
+
+def test_uses_are_noted(store: Store) -> None:
+    ((one, _), (two, _)) = store.create_tokens([NewToken("ann"), NewToken("bob")], NOW)
+    store.note_uses({two.id: NOW + timedelta(minutes=3), "nonesuch": NOW}).result()
+    assert {entry.id: entry.last_used for entry in store.tokens()} == {one.id: None, two.id: NOW + timedelta(minutes=3)}
+
+
+def test_whoever_keeps_a_copy_of_the_tokens_sees_that_it_is_old(store: Store) -> None:
+    seen = store.changes
+    ((token, _),) = store.create_tokens([NewToken("ann")], NOW)
+    assert store.changes != seen
+    seen = store.changes
+    store.revoke_token(token.id, NOW)
+    assert store.changes != seen
+
+
+def test_versions_know_since_when_and_after_whom(store: Store) -> None:
+    first = store.ensure_version("ann", "sneak", "1.0", NOW)
+    second = store.ensure_version("ann", "sneak", "2.0", NOW + timedelta(days=1))
+    assert store.ensure_version("ann", "sneak", "1.0", NOW + timedelta(days=2)) == first
+    with store.reading() as connection:
+        rows = connection.exec_driver_sql("SELECT id, parent_id, created FROM versions ORDER BY id").all()
+    assert [tuple(row) for row in rows] == [
+        (first, None, "2026-11-21 12:00:00.000000"),
+        (second, first, "2026-11-22 12:00:00.000000"),
+    ]
+
+
+NAMES = [
+    "",
+    " ",
+    "Ann",
+    "a b",
+    "ann\n",
+    "ann\x1b[31m",
+    "<b>ann</b>",
+    "ann\u202e",
+    "\U0001f600",
+    "zoë",
+    "-ann",
+    "x" * 33,
+    "a" * 10_000,
+    "../ann",
+    "ann;drop",
+    "ann,bob",
+    "\0",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_an_owner_has_a_plain_name(name: str) -> None:
+    with pytest.raises(Refused, match=r"the name of an owner is .*; it can be 1 to 32 of a-z") as told:
+        NewToken(name)
+    assert len(str(told.value)) < 300
+    assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"owner": "local"}, "the owner local is whoever plays without a token"),
+        ({"label": "x" * 201}, "can be 200 printable characters at most"),
+        ({"label": "a\nb"}, r"the label 'a\\nb' can be 200 printable"),
+        ({"scopes": ()}, "a token without a scope is good for nothing; there are: admin, play, read"),
+        ({"scopes": ("play", "fly")}, "there is no scope 'fly'; there are: admin, play, read"),
+        ({"expires": datetime(2027, 1, 1)}, "which needs a time zone"),  # noqa: DTZ001
+    ],
+)
+def test_a_token_that_makes_no_sense_is_refused(fields: dict[str, object], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        NewToken(**{"owner": "ann", **fields})  # type: ignore[arg-type]  # by name
+
+
+def test_a_reader_sees_tokens_while_they_are_made(store: Store) -> None:
+    store.create_tokens([NewToken("ann")], NOW)
+    with Reader(store.path) as reader:
+        assert [entry.owner for entry in reader.tokens()] == ["ann"]
+        store.create_tokens([NewToken("bob")], NOW + timedelta(seconds=1))
+        assert [entry.owner for entry in reader.tokens()] == ["ann", "bob"]
