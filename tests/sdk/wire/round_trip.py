@@ -77,7 +77,7 @@ class RoundTrip:
             as_told(event, told_to) for event in events
         ], who
         for event in events[-2:]:
-            alone = self.encoder.event(event, told_to)
+            alone = self.encoder.phrases.event(event, told_to)
             assert alone == message.events[events.index(event)].SerializeToString(), who
 
     def check_decision(self, game: Game, seat: int, who: object) -> None:

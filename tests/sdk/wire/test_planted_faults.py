@@ -11,9 +11,10 @@ import pytest
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.zones import ZoneView
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import decode, encode
+from cutpurse.sdk.wire import decode, encode, phrases
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.numbering import Numbering, numbering_of
+from cutpurse.sdk.wire.phrases import _BODY, Phrases
 from tests.properties.random_play import EVERY_GAME, RandomGame
 from tests.sdk.wire.round_trip import RoundTrip, check_game
 
@@ -69,14 +70,14 @@ def test_the_picture_of_another_viewer_is_found(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_hidden_face_in_an_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MatchEncoder, "event", lambda self, event, viewer: self._event_body[type(event)](event))
+    monkeypatch.setattr(Phrases, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
     assert is_found_in(name)
 
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_an_event_kept_for_all_that_only_one_may_see_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_written = MatchEncoder._faces
-    monkeypatch.setattr(MatchEncoder, "_faces", lambda self, event: [as_written(self, event)[0]] * (self.seats + 1))
+    as_written = Phrases._made
+    monkeypatch.setattr(Phrases, "_made", lambda self, event: as_written(self, event)[:1] * (self.seats + 1))
     assert is_found_in(name)
 
 
@@ -94,7 +95,7 @@ def test_a_forgotten_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_lost_or_wrong_field_of_an_option_is_found(
     name: str, planted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_written = encode.act_body
+    as_written = phrases.act_body
     used: list[Act] = []
 
     def act_body(act: Act) -> bytes:
@@ -102,7 +103,7 @@ def test_a_lost_or_wrong_field_of_an_option_is_found(
         used.extend([act] if wrong != act else [])
         return as_written(wrong)
 
-    monkeypatch.setattr(encode, "act_body", act_body)
+    monkeypatch.setattr(phrases, "act_body", act_body)
     found = is_found_in(name)
     assert found == bool(used)
     assert found or next(iter(planted)) in ("zone", "seat")  # not every game has options about a zone or a seat

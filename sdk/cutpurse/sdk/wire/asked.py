@@ -19,7 +19,7 @@ from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import ask_of, event_of, options_of, view_of
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["TableInfo", "asked"]
+__all__ = ["TableInfo", "asked", "events_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +32,26 @@ class TableInfo:
     seat: int
 
 
-def asked(decision: arena_pb2.Decision, table: TableInfo) -> tuple[GameView[Any], Decision]:
+def asked(decision: arena_pb2.Decision, table: TableInfo, events: bool = True) -> tuple[GameView[Any], Decision]:
     """The view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
+
+    events: whether the message holds them, because they were asked for.
 
     Raises ValueError, now or when the bot looks, if the message tells of what the game as played here has not.
     """
     ask = ask_of(decision.ask, table.rules)
     view = VIEWS[table.rules.words.game](
         partial(view_of, decision.observation, table.rules, table.settings, table.seats, table.seat),
-        partial(_events, decision, table),
+        partial(events_of, decision, table) if events else None,
         decision.first_event,
     )
     options = partial(options_of, decision, table.rules, table.seats)
     return view, Decision(decision.decision - 1, ask, options, partial(_safe, decision, table), view)
 
 
-def _events(decision: arena_pb2.Decision, table: TableInfo) -> list[Event]:
-    return [event_of(event, table.rules, table.seats) for event in decision.events]
+def events_of(message: arena_pb2.Decision | arena_pb2.MatchEnded, table: TableInfo) -> list[Event]:
+    """What happened since the last decision.  Raises ValueError as `asked` does."""
+    return [event_of(event, table.rules, table.seats) for event in message.events]
 
 
 def _safe(decision: arena_pb2.Decision, table: TableInfo) -> Option:

@@ -45,10 +45,10 @@ def _seats(numbers: Iterable[int], seats: int, words: Words) -> tuple[int, ...]:
 
 def ask_of(ask: int, rules: type[Game]) -> str:
     """The name of the question of this number.  Raises ValueError if there is none."""
-    asks = numbering_of(rules).asks
-    if not 1 <= ask <= len(asks):
-        raise _wrong(f"question {ask} where there are 1 to {len(asks)}", rules.words)
-    return asks[ask - 1].name()
+    names = numbering_of(rules).ask_names
+    if not 1 <= ask <= len(names):
+        raise _wrong(f"question {ask} where there are 1 to {len(names)}", rules.words)
+    return names[ask - 1]
 
 
 def view_of(

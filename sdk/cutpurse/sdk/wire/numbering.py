@@ -36,6 +36,7 @@ class Numbering:
     step_fields: tuple[tuple[StepField, ...], ...]  # by step
     step_number: dict[type[Step], int]
     asks: tuple[type[Question], ...]  # question n is asks[n - 1]
+    ask_names: tuple[str, ...]  # of the same questions
     ask_number: dict[str, int]
     fixed_of_table: tuple[ZoneKind, ...]  # the kinds of zones 1, 2, ...
     fixed_of_seat: tuple[ZoneKind, ...]  # then those of seat 0, of seat 1, ...
@@ -83,6 +84,7 @@ def _make(rules: type[Game]) -> Numbering:
         tuple([_fields(step) for step in steps]),
         {step: number for number, step in enumerate(steps, 1)},
         asks,
+        tuple([ask.name() for ask in asks]),
         {ask.name(): number for number, ask in enumerate(asks, 1)},
         tuple([kind for kind in fixed if not kind.per_seat]),
         tuple([kind for kind in fixed if kind.per_seat]),

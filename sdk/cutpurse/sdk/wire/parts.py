@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 __all__ = [
+    "Fields",
+    "Frames",
     "field",
     "framed",
     "present_uint_field",
@@ -28,22 +30,63 @@ _TAGS: Final = range(16)  # the field numbers whose tag is one byte
 _BODY: Final = tuple([_ONE[number << 3 | 2] for number in _TAGS])  # tags of what has a length
 _UINT: Final = tuple([tuple([_ONE[number << 3] + value for value in _ONE]) for number in _TAGS])  # by field, by value
 
+_KEPT: Final = 16_384  # values below, those of one or two bytes, are kept once they were wanted
+
 # Zigzag of -64..63, so that a list index does: -1 is the last of it.
 _ZIGZAG: Final = tuple([bytes([2 * n if n < 64 else 2 * (128 - n) - 1]) for n in range(128)])
 
 
+class _Varints(dict[int, bytes]):
+    """Varints by number; lengths, table numbers and times come again and again, so small ones are kept."""
+
+    def __missing__(self, n: int) -> bytes:
+        if n < 0:
+            raise ValueError(f"{n} is negative; a number of things cannot be")
+        made, rest = bytearray(), n
+        while rest > 127:
+            made.append(rest & 127 | 128)
+            rest >>= 7
+        made.append(rest)
+        found = bytes(made)
+        if n < _KEPT:
+            self[n] = found
+        return found
+
+
+_varints: Final = _Varints(enumerate(_ONE))
+
+
 def varint(n: int) -> bytes:
     """A number, seven bits a byte, the lowest first.  Raises ValueError if it is negative."""
-    if 0 <= n < 128:
-        return _ONE[n]
-    if n < 0:
-        raise ValueError(f"{n} is negative; a number of things cannot be")
-    found = bytearray()
-    while n > 127:
-        found.append(n & 127 | 128)
-        n >>= 7
-    found.append(n)
-    return bytes(found)
+    return _varints[n]
+
+
+class Fields(dict[int, bytes]):
+    """`uint_field` of one number, by value: `Fields(3)[7]` is `uint_field(3, 7)`, in a third of the time."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def __missing__(self, value: int) -> bytes:
+        found = uint_field(self.number, value)
+        if value < _KEPT:
+            self[value] = found
+        return found
+
+
+class Frames(dict[int, bytes]):
+    """What stands before the body of a field, by the length of the body: `Frames(3)[len(x)] + x` is `field(3, x)`."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.tag = varint(number << 3 | 2)
+
+    def __missing__(self, length: int) -> bytes:
+        found = self.tag + varint(length)
+        if length < _KEPT:
+            self[length] = found
+        return found
 
 
 def _sint(n: int) -> bytes:
@@ -62,20 +105,24 @@ def sints(values: Iterable[int]) -> bytes:
 
 def uints(values: Sequence[int]) -> bytes:
     """The body of a packed list of numbers from 0."""
-    if not values or max(values) < 128:
-        return bytes(values)
+    try:
+        found = bytes(values)
+    except ValueError:  # one is beyond a byte
+        pass
+    else:
+        if found.isascii():  # each is below 128, and its own varint
+            return found
     return b"".join([varint(n) for n in values])
 
 
 def framed(body: bytes) -> bytes:
     """A body with its length before it: what follows the tag of a field."""
-    size = len(body)
-    return (_ONE[size] if size < 128 else varint(size)) + body
+    return _varints[len(body)] + body
 
 
 def field(number: int, body: bytes) -> bytes:
     """A field with a body, also an empty one: text, a message, a packed list."""
-    return (_BODY[number] if number < 16 else varint(number << 3 | 2)) + framed(body)
+    return (_BODY[number] if number < 16 else varint(number << 3 | 2)) + _varints[len(body)] + body
 
 
 def text_field(number: int, text: str) -> bytes:
