@@ -1,15 +1,21 @@
 // A bot for Cutpurse in one file: all five games, without an SDK, from the .proto files alone.
 //
-//   CUTPURSE_SERVER  where to dial, 127.0.0.1:7777 if not set
+//   CUTPURSE_SERVER  where to dial, 127.0.0.1:7777 if not set; https://host:port is with TLS
+//   CUTPURSE_TOKEN   what lets it in, where a server asks for it
+//   CUTPURSE_CA      a file of certificates to trust the server by, the usual ones if not set
 //   CUTPURSE_BOT     its name in the rankings, "node" if not set
 //   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ../../proto if not set
 //
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
 
-const address = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
+const server = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
+const secure = server.startsWith("https://");
+const address = server.replace("https://", "");
+const { CUTPURSE_TOKEN: token, CUTPURSE_CA: authority } = process.env;
 const name = process.env.CUTPURSE_BOT || "node";
 const protos = process.env.CUTPURSE_PROTO || fileURLToPath(new URL("../../proto", import.meta.url));
 const TABLES = 16;
@@ -219,13 +225,22 @@ async function react(envelope, client) {
   return answer;
 }
 
+// A token is not sent where others could read it.
+if (token && !secure && !/^(unix:|localhost:|127\.|\[::1\]:)/.test(server)) {
+  console.error(`a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
+  process.exit(6);
+}
+
 // One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
 function play() {
-  const plain = grpc.credentials.createInsecure();
+  const { createSsl, createInsecure } = grpc.credentials;
+  const trust = secure ? createSsl(authority ? readFileSync(authority) : null) : createInsecure();
+  const metadata = new grpc.Metadata();
+  if (token) metadata.set("authorization", `Bearer ${token}`);
   const options = { "grpc.enable_http_proxy": 0 };
-  const client = { games: new GameService(address, plain, options), arena: new ArenaService(address, plain, options) };
+  const client = { games: new GameService(address, trust, options), arena: new ArenaService(address, trust, options) };
   return new Promise(ended => {
-    const call = stream = client.arena.Play();
+    const call = stream = client.arena.Play(metadata);
     received = 0;
     let silence, queue = Promise.resolve();
     const heard = () => { // a server that says nothing for two heartbeats is lost

@@ -181,6 +181,25 @@ async def test_a_session_that_the_server_has_forgotten_is_begun_anew(capsys: pyt
     assert "connected again, as a new session: 2 matches lost" in capsys.readouterr().err
 
 
+# -- events
+@pytest.mark.parametrize("reads", [True, False])
+async def test_events_are_asked_for_unless_the_bot_does_without(
+    reads: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Reads:
+        reads_events = reads
+
+        def choose(self, view: Any, decision: Any) -> int:
+            assert view.events
+            return 0
+
+    async with arena(games=["greed"]) as server:
+        came, _ = await stay(server, Reads)
+    assert [hello.events for hello in server.hellos] == [reads]
+    assert came.faults == (0 if reads else 3)
+    assert ("for its class says `reads_events = False`" in capsys.readouterr().err) != reads
+
+
 # -- slow bots
 @pytest.mark.parametrize("is_async", [False, True])
 async def test_what_a_bot_thinks_about_is_acknowledged_before_it_answers(is_async: bool) -> None:
@@ -252,6 +271,33 @@ async def test_one_thread_asks_all_matches_and_a_quick_bot_comes_to_the_event_lo
     assert here not in threads[:32]
     assert threads[-1] == here
     assert len({*threads} - {here}) == 1
+
+
+async def test_the_begin_and_the_end_of_a_quick_bots_matches_come_to_the_event_loop() -> None:
+    threads: dict[str, list[int]] = {"start": [], "end": []}
+
+    class Where(First):
+        def start(self, match: MatchInfo) -> None:
+            threads["start"].append(threading.get_ident())
+
+        def end(self, result: object) -> None:
+            threads["end"].append(threading.get_ident())
+
+    async with arena(games=["greed"], matches=48, most_tables=2) as server:
+        await stay(server, Where)
+    here = threading.get_ident()
+    for found in threads.values():
+        assert len(found) == 48
+        assert here not in found[:32]
+        assert here in found[32:]
+
+
+async def test_a_quick_bot_acknowledges_an_envelope_together_with_its_answers() -> None:
+    async with arena(games=["greed"], matches=8, most_tables=2) as server:
+        await stay(server, First)
+    proven = server.requests[-50:]
+    assert len({request.received for request in proven}) >= 45  # where a match begins or ends its thread has a turn
+    assert sum(len(request.answers) for request in proven) >= 45
 
 
 async def test_the_tables_of_a_quick_bot_rise_and_those_of_a_slow_one_fall(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,3 +137,32 @@ def test_an_illegal_answer_is_asked_again_without_telling_the_events_twice() -> 
 
     assert not play("greed", [Stubborn, "random"], seed=1).failures
     assert told == list(range(len(told)))
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_a_bot_that_does_without_events_has_none(seats: int) -> None:
+    class Without:
+        reads_events = False
+
+        def choose(self, view: Any, decision: Any) -> int:
+            return len(view.events)
+
+    (failure,) = play("greed", [Without, *["random"] * (seats - 1)], seed=1).failures
+    assert "no view.events, for its class says `reads_events = False`: take that line out" in failure.reason
+
+
+def test_a_method_that_hears_events_outweighs_the_word_that_none_are_read() -> None:
+    told: list[int] = []
+
+    class Hears:
+        reads_events = False
+
+        def event(self, event: Told) -> None:
+            told.append(event.number)
+
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+    assert not play("greed", [Hears, "random"], seed=1).failures
+    assert told == list(range(len(told)))
+    assert len(told) > 20

@@ -100,7 +100,7 @@ def test_a_bot_is_proven_by_32_quick_decisions_and_doubted_after_a_slow_one() ->
     proven = Proven()
     seen = []
     for seconds in [*[0.001] * 32, 0.019, 0.021, *[0.001] * 32]:
-        proven.decided(seconds)
+        proven.took(seconds)
         seen.append(proven.fast)
     # One in 33 may take longer, but not so long.
     assert seen == [*[False] * 31, True, True, False, *[False] * 31, True]
@@ -109,5 +109,5 @@ def test_a_bot_is_proven_by_32_quick_decisions_and_doubted_after_a_slow_one() ->
 def test_a_bot_that_often_needs_longer_is_not_proven() -> None:
     proven = Proven()
     for seconds in [0.001, 0.003] * 100:
-        proven.decided(seconds)
+        proven.took(seconds)
     assert not proven.fast

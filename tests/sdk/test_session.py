@@ -106,6 +106,16 @@ def test_answers_gather_until_the_next_envelope_goes_out() -> None:
     assert give_up.reason == ("my_bot.py:7: KeyError " + 300 * "x")[:200]
 
 
+def test_a_reason_of_which_no_text_can_be_made_is_told_all_the_same() -> None:
+    """What is raised about the name of a file may hold bytes that are no text."""
+    script = Script(meeting())
+    script.deal()
+    script.session.give_up(script.session.tables[1], 1, "my_bot.py:7: OSError: 'a\udc80b'\x00")
+    envelope = sent(script.session)
+    assert envelope is not None
+    assert envelope.give_ups[0].reason == "my_bot.py:7: OSError: 'a b'"
+
+
 @pytest.mark.parametrize("option", [None, -1, 1 << 32])
 def test_an_answer_that_is_no_index_is_sent_without_one(option: int | None) -> None:
     script = Script(meeting())
@@ -282,7 +292,7 @@ def test_the_result_is_the_engines_and_the_promise_is_checked() -> None:
     assert finish.result == played.match.result()
     log = played.match.game.log
     assert log is not None
-    assert finish.events == tuple(event.to(0) for event in log)
+    assert finish.events() == [event.to(0) for event in log]
     assert finish.rated
 
 
@@ -403,3 +413,58 @@ def test_problems_and_the_end_of_the_server_are_told() -> None:
     assert said == Note("the server is about to stop: a new version; open tables go on for 30 s")
     assert trouble == Note("the server has a problem with this bot: too long; 2 more of these end the session")
     assert script.session.come_back_s == 1.5
+
+
+def test_tables_that_are_over_are_remembered_for_as_long_as_they_may_be_told_again() -> None:
+    script = Script()
+    script.say(welcome=WELCOME)
+    first, last = 1, 3_000
+    for number in range(first, last + 1):
+        made = meeting(number)
+        made.match.void(EndCause.VOID_SERVER)
+        begun, *_ = script.say(starts=[made.started()])
+        assert isinstance(begin := begun, Begin)
+        assert begin.table.number == number
+        finished = arena_pb2.MatchEnded(
+            table=number, voided=True, seats=[arena_pb2.SeatOutcome(end_cause=arena_pb2.END_CAUSE_VOID_SERVER)] * 3
+        )
+        (end,) = script.say(ends=[finished])
+        assert isinstance(end, Finish)
+    script.again()
+    script.say(welcome=arena_pb2.Welcome(resumed=True, session="s", heartbeat_ms=15_000))
+    for number in range(last - 128, last + 1):
+        assert script.say(starts=[meeting(number).started()], ends=[arena_pb2.MatchEnded(table=number)]) == []
+    assert len(script.session._finished) < 2_000
+
+
+def test_an_illegal_answer_whose_refusal_was_lost_is_sent_again_and_put_right() -> None:
+    script = Script(meeting())
+    script.deal()
+    (table,) = script.session.tables.values()
+    script.session.answer(table, 1, 99)
+    assert sent(script.session) is not None
+    script.again()
+    (resumed,) = script.say(
+        welcome=arena_pb2.Welcome(resumed=True, session="s", heartbeat_ms=15_000),
+        starts=[script.meetings[0].started()],
+        decisions=[arena_pb2.Decision(table=1, decision=1)],
+    )
+    assert isinstance(resumed, Welcomed)
+    envelope = sent(script.session)
+    assert envelope is not None
+    assert list(envelope.answers) == [arena_pb2.Answer(table=1, decision=1, option=99)]
+    refusal = arena_pb2.Refusal(
+        table=1, decision=1, reason=arena_pb2.REFUSAL_REASON_ILLEGAL, corrections_left=2, options_count=3
+    )
+    assert script.say(refusals=[refusal]) == [Illegal(table, 2)]
+
+
+def test_a_bot_that_wants_no_tables_says_so_also_when_it_comes_back() -> None:
+    session = Script().session  # a Hello that names no number leaves it to the server
+    assert not arena_pb2.PlayRequest.FromString(session.opening()).HasField("max_tables")
+    session.want_tables(0)
+    opening = arena_pb2.PlayRequest.FromString(session.opening())
+    assert opening.HasField("max_tables")
+    assert opening.max_tables == 0
+    session.want_tables(3)
+    assert arena_pb2.PlayRequest.FromString(session.opening()).hello.max_tables == 3

@@ -12,6 +12,8 @@ __all__ = ["FirstOptionBot"]
 class FirstOptionBot:
     """Takes whatever is named first."""
 
+    reads_events = False  # so a server need not send them
+
     def choose(self, view: Any, decision: Decision) -> int:
         """The index of an option; there is always a first one."""
         return 0

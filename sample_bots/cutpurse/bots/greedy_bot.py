@@ -26,6 +26,8 @@ ANSWERS: Final[dict[str, Mapping[str, Callable[[Any, Decision], Option]]]] = {
 class GreedyBot:
     """Takes what looks best now, and thinks no further."""
 
+    reads_events = False  # so a server need not send them
+
     def choose(self, view: Any, decision: Decision) -> Option:
         """The rule of thumb for this question; where there is none, the safe answer."""
         if decision.count == 1:

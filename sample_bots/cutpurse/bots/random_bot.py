@@ -13,6 +13,8 @@ __all__ = ["RandomBot"]
 class RandomBot:
     """Takes any option, all equally likely."""
 
+    reads_events = False  # so a server need not send them
+
     def start(self, match: MatchInfo) -> None:
         """The chance of the run decides, so that a seed can be played again."""
         self.chance = match.chance

@@ -49,6 +49,8 @@ class SearchBot:
     A few may remain: when they are too few to play all options out that are left in the race.
     """
 
+    reads_events = False  # so a server need not send them
+
     def __init__(self, playouts: int | None = None) -> None:
         """Raises ValueError unless the number is 1 or more."""
         self.playouts = int(os.environ.get("CUTPURSE_PLAYOUTS", PLAYOUTS)) if playouts is None else playouts

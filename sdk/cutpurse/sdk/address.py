@@ -7,24 +7,37 @@ from typing import Final
 
 from cutpurse.engine.errors import UsageError
 
-__all__ = ["DEFAULT_SERVER", "SERVER_VARIABLE", "server_address"]
+__all__ = [
+    "CA_VARIABLE",
+    "DEFAULT_SERVER",
+    "SECURE",
+    "SERVER_VARIABLE",
+    "TOKEN_VARIABLE",
+    "UNIX",
+    "server_address",
+]
 
 DEFAULT_SERVER: Final = "127.0.0.1:7777"
 SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # names another in the environment
+TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # holds what lets a bot in
+CA_VARIABLE: Final = "CUTPURSE_CA"  # names a file of certificates to trust servers by
 UNIX: Final = "unix:"
+SECURE: Final = "https://"  # before the address of a server that speaks TLS
 
 
 def server_address(given: str | None = None) -> str:
-    """`host:port` or `unix:/path`: the one given, else that of the environment, else the usual one.
+    """`host:port`, `https://host:port` or `unix:/path`: as given, else as the environment has it, else the usual one.
 
     Raises UsageError for what is no address.
     """
     address = given or os.environ.get(SERVER_VARIABLE) or DEFAULT_SERVER
     if address.startswith(UNIX) and len(address) > len(UNIX):
         return address
-    host, colon, port = address.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536 and "/" not in address):
+    bare = address.removeprefix(SECURE)
+    host, colon, port = bare.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) < 65536 and "/" not in bare):
         raise UsageError(
-            f"{address!r} is no address of a server: it is host:port, such as {DEFAULT_SERVER}, or unix:/path"
+            f"{address!r} is no address of a server: it is host:port, such as {DEFAULT_SERVER}, "
+            f"with TLS {SECURE}host:port, or unix:/path"
         )
     return address

@@ -53,6 +53,9 @@ class Bot(Protocol):
     Three more methods are called if it has them: `start(match: MatchInfo)` before the first decision, `event(event:
     Told)` for everything that happens, before the decision it led to and at the end, and `end(result: MatchResult)`
     when the match is over. Each may be `async def`, `choose` too. Raising in any of them is a fault.
+
+    A class that says `reads_events = False` and has no method `event` does without `view.events`, and a server need not
+    send them.
     """
 
     def choose(self, view: Any, decision: Decision) -> Option | int:

@@ -1,8 +1,10 @@
-"""The connection of a bot to a server: streams one after the other, each with one reader and one writer.
+"""The connection of a bot to a server: streams one after the other, each read by one task.
 
-gRPC's asyncio forgets what a cancelled read would have brought and fails when two tasks write, so no read is ever
-cancelled (the call is), and only one task writes. This module knows no game and no bot: a `Session` says what there is
-to be sent, and `RemoteBots` what is to be done.
+That task also does what an envelope asks for and sends what came of it, since between two tasks an answer would wait
+for its turn in the event loop; a second one sends what is ready at other times. gRPC's asyncio forgets what a cancelled
+read would have brought and fails when two tasks write, so no read is ever cancelled (the call is), and a task that
+finds the other writing leaves it to that one. This module knows no game and no bot: a `Session` says what there is to
+be sent, and `RemoteBots` what is to be done.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.address import CA_VARIABLE, SECURE, TOKEN_VARIABLE
+from cutpurse.sdk.dialling import Dialling, token_file
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.remote import RemoteBots
 from cutpurse.sdk.session import Begin, Finish, Session, Welcomed
@@ -38,6 +42,8 @@ MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # by gr
 STATUS_S: Final = 0.01  # between two looks at whether the server's own status has come
 STATUS_TRIES: Final = 100
 LEAST_SILENCE_S: Final = 0.5  # what came while this process was busy is looked at first
+# What a read or a write raises when the call is over.
+BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, asyncio.CancelledError)
 
 # Those of the server's side are in its own module; where they meet (pings), these are the more patient ones.
 OPTIONS: Final = (
@@ -60,7 +66,11 @@ STOP: Final[dict[str, type[CutpurseError]]] = {
     "SETTINGS": NotFound,
     "BAD_MESSAGE": ServerRefused,
     "SUPERSEDED": ServerRefused,
+    "TOKEN_INVALID": NotAuthorised,
+    "TOKEN_SCOPE": NotAuthorised,
 }
+UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # gRPC says so of a handshake
+HUNG_UP: Final = "Socket closed"
 # Without a reason: no fault that goes away by itself.
 FINAL: Final = (
     grpc.StatusCode.FAILED_PRECONDITION,
@@ -79,6 +89,7 @@ class _Ended(NamedTuple):
     text: str
     reason: str = ""  # of ErrorInfo
     retry_s: float | None = None  # of RetryInfo
+    is_untrusted: bool = False  # whoever listens there has not shown a certificate that is trusted
 
 
 class Client:
@@ -86,7 +97,7 @@ class Client:
 
     def __init__(
         self,
-        address: str,
+        dialling: Dialling,
         session: Session,
         pace: Pace,
         say: Callable[[str], None],
@@ -96,7 +107,8 @@ class Client:
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`matches`: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning."""
-        self.address = address
+        self.dialling = dialling
+        self.address = dialling.address
         self.session = session
         self.pace = pace
         self.say = say
@@ -110,6 +122,9 @@ class Client:
         self._wake = asyncio.Event()  # something may be sent
         self._hurry = asyncio.Event()  # it is leaving: waits are cut short
         self._over = False  # of this stream
+        self._is_busy = False  # an envelope is being worked off, and what came of it is sent then
+        self._is_writing = False
+        self._is_silent = False  # the server, so the stream is taken for lost
         self._call: Any = None  # grpc.aio's own type is not public
         self._problem: BaseException | None = None
         self._connected = False
@@ -118,7 +133,8 @@ class Client:
 
     def wake(self) -> None:
         """Something may be sent."""
-        self._wake.set()
+        if not self._is_busy:
+            self._wake.set()
 
     def broken(self, problem: BaseException) -> None:
         """A fault of this program: `play` ends with it."""
@@ -142,7 +158,8 @@ class Client:
     async def play(self, bots: RemoteBots) -> None:
         """Play until it has left.
 
-        Raises ServerUnreachable, and what a server says that does not let it play: ServerRefused, UsageError, NotFound.
+        Raises ServerUnreachable, and what a server says that does not let it play: ServerRefused, UsageError, NotFound,
+        NotAuthorised.
         """
         self.bots = bots
         self._limit_tables()
@@ -162,7 +179,10 @@ class Client:
             limit = self.give_up_after_s if self._connected or self.give_up_after_s is not None else FIRST_S
             if limit is not None and time.monotonic() + wait_s > away_since + limit:
                 what = "a server that lets no bot in" if ended.reason else "no server"
-                raise ServerUnreachable(f"{what} at {self.address} for {limit:g} s: {ended.text}")
+                hint = ""
+                if ended.text == HUNG_UP and not self.dialling.is_secure:
+                    hint = f"; if it speaks TLS, its address is {SECURE}{self.address}"
+                raise ServerUnreachable(f"{what} at {self.address} for {limit:g} s: {ended.text}{hint}")
             if not self._connected and self._attempts == 1:
                 self.say(f"no server at {self.address} yet ({ended.text}); trying again")
             if not self.session.leaving or self.session.tables:
@@ -174,8 +194,18 @@ class Client:
             self.session.forget()
             self._begin_again()
             return 0.0
+        if ended.reason == "TOKEN_INVALID" and not self.dialling.token:
+            raise NotAuthorised(
+                f"the server at {self.address} lets bots in by token, and there is none: put it into {TOKEN_VARIABLE}, "
+                f"or into {token_file()}, which nobody else may be able to read"
+            )
         if ended.reason in STOP:
             raise STOP[ended.reason](f"the server at {self.address}: {ended.text}")
+        if ended.is_untrusted:
+            raise NotAuthorised(
+                f"the server at {self.address} has a certificate that is not trusted here, or of another name; "
+                f"if its operator gave you the certificate of who signed it: --ca FILE, or {CA_VARIABLE}"
+            )
         if ended.code is grpc.StatusCode.UNIMPLEMENTED:
             raise ServerRefused(f"what answers at {self.address} is no Cutpurse server of this version: {ended.text}")
         if ended.code in FINAL:
@@ -200,73 +230,99 @@ class Client:
     # -- one stream
     async def _stream(self) -> _Ended:
         """One stream, from Hello to its status."""
-        target = self.address
-        async with grpc.aio.insecure_channel(target, options=OPTIONS) as channel:
+        async with self.dialling.channel(OPTIONS) as channel:
             self._over = False
-            call: Any = channel.stream_stream(PLAY)()
+            call: Any = channel.stream_stream(PLAY)(metadata=self.dialling.metadata)
             self._call = call
             told: list[_Ended] = []
             call.add_done_callback(lambda call: told.append(_ended(call)))
-            envelopes: asyncio.Queue[bytes | None] = asyncio.Queue()
-            reader = asyncio.create_task(self._read(call, envelopes))
-            writer = asyncio.create_task(self._write(call))
-            silent = False
+            self._is_silent = False
+            follows = asyncio.create_task(self._follow(call))
+            writes = asyncio.create_task(self._write(call))
+            watches = asyncio.create_task(self._watch(call))
             try:
-                silent = await self._follow(envelopes)
+                await asyncio.wait([follows])
             finally:
                 self._over = True
                 self._wake.set()
+                watches.cancel()
                 if not call.done():
                     call.cancel()
-                await asyncio.gather(reader, writer)
+                await asyncio.wait([follows, writes, watches])
                 self.session.lost()
                 self._call = None
             if self._problem is not None:
                 raise self._problem
-            if silent:
+            follows.result()  # raises what makes no sense here
+            if self._is_silent:
                 return _Ended(grpc.StatusCode.UNAVAILABLE, "the server was silent for too long")
             return await _end_of(told)
 
-    async def _read(self, call: Any, envelopes: asyncio.Queue[bytes | None]) -> None:
-        try:
-            while (data := await call.read()) is not grpc.aio.EOF:
-                envelopes.put_nowait(data)
-        except (grpc.aio.AioRpcError, asyncio.CancelledError):
-            pass  # the status of the call tells
-        envelopes.put_nowait(None)
+    async def _follow(self, call: Any) -> None:
+        """Do what the server says until the stream ends, and send what comes of it.
 
-    async def _write(self, call: Any) -> None:
-        try:
+        While that is being written nothing is read. The server would have nothing to say: it waits for just that.
+        """
+        with suppress(*BROKEN):
             await call.write(self.session.opening())
-            while not self._over:
-                await self._wake.wait()
-                self._wake.clear()
-                while not self._over and (data := self.session.next_envelope()) is not None:
-                    await call.write(data)
-        except (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, asyncio.CancelledError):
-            pass  # the call is over; the reader sees it too
-
-    async def _follow(self, envelopes: asyncio.Queue[bytes | None]) -> bool:
-        """Do what the server says until the stream ends; True if it must be taken for lost."""
-        welcome_by = time.monotonic() + WELCOME_S
         while True:
-            until = self.session.silent_at or welcome_by
             try:
-                async with asyncio.timeout(max(LEAST_SILENCE_S, until - time.monotonic())):
-                    data = await envelopes.get()
-            except TimeoutError:
-                return True
-            if data is None:
-                return False
-            began = time.monotonic()
+                data = await call.read()
+            except BROKEN:
+                return  # the status of the call tells
+            if data is grpc.aio.EOF:
+                return
+            await self._work_off(data, call)
+
+    async def _work_off(self, data: bytes, call: Any) -> None:
+        """Do what an envelope asks for, and acknowledge it together with what was answered at once."""
+        began = time.monotonic()
+        self._is_busy = True
+        try:
             for todo in self.session.receive(data, began):
                 self._do(todo)
                 if time.monotonic() - began > INLINE_S:
-                    self._wake.set()
+                    await self._send(call)
                     await asyncio.sleep(0)
                     began = time.monotonic()
             self._limit_tables()
-            self._wake.set()
+        finally:
+            self._is_busy = False
+        await self._send(call)
+
+    async def _write(self, call: Any) -> None:
+        """Send what becomes ready while nothing is read."""
+        while not self._over:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._send(call)
+
+    async def _send(self, call: Any) -> None:
+        """Send what there is; who is sending already takes along what was added."""
+        if self._is_writing:
+            return
+        self._is_writing = True
+        try:
+            while not self._over and (data := self.session.next_envelope()) is not None:
+                await call.write(data)
+        except BROKEN:
+            pass  # whoever reads sees it too
+        finally:
+            self._is_writing = False
+
+    async def _watch(self, call: Any) -> None:
+        """End a stream on which nothing comes for too long."""
+        welcome_by = time.monotonic() + WELCOME_S
+        while True:
+            until = self.session.silent_at or welcome_by
+            await asyncio.sleep(until - time.monotonic())
+            looked = time.monotonic()
+            await asyncio.sleep(LEAST_SILENCE_S)
+            was_busy = time.monotonic() - looked > 2 * LEAST_SILENCE_S
+            if (self.session.silent_at or welcome_by) == until and not was_busy:
+                self._is_silent = True
+                call.cancel()
+                return
 
     def _do(self, todo: Any) -> None:
         assert self.bots is not None
@@ -290,7 +346,8 @@ class Client:
     def _welcomed(self, welcomed: Welcomed) -> None:
         if welcomed.lost:
             self._begin_again()
-        who = f"{welcomed.bot} (version {welcomed.version})"
+        who = f"{welcomed.owner}/" if welcomed.owner else ""
+        who += f"{welcomed.bot} (version {welcomed.version})"
         if not self._connected:
             self.say(f"{who} plays at {self.address} ({welcomed.server})")
         elif welcomed.resumed:
@@ -354,6 +411,7 @@ def _ended(call: Any) -> _Ended:
                     retry_s = max(0.0, retry.retry_delay.ToTimedelta().total_seconds())
         except DecodeError:
             continue  # the code says enough
+    is_untrusted = any(words in text for words in UNTRUSTED)
     if text.startswith("failed to connect"):
         text = text.rpartition(": ")[2]  # "Connection refused", after three prefixes that say the same
-    return _Ended(code, legible(text), reason, retry_s)
+    return _Ended(code, legible(text), reason, retry_s, is_untrusted)

@@ -1,6 +1,7 @@
 """What can go wrong outside the engine, and the exit code of each; the tree is that of `cutpurse.engine.errors`.
 
 CutpurseError                 1   the run failed
+|-- NotAuthorised             6   there is no token, or it is not good for this; or no trust in the server
 |-- ServerRefused             1   a server that does not let this bot play, or plays something else
 |-- ServerUnreachable         5   no server answers there
 |-- UsageError                2   asked for something that does not exist or makes no sense
@@ -26,6 +27,7 @@ __all__ = [
     "INTERRUPTED",
     "BotNotLoaded",
     "ExtraMissing",
+    "NotAuthorised",
     "NotFound",
     "ProgramFailed",
     "ServerRefused",
@@ -39,6 +41,7 @@ USAGE: Final = 2
 BOT_FAILED: Final = 3
 NOT_FOUND: Final = 4
 UNREACHABLE: Final = 5
+NOT_AUTHORISED: Final = 6
 INTERRUPTED: Final = 130
 
 
@@ -56,6 +59,10 @@ class NotFound(UsageError):
 
 class ProgramFailed(BotFault):
     """A program that plays as a bot gave no answer; the text is one line that names it."""
+
+
+class NotAuthorised(CutpurseError):
+    """There is no token, or not one for this; or the server is not the one that is trusted."""
 
 
 class ServerRefused(CutpurseError):
@@ -84,6 +91,7 @@ def exit_code(error: CutpurseError) -> int:
         (BotNotLoaded, BOT_FAILED),
         (NotFound, NOT_FOUND),
         (ServerUnreachable, UNREACHABLE),
+        (NotAuthorised, NOT_AUTHORISED),
         (UsageError, USAGE),
         (BotFault, BOT_FAILED),
     ):

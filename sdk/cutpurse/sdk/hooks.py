@@ -29,6 +29,7 @@ __all__ = [
     "asked",
     "asked_here",
     "ended",
+    "hears_events",
     "is_async",
     "nothing_seen",
     "on_a_loop",
@@ -102,6 +103,11 @@ def nothing_seen(rules: type[Game], settings: Settings, seats: int, seat: int) -
 def is_async(bot: Any) -> bool:
     """Whether a bot, or the class of one, chooses in a method written as `async def`."""
     return iscoroutinefunction(getattr(bot, "choose", None))
+
+
+def hears_events(bot: Any) -> bool:
+    """Whether a bot, or the class of one, is to have the events: one that says `reads_events = False` is not."""
+    return hasattr(bot, "event") or getattr(bot, "reads_events", True) is not False
 
 
 async def on_a_loop(flow: Flow[T]) -> T:

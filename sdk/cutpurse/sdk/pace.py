@@ -6,7 +6,6 @@ as keep `open decisions x the time it takes for nearly all of its decisions` und
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import deque
 from typing import Final
 
@@ -25,33 +24,27 @@ SLOW_S: Final = 0.020  # a single one: acknowledgements would be late
 class Durations:
     """The last so many durations, in seconds."""
 
-    __slots__ = ("_in_order", "_sorted", "most")
+    __slots__ = ("_in_order",)
 
     def __init__(self, most: int) -> None:
-        self.most = most
-        self._in_order: deque[float] = deque()
-        self._sorted: list[float] = []
+        self._in_order: deque[float] = deque(maxlen=most)
 
     def __len__(self) -> int:
         return len(self._in_order)
 
     def add(self, seconds: float) -> None:
         """One more; the oldest is forgotten if there were enough."""
-        if len(self._in_order) == self.most:
-            del self._sorted[bisect_left(self._sorted, self._in_order.popleft())]
         self._in_order.append(seconds)
-        insort(self._sorted, seconds)
 
     def clear(self) -> None:
         """Forget them all."""
         self._in_order.clear()
-        self._sorted.clear()
 
     @property
     def p95(self) -> float:
         """What 95 in 100 of them do not exceed (the nearest rank); 0 if there are none."""
-        n = len(self._sorted)
-        return self._sorted[(95 * n + 99) // 100 - 1] if n else 0.0
+        n = len(self._in_order)
+        return sorted(self._in_order)[(95 * n + 99) // 100 - 1] if n else 0.0
 
 
 class Pace:
@@ -64,6 +57,7 @@ class Pace:
         self.base_s = 1.0
         self._wanted = FIRST_TABLES
         self._took = Durations(SEEN)
+        self._p95 = 0.0  # of them, or more
         self._since = 0  # decisions since the last change
 
     @property
@@ -84,10 +78,11 @@ class Pace:
         """The bot took so long for a decision."""
         self._took.add(seconds)
         self._since += 1
-        fitting = self._fitting()
-        self._fall(fitting)
+        if seconds > self._p95:  # else nearly all of them took no longer than before
+            self._fall(self._fitting())
         if self._since >= STEP:
             self._since = 0
+            fitting = self._fitting()
             self._wanted = min(self._wanted + max(1, self._wanted // 2), fitting, self._bound())
 
     def late(self) -> None:
@@ -98,7 +93,7 @@ class Pace:
         return self.most if self.upper is None else min(self.upper, self.most)
 
     def _fitting(self) -> int:
-        p95 = self._took.p95
+        p95 = self._p95 = self._took.p95
         return self.most if p95 * self.most <= SHARE * self.base_s else max(1, int(SHARE * self.base_s / p95))
 
     def _fall(self, to: int) -> None:
@@ -113,12 +108,14 @@ class Proven:
     def __init__(self) -> None:
         self.fast = False
         self._took = Durations(PROVEN)
+        self._p95 = 0.0  # of them, or more
 
-    def decided(self, seconds: float) -> None:
-        """The bot took so long for a decision."""
+    def took(self, seconds: float) -> None:
+        """The bot took so long for a turn."""
         self._took.add(seconds)
         if seconds > SLOW_S:
             self.fast = False
             self._took.clear()
-        elif len(self._took) == PROVEN:
-            self.fast = self._took.p95 < QUICK_S
+        elif len(self._took) == PROVEN and (not self.fast or seconds > self._p95):
+            self._p95 = self._took.p95
+            self.fast = self._p95 < QUICK_S

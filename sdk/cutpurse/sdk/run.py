@@ -25,11 +25,12 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
-from cutpurse.sdk.address import SERVER_VARIABLE, server_address
+from cutpurse.sdk.address import SERVER_VARIABLE
 from cutpurse.sdk.bot import PROGRAM, BotMaker
 from cutpurse.sdk.client import Client
+from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
-from cutpurse.sdk.hooks import is_async
+from cutpurse.sdk.hooks import hears_events, is_async
 from cutpurse.sdk.local import bot_makers
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.program import PATIENCE_VARIABLE
@@ -61,6 +62,7 @@ def run(
     games: str | Sequence[str] = (),
     *,
     server: str | None = None,
+    ca: str | os.PathLike[str] | None = None,
     name: str | None = None,
     version: str = "1",
     max_tables: int | None = None,
@@ -72,11 +74,13 @@ def run(
 ) -> int:
     """Play on a server until stopped; the exit code for `sys.exit`. What goes wrong is said on stderr.
 
-    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. server: `host:port` or
-    `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777. name: as the rankings show it, else that of the class or
-    the file; another version is another entry there. max_tables: never more at once; how many it is follows from how
-    quick the bot is. matches: leave after so many. on_match: told of each match that is over. give_up_after_s: how long
-    to be without a server; None: for ever, but 10 s at the beginning. quiet: no line a match. debug: whole traces.
+    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. server: `host:port`, with
+    TLS `https://host:port`, or `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777; a token for it is in
+    CUTPURSE_TOKEN or in a file, see `cutpurse.sdk.dialling`. ca: a file of certificates to trust it by, else
+    CUTPURSE_CA, else the usual ones. name: as the rankings show it, else that of the class or the file; another version
+    is another entry there. max_tables: never more at once; how many it is follows from how quick the bot is. matches:
+    leave after so many. on_match: told of each match that is over. give_up_after_s: how long to be without a server;
+    None: for ever, but 10 s at the beginning. quiet: no line a match. debug: whole traces.
     """
     try:
         stay = asyncio.run(
@@ -84,6 +88,7 @@ def run(
                 bot,
                 games,
                 server=server,
+                ca=ca,
                 name=name,
                 version=version,
                 max_tables=max_tables,
@@ -110,6 +115,7 @@ async def connect(
     games: str | Sequence[str] = (),
     *,
     server: str | None = None,
+    ca: str | os.PathLike[str] | None = None,
     name: str | None = None,
     version: str = "1",
     max_tables: int | None = None,
@@ -121,7 +127,8 @@ async def connect(
 ) -> Stay:
     """As `run`, in an event loop that is already there.
 
-    Raises UsageError for what makes no sense, ServerUnreachable, and ServerRefused or NotFound as the server says.
+    Raises UsageError for what makes no sense, ServerUnreachable, and ServerRefused, NotAuthorised or NotFound as the
+    server says.
     """
     if isinstance(bot, str) and bot.startswith(PROGRAM):
         command = bot.removeprefix(PROGRAM)
@@ -129,7 +136,7 @@ async def connect(
     (maker,) = bot_makers([bot])
     if give_up_after_s is None:
         give_up_after_s = _patience()
-    address = server_address(server)
+    door = dialling(server, ca)
     name = _checked("name", name) if name is not None else name_of(maker)
     _checked("version", version)
     wanted = [games] if isinstance(games, str) else list(games)
@@ -149,10 +156,11 @@ async def connect(
             on_match(match)
 
     pace = Pace(max_tables)
-    session = Session(name, version, wanted, pace.tables)
-    client = Client(address, session, pace, say, matches=matches, give_up_after_s=give_up_after_s)
     # A factory is asked for a bot too many, to see what kind it makes.
-    thinker = Thinker(is_async(maker.make if isinstance(maker.make, type) else maker.make()), client.broken)
+    kind = maker.make if isinstance(maker.make, type) else maker.make()
+    session = Session(name, version, wanted, pace.tables, hears_events(kind))
+    client = Client(door, session, pace, say, matches=matches, give_up_after_s=give_up_after_s)
+    thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug)
     try:
         with _leaves_when_told(client):
@@ -161,7 +169,7 @@ async def connect(
                 say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
         thinker.close()
-    return Stay(name, version, address, client.played, bots.faults)
+    return Stay(name, version, door.address, client.played, bots.faults)
 
 
 @contextmanager

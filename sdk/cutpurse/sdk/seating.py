@@ -70,9 +70,9 @@ class _Table:
         assert log is not None
         since = self.told[seat]
         self.told[seat] = len(log)
-        view = self.view_type(game.view(seat), log[since:], since)
-        decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
         bot = self.bots[seat]
+        view = self.view_type(game.view(seat), log[since:] if hooks.hears_events(bot) else None, since)
+        decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
         if hasattr(bot, "event"):
             self.seen[seat] = view
         reason = ""

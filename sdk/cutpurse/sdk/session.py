@@ -14,9 +14,9 @@ answer that was under way is sent once more. This module knows no network, no cl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import Final, NamedTuple, TypeAlias
 
@@ -29,9 +29,9 @@ from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.terminal import legible
-from cutpurse.sdk.wire.asked import TableInfo
+from cutpurse.sdk.wire.asked import TableInfo, events_of
 from cutpurse.sdk.wire.catalogue import catalogue_of
-from cutpurse.sdk.wire.decode import event_of
+from cutpurse.sdk.wire.parts import field, present_uint_field, uint_field
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Ask", "Begin", "Finish", "Illegal", "Note", "Session", "Table", "Todo", "Welcomed"]
@@ -40,8 +40,17 @@ MAJOR: Final = 1
 MINOR: Final = 0
 FEATURES: Final = ("agenda",)  # so that a view here equals that of local play
 REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
-GIVE_UP_BYTES: Final = 900  # of one, at most
-ANSWER_BYTES: Final = 24  # of one, at most
+WITHOUT_ANSWERS: Final = 64  # bytes of an envelope, at most
+MOST_FINISHED: Final = 1_024  # tables that are over and remembered; servers tell a few of the last 128 again
+
+NOBODY: Final = "local"  # the owner of whoever came without a token
+
+# Fields of PlayRequest.
+_RECEIVED: Final = 1
+_ANSWERS: Final = 3
+_GIVE_UPS: Final = 4
+_MAX_TABLES: Final = 5
+_LEAVING: Final = 6
 
 
 @dataclass(slots=True)
@@ -57,7 +66,7 @@ class Table:
     commitment: bytes
     board: str
     asked: int = 0  # the decision that was put last, as the server numbers it; 0: none
-    answer: arena_pb2.Answer | arena_pb2.GiveUp | None = None  # to that decision
+    answer: bytes = b""  # to that decision, as a field of PlayRequest; empty: none yet
     over: bool = False
 
     def is_open(self, decision: int) -> bool:
@@ -84,6 +93,7 @@ class Welcomed(NamedTuple):
     server: str
     most_tables: int
     lost: tuple[Table, ...]  # tables of a session that could not go on; nothing more is heard of them
+    owner: str = ""  # whose the token is; empty where none was asked for
 
 
 class Begin(NamedTuple):
@@ -111,7 +121,7 @@ class Finish(NamedTuple):
 
     table: Table
     result: MatchResult
-    events: tuple[Event, ...]  # since the last decision, as this seat is told
+    events: Callable[[], list[Event]]  # makes those since the last decision, as this seat is told; raises ValueError
     first_event: int
     rated: bool
 
@@ -135,14 +145,17 @@ def _sdk() -> str:
 class Session:
     """One session of one bot, through any number of streams."""
 
-    def __init__(self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0) -> None:
-        """`games`: none is every game.  max_tables: at how many to sit; 0 leaves it to the server.
+    def __init__(
+        self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0, events: bool = True
+    ) -> None:
+        """`games`: none is every game.  max_tables: at how many to sit; 0 leaves it to the server.  events: asked for.
 
         Raises UnknownGame for a game that is not installed here.
         """
         self.bot = bot
         self.version = version
         self.games = tuple(dict.fromkeys(games))
+        self.events = events
         self.tables: dict[int, Table] = {}
         self.leaving = False
         self.max_bytes = 65_536
@@ -152,13 +165,15 @@ class Session:
         self._secret = b""
         self._heartbeat_s = 0.0
         self._forgotten: tuple[Table, ...] = ()
-        self._finished: set[int] = set()  # tables; a server that was not sure ends them again after a resume
+        # Tables, the last to end last; a server that was not sure ends them again after a resume. It is sure of most.
+        self._finished: dict[int, None] = {}
         self._in = False  # whether this stream is welcomed
         self._received = 0  # envelopes of this stream
         self._acknowledged = 0
         self._wanted = self._told = max_tables
+        self._wants_none = False  # a Hello that names no tables leaves their number to the server
         self._leaving_told = False
-        self._out: list[arena_pb2.Answer | arena_pb2.GiveUp] = []
+        self._out: list[bytes] = []  # answers and decisions given up, as fields of PlayRequest
 
     # -- the stream
     def done(self) -> bool:
@@ -179,13 +194,13 @@ class Session:
             version=self.version,
             games=[arena_pb2.GameWanted(game=game, rules_version=GAMES[game].words.version) for game in self.games],
             max_tables=self._wanted,
-            events=True,
+            events=self.events,
             features=FEATURES,
         )
         if self._name:
             hello.resume.session = self._name
             hello.resume.secret = self._secret
-        return arena_pb2.PlayRequest(hello=hello).SerializeToString()
+        return arena_pb2.PlayRequest(hello=hello, max_tables=0 if self._wants_none else None).SerializeToString()
 
     def lost(self) -> None:
         """The stream is gone: what was not sent will be asked for again, or is not wanted any more."""
@@ -247,7 +262,15 @@ class Session:
         self.max_bytes = welcome.max_bytes or self.max_bytes
         self.come_back_s = None
         lost, self._forgotten = self._forgotten, ()
-        return Welcomed(welcome.resumed, welcome.bot, welcome.version, welcome.server, welcome.most_tables or 1, lost)
+        return Welcomed(
+            welcome.resumed,
+            welcome.bot,
+            welcome.version,
+            welcome.server,
+            welcome.most_tables or 1,
+            lost,
+            "" if welcome.owner == NOBODY else welcome.owner,
+        )
 
     def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
         if started.table in self.tables or started.table in self._finished:
@@ -260,10 +283,10 @@ class Session:
         if table is None:
             return  # of a match that this session has forgotten
         if table.asked == decision.decision:  # put once more after a resume
-            if table.answer is not None:
+            if table.answer:
                 self._out.append(table.answer)
             return
-        table.asked, table.answer = decision.decision, None
+        table.asked, table.answer = decision.decision, b""
         todos.append(Ask(table, decision))
 
     def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
@@ -272,8 +295,8 @@ class Session:
             return
         which = f"match {table.match}, decision {refusal.decision - 1}"
         if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
-            if table.asked == refusal.decision and table.answer is not None:
-                table.answer = None
+            if table.asked == refusal.decision and table.answer:
+                table.answer = b""
                 todos.append(Illegal(table, refusal.corrections_left))
         elif refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
             text = f"{which}: the answer came {refusal.late_by_ms} ms too late, and the safe option was taken"
@@ -289,7 +312,9 @@ class Session:
         if table is None:
             return
         table.over = True
-        self._finished.add(table.number)
+        self._finished[table.number] = None
+        if len(self._finished) > MOST_FINISHED:
+            del self._finished[next(iter(self._finished))]
         if len(ended.seats) != table.info.seats:
             raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
         causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
@@ -299,10 +324,7 @@ class Session:
             result = MatchResult(
                 tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes
             )
-        try:
-            events = tuple([event_of(event, table.info.rules, table.info.seats) for event in ended.events])
-        except ValueError as problem:
-            raise ServerRefused(str(problem)) from None
+        events = partial(events_of, ended, table.info)
         todos.append(Finish(table, result, events, ended.first_event, ended.rated))
         if ended.HasField("opening") and (broken := _broken_promise(table, ended.opening)):
             todos.append(
@@ -317,17 +339,18 @@ class Session:
     # -- what the bot says
     def answer(self, table: Table, decision: int, option: int | None) -> None:
         """The bot's answer, as an index; None for one that is no index of anything."""
-        said = arena_pb2.Answer(table=table.number, decision=decision)
-        if option is not None and 0 <= option < 1 << 32:
-            said.option = option
-        self._say(table, decision, said)
+        if option is not None and not 0 <= option < 1 << 32:
+            option = None
+        said = uint_field(1, table.number) + uint_field(2, decision) + present_uint_field(3, option)
+        self._say(table, decision, field(_ANSWERS, said))
 
     def give_up(self, table: Table, decision: int, reason: str) -> None:
         """The bot's own code failed at this decision."""
-        reason = " ".join(reason.split())[:REASON_MOST]
-        self._say(table, decision, arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason))
+        reason = legible(reason, REASON_MOST)
+        said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason)
+        self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()))
 
-    def _say(self, table: Table, decision: int, said: arena_pb2.Answer | arena_pb2.GiveUp) -> None:
+    def _say(self, table: Table, decision: int, said: bytes) -> None:
         if table.over:
             return
         if table.asked == decision:
@@ -336,8 +359,8 @@ class Session:
             self._out.append(said)
 
     def want_tables(self, tables: int) -> None:
-        """At how many tables to sit from now on."""
-        self._wanted = tables
+        """At how many tables to sit from now on; at 0 no new match begins."""
+        self._wanted, self._wants_none = tables, not tables
 
     def leave(self) -> None:
         """Play what is open to the end, and begin nothing new."""
@@ -349,22 +372,23 @@ class Session:
         leaving = self.leaving and not self._leaving_told
         if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
             return None
-        request = arena_pb2.PlayRequest(received=self._received, max_tables=tables, leaving=self.leaving)
-        room = self.max_bytes - 64
-        taken = 0
+        room = self.max_bytes - WITHOUT_ANSWERS
+        taken = size = 0
         for said in self._out:
-            give_up = isinstance(said, arena_pb2.GiveUp)
-            room -= GIVE_UP_BYTES if give_up else ANSWER_BYTES
-            if room < 0 and taken:
+            size += len(said)
+            if size > room and taken:
                 break
             taken += 1
-            if isinstance(said, arena_pb2.GiveUp):
-                request.give_ups.append(said)
-            else:
-                request.answers.append(said)
+        answers = self._out[:taken]
         del self._out[:taken]
         self._acknowledged, self._told, self._leaving_told = self._received, self._wanted, self.leaving
-        return request.SerializeToString()
+        wishes = present_uint_field(_MAX_TABLES, tables) + uint_field(_LEAVING, self.leaving)
+        return b"".join((uint_field(_RECEIVED, self._received), *answers, wishes))
+
+
+def _named(seat: arena_pb2.SeatTaken) -> str:
+    """Who sits on a seat: "ann/sneak"; others may have a bot of the same name."""
+    return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
 
 
 def _table(started: arena_pb2.MatchStarted) -> Table:
@@ -390,7 +414,7 @@ def _table(started: arena_pb2.MatchStarted) -> Table:
         started.table,
         legible(started.match),
         TableInfo(rules, settings, seats, started.seat),
-        tuple([seat.bot for seat in started.seats]),
+        tuple([_named(seat) for seat in started.seats]),
         started.ladder,
         started.clock.base_ms / 1000,
         started.commitment,

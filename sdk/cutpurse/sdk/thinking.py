@@ -2,8 +2,8 @@
 
 * A bot whose `choose` is `async def` runs in the event loop, a task a turn, and its tables take turns as it awaits.
 * Any other begins in a thread of its own. There is one, so that the globals of a bot's module are never touched by two
-  matches at once. Once it is proven quick it is asked in the event loop itself, which spares two changes of thread a
-  decision; after one slow decision it is back in the thread.
+  matches at once. Turns of a kind that is proven quick (begins, decisions, ends: each for itself) are carried out in
+  the event loop itself, which spares two changes of thread a turn; after a slow one they are back in the thread.
 
 The turns of a match are carried out in their order. This module knows no game and no server.
 """
@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import partial
 from queue import SimpleQueue
 from time import perf_counter
@@ -23,15 +24,23 @@ from typing import Any
 from cutpurse.sdk.hooks import Flow, on_a_loop, without_a_loop
 from cutpurse.sdk.pace import Proven
 
-__all__ = ["Thinker"]
+__all__ = ["Kind", "Thinker"]
+
+
+class Kind(IntEnum):
+    """What a bot does in a turn."""
+
+    BEGIN = 0
+    DECIDE = 1
+    END = 2
 
 
 @dataclass(slots=True)
 class _Turn:
     match: str
+    kind: Kind
     flow: Flow[Any]
     done: Callable[[Any, float], None]  # what the flow gave, and the seconds it took
-    decides: bool
 
 
 class Thinker:
@@ -41,7 +50,7 @@ class Thinker:
         """`broken` is told what a flow raises: flows catch what bots raise, so it is a fault of this program."""
         self.is_async = is_async
         self.broken = broken
-        self.proven = Proven()
+        self._proven = tuple([Proven() for _ in Kind])
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by match, its last turn
         self._waiting: SimpleQueue[_Turn | None] = SimpleQueue()
@@ -51,12 +60,16 @@ class Thinker:
         self._idle.set()
         self._closed = False
 
-    def do(self, match: str, flow: Flow[Any], done: Callable[[Any, float], None], decides: bool = False) -> None:
-        """Carry out a turn in a match, now or later, and tell `done` in the event loop; `decides`: it is a decision."""
-        turn = _Turn(match, flow, done, decides)
+    def is_here(self, kind: Kind) -> bool:
+        """Whether a turn of this kind would be carried out at once, in the event loop itself."""
+        return self._proven[kind].fast and not self._in_thread
+
+    def do(self, match: str, kind: Kind, flow: Flow[Any], done: Callable[[Any, float], None]) -> None:
+        """Carry out a turn in a match, now or later, and tell `done` in the event loop."""
+        turn = _Turn(match, kind, flow, done)
         if self.is_async:
             self._as_task(turn)
-        elif decides and self.proven.fast and not self._in_thread:
+        elif self.is_here(kind):
             self._finish(turn, *_carry_out(turn))
         else:
             self._in_thread += 1
@@ -65,6 +78,10 @@ class Thinker:
                 self._thread = threading.Thread(target=self._work, name="bot", daemon=True)
                 self._thread.start()
             self._waiting.put(turn)
+
+    def did(self, kind: Kind, seconds: float) -> None:
+        """A turn took so long; said by who carries out one himself because it `is_here`."""
+        self._proven[kind].took(seconds)
 
     async def finish(self, seconds: float) -> bool:
         """Wait until every turn is carried out, at most so long; whether they are."""
@@ -85,8 +102,8 @@ class Thinker:
         if problem is not None:
             self.broken(problem)
             return
-        if turn.decides:
-            self.proven.decided(seconds)
+        if not self.is_async:
+            self.did(turn.kind, seconds)
         turn.done(value, seconds)
 
     # -- in the thread

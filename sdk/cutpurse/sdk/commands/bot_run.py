@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.address import DEFAULT_SERVER, SERVER_VARIABLE
+from cutpurse.sdk.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.commands.arguments import AsJson, bots_talk_on_stderr
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.terminal import print_json
@@ -24,7 +25,14 @@ def run(
     bot: Annotated[str, typer.Argument(metavar="BOT", help="A name such as random, my_bot.py, or my_bot.py:MyBot.")],
     server: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}."),
+        typer.Option(
+            metavar="ADDRESS",
+            help=f"host:port, https://host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}.",
+        ),
+    ] = None,
+    ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"Certificates to trust the server by; else {CA_VARIABLE}, or the usual."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="As the rankings show it; else that of the class or file.")
@@ -53,6 +61,9 @@ def run(
 ) -> None:
     """Play on a server until stopped; Ctrl-C plays open matches to the end, a second one goes at once.
 
+    A server may ask for a token: it is taken from CUTPURSE_TOKEN, or from the file token in ~/.config/cutpurse, which
+    nobody else may be able to read; never from the command line.
+
     Example: cutpurse bot run my_bot.py --game greed
     """
     import asyncio  # neither of these is needed to list the games
@@ -73,6 +84,7 @@ def run(
                 bot,
                 game or (),
                 server=server,
+                ca=ca,
                 name=name,
                 version=version,
                 max_tables=tables,

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.events import Event
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
@@ -93,12 +94,13 @@ class GameView(Generic[A]):
     def __init__(
         self,
         raw: View | Callable[[], View],
-        events: Sequence[Event] | Callable[[], Sequence[Event]] = (),
+        events: Sequence[Event] | Callable[[], Sequence[Event]] | None = (),
         since: int = 0,
     ) -> None:
         """`events` are as they were told to this viewer, or to everybody: faces he may not see are hidden here.
 
-        Both may be what makes them; it is called when they are first looked at.
+        None: they are not for a bot that does without. Both may be what makes them; it is called when they are first
+        looked at.
         """
         if isinstance(raw, View):
             self.raw = raw
@@ -164,7 +166,14 @@ class GameView(Generic[A]):
 
     @property
     def events(self) -> tuple[Told, ...]:
-        """What happened since your last decision, as you were told."""
+        """What happened since your last decision, as you were told.
+
+        Raises UsageError for a bot whose class says that it does not read them.
+        """
+        if self._events is None:
+            raise UsageError(
+                "this bot has no view.events, for its class says `reads_events = False`: take that line out"
+            )
         if callable(self._events):
             self._events = self._events()
         viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
