@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any
+from typing import Any, Self
 
 import grpc
 from google.rpc import error_details_pb2
@@ -28,12 +28,14 @@ class Ended(Exception):
 class RawBot:
     """One stream; use it as `async with RawBot(address) as bot`."""
 
-    def __init__(self, address: str) -> None:
-        self.channel = grpc.aio.insecure_channel(address)
-        self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play()
+    def __init__(self, address: str, token: str = "", *, channel: grpc.aio.Channel | None = None) -> None:
+        """token: sent as a bearer token; channel: another than one without TLS."""
+        self.channel = channel or grpc.aio.insecure_channel(address)
+        metadata = (("authorization", f"Bearer {token}"),) if token else None
+        self.call: Any = arena_pb2_grpc.ArenaServiceStub(self.channel).Play(metadata=metadata)
         self.waiting: dict[str, deque[Any]] = {kind: deque() for kind in ("decisions", "refusals", "problems", "ends")}
 
-    async def __aenter__(self) -> RawBot:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -113,9 +115,9 @@ def _ended(error: grpc.aio.AioRpcError) -> Ended:
     return Ended(error.code(), reason, error.details() or "")
 
 
-async def honest(address: str, name: str) -> arena_pb2.MatchEnded:
+async def honest(address: str, name: str, token: str = "") -> arena_pb2.MatchEnded:
     """A bot that answers at once, until its first match is over."""
-    async with RawBot(address) as bot:
+    async with RawBot(address, token) as bot:
         await bot.hello(name)
         return await bot.play_on()
 

@@ -19,7 +19,7 @@ from typing import Any
 from cutpurse.engine.clocks import Outcome
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.lobby import Lobby
-from cutpurse.server.results import FinishedMatch, Identity, ResultStore
+from cutpurse.server.results import FinishedMatch, Identity, ResultStore, StoreUnsure
 from cutpurse.server.table import SeatAt
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -49,6 +49,7 @@ class Store:
         self.world = world
         self.takes_s = 0.0
         self.is_broken = False
+        self.is_unsure = False  # it stores, and cannot say so
         self.kept: dict[str, FinishedMatch] = {}
         self.offered = 0
 
@@ -61,8 +62,11 @@ class Store:
     def _settle(self, result: FinishedMatch, future: Future[None]) -> None:
         if self.is_broken:
             future.set_exception(StoreBroke(f"disk full while writing {result.record()}"))
+            return
+        self.kept.setdefault(result.match, result)
+        if self.is_unsure:
+            future.set_exception(StoreUnsure("disk I/O error"))
         else:
-            self.kept.setdefault(result.match, result)
             future.set_result(None)
 
 

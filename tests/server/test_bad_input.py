@@ -119,6 +119,8 @@ async def test_garbage_instead_of_envelopes(arena: RunningArena) -> None:
         hello = arena_pb2.PlayRequest(hello=arena_pb2.Hello(protocol_major=1, bot="garbage", max_tables=1))
         await call.write(hello.SerializeToString())
         await call.read()
+        await call.write(arena_pb2.PlayRequest(received=1).SerializeToString())
+        await call.read()  # a match begins
         for number in range(3):
             await call.write(bytes([255, 255, 255, 255, 7 + number]))
         assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT

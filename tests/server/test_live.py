@@ -14,17 +14,22 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from cutpurse.games import GAMES
+from cutpurse.sdk import client
+from cutpurse.sdk.run import connect
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.address import checked
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.host import Arena
+from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.logs import logger
 from cutpurse.server.service import _Stream
 from cutpurse.server.session import Session
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
+from tests.server.arenas import running_arena
 from tests.server.dialling import Bot, Ended, House, house, how_it_ended
+from tests.server.raw_bot import RawBot, others
 from tests.server.toys import SECRET, ToyLobby
 
 NAMES = ["", "cutpurse.v1.ArenaService", "cutpurse.v1.GameService"]
@@ -92,7 +97,7 @@ def test_this_machine_may_be_listened_on(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["0.0.0.0:7777", "[::]:7777", "192.168.0.2:7777", "example.org:7777"])
 def test_other_machines_are_kept_out(address: str) -> None:
-    with pytest.raises(AddressError, match=r"would be open to other machines.*listen on 127\.0\.0\.1, ::1, localhost"):
+    with pytest.raises(AddressError, match=r"other machines could reach.*listen on 127\.0\.0\.1, ::1, localhost"):
         Arena(address, ToyLobby(), logger(sys.stderr))
 
 
@@ -188,8 +193,55 @@ async def test_compressed_envelopes_are_refused() -> None:
 
 async def test_who_says_no_hello_is_sent_away() -> None:
     async with house(limits=Limits(hello_s=0.05)) as server:
-        with pytest.raises(Ended, match=r"FAILED_PRECONDITION HELLO: no Hello came within 0\.05 s"):
+        with pytest.raises(Ended, match=r"UNAVAILABLE SILENT: no Hello came within 0\.05 s"):
             await server.dial().read()
+
+
+async def test_a_bot_whose_hello_came_too_late_dials_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "BACKOFF_S", (0.01, 0.01))
+    ladder = Ladder("greed", "greed", 2, matches_wanted=1)
+    async with running_arena(tmp_path, [ladder], Limits(hello_s=0.5)) as server:
+        refused = server.opened.arena.counts.streams_refused
+        true = client.Client._follow
+        is_held_up = True
+
+        async def follow(self: client.Client, call: Any) -> None:
+            nonlocal is_held_up
+            if is_held_up and self.session.bot == "ann":
+                is_held_up = False
+                await call.code()  # what it says comes after the end
+            await true(self, call)
+
+        monkeypatch.setattr(client.Client, "_follow", follow)
+        stays = [connect("first_option", server=server.address, name=name, matches=1) for name in ("ann", "bob")]
+        assert [stay.matches for stay in await asyncio.gather(*stays)] == [1, 1]
+        assert refused == {"SILENT": 1}
+
+
+async def test_an_illegal_answer_that_is_sent_again_after_a_resume_costs_no_correction(tmp_path: Path) -> None:
+    async with running_arena(tmp_path, [Ladder("greed", "greed", 2, matches_wanted=1)]) as server:
+        (other,) = await others(server.address, 1)
+        async with RawBot(server.address) as bot:
+            welcome = await bot.hello("ann")
+            asked = await bot.decision()
+            await bot.answer(asked, 1_000)
+            refusals: list[arena_pb2.Refusal] = []
+            while not refusals:  # and the stream is lost before that is acknowledged
+                refusals += (await bot.call.read()).refusals
+        async with RawBot(server.address) as bot:
+            resume = arena_pb2.Resume(session=welcome.session, secret=welcome.resume_secret)
+            assert (await bot.hello("ann", resume=resume)).resumed
+            again = await bot.decision()
+            assert again.decision == asked.decision
+            await bot.answer(again, 1_000)
+            refusals.append(await bot.refusal())
+            assert [refusal.corrections_left for refusal in refusals] == [2, 2]
+            await bot.answer(again, 1_001)
+            assert (await bot.refusal()).corrections_left == 1
+            await bot.answer(again)
+            ended = await bot.play_on()
+        assert [seat.end_cause for seat in ended.seats] == [arena_pb2.END_CAUSE_NORMAL] * 2
+        await other
 
 
 async def test_who_acknowledges_nothing_is_sent_away() -> None:
@@ -217,6 +269,7 @@ async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone()
         async with grpc.aio.insecure_channel(server.address) as channel:
             deaf = server.dial(channel)
             await deaf.say_hello("deaf")
+            await _sits_down(server, deaf)
             question = 0
             while server.arena.sessions.connected or not question:
                 question += 1  # answers blindly, and claims to have received what it cannot know of
@@ -241,13 +294,14 @@ async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone()
 
 
 async def test_age_frees_a_stream_that_nobody_reads() -> None:
-    limits = Limits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=50, usual_tables=1)
+    limits = Limits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=300, usual_tables=1)
     async with (
         house(ToyLobby(length=1_000, size=200_000), limits) as server,
         grpc.aio.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel,
     ):
         deaf = server.dial(channel)
         await deaf.say_hello("deaf")
+        await _sits_down(server, deaf)
         for question in range(1, 40):
             answer = arena_pb2.Answer(table=1, decision=question, option=0)
             await deaf.send(arena_pb2.PlayRequest(received=min(question, _sent(server)), answers=[answer]))
@@ -292,6 +346,13 @@ def _sent(server: House) -> int:
     return links[0]._sent if links else 0
 
 
+async def _sits_down(server: House, deaf: Bot) -> None:
+    """Acknowledge a Welcome that was not read, until there is a match."""
+    while not server.lobby.seats:
+        await deaf.send(arena_pb2.PlayRequest(received=_sent(server)))
+        await server.health()
+
+
 async def test_a_connection_carries_sixteen_streams() -> None:
     async with house() as server:
         bots = [await server.welcomed(f"bot{number}") for number in range(16)]
@@ -325,8 +386,8 @@ async def test_more_streams_than_there_may_be_are_turned_away() -> None:
 async def test_a_flood_is_slowed_and_others_are_not() -> None:
     limits = Limits(envelopes_per_second=2, envelopes_at_once=5)
     async with house(ToyLobby(length=30, tables=1), limits) as server:
-        bob = server.dial()
-        await bob.say_hello("bob")
+        bob = await server.welcomed("bob")
+        await server.until(lambda: bool(server.lobby.seats))
         ann = await server.welcomed("ann", max_tables=1)
         before = asyncio.get_running_loop().time()
 
@@ -390,7 +451,11 @@ async def test_after_many_streams_nothing_is_left() -> None:
             server.lobby.seats.clear()
             await server.health()
             gc.collect()
+            # A timer that is cancelled goes when its time comes, or when there are a hundred of them.
+            timers = (thing for thing in gc.get_objects() if type(thing) is asyncio.TimerHandle)
+            cancelled = sum(timer.cancelled() for timer in timers)
             kinds = Counter(type(thing) for thing in gc.get_objects())
+            kinds[asyncio.TimerHandle] -= cancelled
             return Counter({kind: kinds[kind] for kind in (_Stream, Link, Session, asyncio.Task, asyncio.TimerHandle)})
 
         await asyncio.gather(*(dial(number) for number in range(20)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import io
 import json
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cutpurse.server.logs import logger, places, take_others
+from cutpurse.server.logs import _Others, logger, places, take_others
 
 
 @pytest.fixture
@@ -114,3 +115,33 @@ def test_a_task_that_failed_unseen_is_told_without_what_it_said() -> None:
     asyncio.run(run())
     assert "Task exception was never retrieved" in stream.getvalue()
     assert "copper_wire" not in stream.getvalue()
+
+
+@pytest.mark.usefixtures("restored")
+def test_callers_cannot_fill_the_log_through_a_library() -> None:
+    stream = io.StringIO()
+    now = [0.0]
+    others = _Others(logger(stream), lambda: now[0])
+    library = logging.getLogger("grpc._cython.cygrpc")
+    library.addHandler(others)
+    library.propagate = False
+    try:
+        for _ in range(1_000):
+            try:
+                b"\xff".decode()
+            except UnicodeDecodeError:
+                library.exception("Invalid encoding on %s", "what a caller sent")
+        now[0] = 60.0
+        library.error("something else")
+        with contextlib.suppress(UnicodeDecodeError):
+            try:
+                b"\xff".decode()
+            except UnicodeDecodeError:
+                library.exception("Invalid encoding on %s", "what a caller sent")
+                raise
+    finally:
+        library.removeHandler(others)
+        library.propagate = True
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["level"] for line in lines] == ["warning"] * 10 + ["error", "warning"]
+    assert [line.get("left_out") for line in lines] == [None] * 11 + [990]

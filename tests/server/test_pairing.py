@@ -20,8 +20,10 @@ from cutpurse.server.results import Identity
 class Somebody:
     """A bot that is there, for pairing."""
 
-    def __init__(self, name: str, tables: int = 4, ladders: tuple[str, ...] = (), version: str = "1") -> None:
-        self.identity = Identity("local", name, version)
+    def __init__(
+        self, name: str, tables: int = 4, ladders: tuple[str, ...] = (), version: str = "1", owner: str = "local"
+    ) -> None:
+        self.identity = Identity(owner, name, version)
         self.most_tables = tables
         self.sits_at = 0
         self.ladders = ladders
@@ -156,6 +158,27 @@ def test_two_versions_of_a_bot_never_sit_at_one_table() -> None:
     versions = Counter(one.identity for _, seating in evening.started for one in seating.players)
     assert len(versions) == 9
     assert max(versions.values()) - min(versions.values()) <= 3
+
+
+def test_bots_of_one_owner_never_sit_at_one_table() -> None:
+    evening = Evening(Ladder("greed", "greed", 3))
+    owners = ["ann"] * 3 + ["bob"] * 2 + ["cid", "dan"]
+    evening.enter(*(Somebody(f"bot{number}", owner=owner) for number, owner in enumerate(owners)))
+    met = [[one.identity.owner for one in seating.players] for seating in evening.play(300)]
+    assert len(met) == 300
+    assert all(len(set(owners)) == 3 for owners in met)
+    played = Counter(one.identity.bot for _, seating in evening.started for one in seating.players)
+    assert len(played) == 7  # every bot of an owner gets its matches
+
+
+def test_nobody_plays_where_all_bots_are_of_one_owner() -> None:
+    evening = Evening(Ladder("greed", "greed", 2))
+    evening.enter(*(Somebody(f"bot{number}", owner="ann") for number in range(5)))
+    assert evening.pairing.next(0.0) is None
+    evening.enter(Somebody("bot0", owner="bob"))  # of the same name, and no relation
+    seating = evening.pairing.next(0.0)
+    assert seating is not None
+    assert {one.identity.owner for one in seating.players} == {"ann", "bob"}
 
 
 def test_nobody_plays_where_too_few_different_bots_are() -> None:

@@ -13,11 +13,21 @@ from hypothesis import strategies as st
 from cutpurse.server.errors import Ending, Refused
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
+from cutpurse.server.owners import ANYBODY, Grant
+from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.toys import OPTIONS, SECRET, ToyLobby, ToySeat
 
-_CODES = {"OK": 0, "ABORTED": 10, "FAILED_PRECONDITION": 9, "INVALID_ARGUMENT": 3, "NOT_FOUND": 5, "UNAVAILABLE": 14}
+_CODES = {
+    "OK": 0,
+    "INVALID_ARGUMENT": 3,
+    "NOT_FOUND": 5,
+    "FAILED_PRECONDITION": 9,
+    "ABORTED": 10,
+    "UNAVAILABLE": 14,
+    "UNAUTHENTICATED": 16,
+}
 SERVER = "cutpurse test"
 
 
@@ -28,12 +38,19 @@ class House:
         self.lobby = ToyLobby()
         self.limits = limits or Limits()
         counter = itertools.count(1)
-        self.sessions = Sessions(self.lobby, self.limits, SERVER, lambda size: next(counter).to_bytes(size))
+        self.bad: set[str] = set()  # tokens that count no more
+        self.sessions = Sessions(
+            self.lobby,
+            self.limits,
+            SERVER,
+            entropy=lambda size: next(counter).to_bytes(size),
+            is_good=lambda token: token not in self.bad,
+        )
         self.now = 100.0
 
-    def dial(self, bot: str = "ann", **hello: object) -> Peer:
+    def dial(self, bot: str = "ann", grant: Grant = ANYBODY, **hello: object) -> Peer:
         """A bot says Hello and is let in."""
-        return Peer(self, bot, hello)
+        return Peer(self, bot, hello, grant)
 
     def refusal(self, **hello: object) -> Ending:
         """How a Hello is refused."""
@@ -45,11 +62,11 @@ class House:
 class Peer:
     """A bot at its end of one stream. It acknowledges nothing by itself."""
 
-    def __init__(self, house: House, bot: str, hello: dict[str, object]) -> None:
+    def __init__(self, house: House, bot: str, hello: dict[str, object], grant: Grant) -> None:
         self.house = house
         self.wakes = 0
         said = arena_pb2.Hello(**{"protocol_major": 1, "bot": bot, **hello})  # type: ignore[arg-type]
-        self.link: Link = house.sessions.admit(arena_pb2.PlayRequest(hello=said), self._wake, house.now)
+        self.link: Link = house.sessions.admit(arena_pb2.PlayRequest(hello=said), self._wake, house.now, grant)
         self.session = self.link.session
         self.received = 0
 
@@ -149,6 +166,7 @@ def test_hello_is_answered_by_welcome_with_every_limit(house: House) -> None:
             bot="ann",
             version="2.1-b",
             features=["agenda"],
+            owner="local",
         ),
     )
     assert peer.session.wants_agenda
@@ -157,7 +175,7 @@ def test_hello_is_answered_by_welcome_with_every_limit(house: House) -> None:
 
 
 def test_a_bot_that_names_little_gets_the_usual(house: House) -> None:
-    peer = house.dial()
+    peer = house.dial().welcomed()
     session = peer.session
     assert (session.identity.version, session.free_tables, session.wants_events, session.wants_agenda) == (
         "1",
@@ -259,6 +277,20 @@ def test_a_lone_decision_goes_at_once(house: House) -> None:
     assert peer.wakes == wakes + 1
     peer.expect("ask 1#1")
     assert seat.handed_over == [house.now]
+
+
+def test_nobody_is_woken_for_what_must_wait_for_an_acknowledgement(house: House) -> None:
+    peer = house.dial().welcomed()
+    seats = peer.tables(3)
+    seats[0].ask()
+    peer.expect("ask 1#1")
+    wakes = peer.wakes
+    seats[1].ask()
+    seats[2].ask()
+    assert peer.wakes == wakes
+    peer.say()
+    assert peer.wakes > wakes
+    peer.expect("ask 2#1", "ask 3#1")
 
 
 def test_what_is_ready_at_once_goes_in_one_envelope(house: House) -> None:
@@ -447,7 +479,7 @@ def test_the_number_of_tables_can_be_changed_at_any_time(house: House) -> None:
     peer.say(max_tables=9)
     peer.say(max_tables=4_000_000_000)
     peer.say(max_tables=0)
-    assert house.lobby.told == ["enter ann", "changed ann 9", "changed ann 64", "changed ann 0"]
+    assert house.lobby.told == ["enter ann", "changed ann 4", "changed ann 9", "changed ann 64", "changed ann 0"]
 
 
 # -- what is not allowed
@@ -459,7 +491,20 @@ def test_three_bad_messages_end_the_stream(house: House) -> None:
     peer.say(hello=arena_pb2.Hello())
     assert peer.ended() == ("INVALID_ARGUMENT", "BAD_MESSAGE")
     assert "Hello may come in the first envelope" in peer.link.closed.text  # type: ignore[union-attr]
-    assert house.lobby.told == ["enter ann", "leave ann"]
+    assert house.lobby.told == ["enter ann", "changed ann 4", "leave ann"]
+
+
+def test_nobody_sits_down_who_could_not_come_back(house: House) -> None:
+    """Without its Welcome a bot has no secret: a match that began before would be lost with that envelope."""
+    peer = house.dial()
+    assert peer.session.free_tables == 0
+    peer.expect("welcome")
+    assert peer.session.free_tables == 0
+    peer.say()
+    assert peer.session.free_tables == 4
+    assert house.lobby.told == ["enter ann", "changed ann 4"]
+    back = house.dial(resume=_lose(peer))
+    assert back.session.free_tables == 4  # whoever has the secret need not show it twice
 
 
 def test_an_envelope_with_a_wrong_number_changes_nothing(house: House) -> None:
@@ -510,6 +555,32 @@ def test_a_flood_is_read_more_slowly_and_what_was_asked_for_is_free() -> None:
         assert peer.say(answers=[arena_pb2.Answer(table=1, decision=number, option=0)]) == 0.0
 
 
+def test_refused_answers_are_paced_like_envelopes() -> None:
+    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    peer = house.dial().welcomed()
+    answers = [arena_pb2.Answer(table=9, decision=1, option=0)] * 50
+    request = arena_pb2.PlayRequest(answers=answers).SerializeToString()
+    assert peer.link.receive(request, house.now) >= 3.0  # fifty of them, twenty at once, ten a second
+
+
+def test_a_ladder_named_a_thousand_times_is_kept_once(house: House) -> None:
+    wanted = [arena_pb2.GameWanted(game="greed", ladders=["greed-fast", "greed"] * 1_000)]
+    assert house.dial(games=wanted).session.introduction.wanted == {"greed": ("greed-fast", "greed")}
+
+
+def test_a_fault_at_the_door_leaves_no_session_that_nobody_can_end(house: House) -> None:
+    def breaks(session: Session) -> None:
+        raise RuntimeError("the lobby broke")
+
+    house.lobby.changed = breaks  # type: ignore[method-assign]
+    hello = arena_pb2.Hello(protocol_major=1, bot="ann")
+    with pytest.raises(RuntimeError):
+        house.sessions.admit(arena_pb2.PlayRequest(hello=hello, max_tables=1), lambda: None, house.now)
+    assert house.sessions.connected == 0
+    house.sessions.tick(house.now + 60.0)
+    assert len(house.sessions) == 0
+
+
 def test_who_acknowledges_nothing_is_silent_in_the_end(house: House) -> None:
     peer = house.dial().welcomed()
     (seat,) = peer.tables(1)
@@ -540,10 +611,44 @@ def test_who_acknowledges_what_the_stream_has_not_taken_is_silent_as_well(house:
     assert peer.link.closed.text == "envelope 3 was not read for 30 s"  # type: ignore[union-attr]
 
 
+def test_a_stall_of_the_server_is_no_silence_of_the_bot(house: House) -> None:
+    peer = house.dial().welcomed()
+    (seat,) = peer.tables(1)
+    seat.ask()
+    peer.expect("ask 1#1")
+    house.now += 40.0
+    house.sessions.credit(40.0)
+    peer.link.tick(house.now)
+    assert peer.link.closed is None
+    assert peer.link.next_event_at() == house.now + 30.0
+    peer.say()
+    assert peer.link.next_event_at() == house.now - 25.0  # the bot waits for a heartbeat all the same
+    peer.link.tick(house.now)
+    peer.expect("heartbeat")
+    house.now += 30.0  # what was credited to one envelope is not to the next
+    peer.link.tick(house.now)
+    assert peer.ended() == ("UNAVAILABLE", "SILENT")
+
+
 # -- coming back
 def _lose(peer: Peer) -> arena_pb2.Resume:
     peer.house.sessions.lost(peer.link, peer.house.now)
     return arena_pb2.Resume(session=peer.session.id, secret=peer.session.secret)
+
+
+def test_a_stall_of_the_server_gives_nobody_up(house: House) -> None:
+    resume = _lose(house.dial().welcomed())
+    house.now += 40.0
+    house.sessions.credit(40.0)
+    house.sessions.tick(house.now)
+    house.now += 30.0
+    again = house.dial(resume=resume)
+    response = again.read()
+    assert response is not None
+    assert response.welcome.resumed
+    resume = _lose(again)
+    house.now += 30.1
+    assert house.refusal(resume=resume).reason == "RESUME_EXPIRED"
 
 
 def test_a_session_goes_on_with_everything_that_was_open(house: House) -> None:
@@ -646,7 +751,7 @@ def test_a_newer_stream_with_the_secret_takes_the_session(house: House) -> None:
     seat.ask()
     peer.expect("ask 1#1")
     back = house.dial(resume=arena_pb2.Resume(session=peer.session.id, secret=peer.session.secret))
-    assert peer.ended() == ("ABORTED", "SUPERSEDED")
+    assert peer.ended() == ("UNAVAILABLE", "")  # whoever it was has the secret, so it may come back
     peer.answer((1, 1, 0))  # the older stream decides nothing any more
     assert seat.answered == []
     house.sessions.lost(peer.link, house.now)
@@ -667,6 +772,25 @@ def test_a_newer_hello_of_the_same_bot_takes_over_and_the_older_cannot_come_back
     assert len(house.sessions) == 2
     assert house.refusal(resume=_lose(peer)).reason == "RESUME_EXPIRED"
     assert newer.link.closed is None
+
+
+def test_ends_that_are_never_acknowledged_do_not_pile_up_however_often_the_bot_resumes(house: House) -> None:
+    peer = house.dial(max_tables=3).welcomed()
+    for _ in range(5):
+        seats = [ToySeat(peer.session).sit() for _ in range(peer.session.free_tables)]
+        peer.read()  # and never says so
+        for seat in seats:
+            seat.end()
+        peer = house.dial(max_tables=3, resume=_lose(peer))
+        peer.read()  # all that ended
+        house.sessions.tick(house.now)
+        house.now += 1.0
+    assert len(peer.session.places) == 6
+    assert peer.session.free_tables == 0
+    told = len(house.lobby.told)
+    peer.say()
+    assert peer.session.free_tables == 3
+    assert house.lobby.told[told:] == ["changed ann 3"]
 
 
 # -- going
@@ -785,3 +909,88 @@ def test_no_envelope_raises_or_is_answered_with_what_is_no_message(envelopes: li
     handed_over = [len(seat.handed_over) for seat in seats]
     assert all(sent <= seat.question for sent, seat in zip(handed_over, seats, strict=True))
     assert (peer.link.closed is None) == peer.session.is_connected
+
+
+# -- owners
+ANN = Grant("ann", "annsfirst")
+ANN_TOO = Grant("ann", "annsother")
+BOB = Grant("bob", "bobsfirst")
+
+
+def test_bots_of_one_name_and_two_owners_are_two_bots() -> None:
+    house = House()
+    one, other = house.dial("sneak", ANN).welcomed(), house.dial("sneak", BOB).welcomed()
+    assert one.link.closed is other.link.closed is None
+    assert one.session is not other.session
+    (seat,) = one.tables(1)
+    again = house.dial("sneak", ANN_TOO)  # another token of the same owner
+    assert one.ended() == ("ABORTED", "SUPERSEDED")
+    assert other.link.closed is None
+    assert again.session is not one.session
+    assert not seat.is_connected
+
+
+def test_a_session_is_resumed_by_its_owner_only() -> None:
+    house = House()
+    peer = house.dial("sneak", ANN).welcomed()
+    resume = arena_pb2.Resume(session=peer.session.id, secret=peer.session.secret)
+    never = arena_pb2.Resume(session="nonesuch", secret=peer.session.secret)
+    stolen = house.refusal(bot="sneak", grant=BOB, resume=resume)
+    assert stolen == house.refusal(bot="sneak", grant=BOB, resume=never)
+    assert stolen.reason == "RESUME_EXPIRED"
+    assert peer.link.closed is None
+    again = house.dial("sneak", ANN_TOO, resume=resume)
+    assert again.session is peer.session
+    assert peer.ended() == ("UNAVAILABLE", "")
+
+
+def test_a_session_ends_with_its_token_and_cannot_be_resumed() -> None:
+    house = House()
+    ann, bob = house.dial("sneak", ANN).welcomed(), house.dial("thug", BOB).welcomed()
+    (seat,) = ann.tables(1)
+    house.bad.add(ANN.token)
+    house.now += 1.0
+    house.sessions.tick(house.now)
+    assert ann.ended() == ("UNAUTHENTICATED", "TOKEN_INVALID")
+    assert bob.link.closed is None
+    assert not seat.is_connected  # its match goes on without it
+    assert len(house.sessions) == 1
+    resume = arena_pb2.Resume(session=ann.session.id, secret=ann.session.secret)
+    assert house.refusal(bot="sneak", grant=ANN_TOO, resume=resume).reason == "RESUME_EXPIRED"
+
+
+def test_a_session_without_a_stream_ends_with_its_token_too() -> None:
+    house = House()
+    ann = house.dial("sneak", ANN).welcomed()
+    ann.link.lost(house.now)
+    house.bad.add(ANN.token)
+    house.sessions.check_tokens(house.now)
+    assert len(house.sessions) == 0
+
+
+def test_the_token_that_counts_is_that_of_the_present_stream() -> None:
+    house = House()
+    first = house.dial("sneak", ANN).welcomed()
+    resume = arena_pb2.Resume(session=first.session.id, secret=first.session.secret)
+    second = house.dial("sneak", ANN_TOO, resume=resume).welcomed()
+    house.bad.add(ANN.token)
+    house.sessions.check_tokens(house.now)
+    assert second.link.closed is None
+    house.bad.add(ANN_TOO.token)
+    house.sessions.check_tokens(house.now)
+    assert second.ended() == ("UNAUTHENTICATED", "TOKEN_INVALID")
+
+
+NAMES = ["", " ann", "Ann", "ann\n", "ann\x1b[31m", "<b>ann</b>", "ann\u202ebob", "\U0001f600", "zoë", "-ann", "a" * 33]
+NAMES += ["a" * 10_000, "../ann", "ann/bob", "ann,bob", "\0", "ann' OR '1'='1"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_name_that_is_none_is_refused_in_a_line_that_can_be_shown(name: str) -> None:
+    house = House()
+    for refusal in (house.refusal(bot=name), house.refusal(version=name or " ")):
+        assert refusal.reason == "HELLO"
+        assert "it can be 1 to 32 of a-z, 0-9" in refusal.text
+        assert refusal.text.isprintable()
+        assert len(refusal.text) < 200
+    assert len(house.sessions) == 0

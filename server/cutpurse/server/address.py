@@ -1,4 +1,4 @@
-"""Where a server may listen: this machine only, as there are no tokens yet.
+"""Where a server may listen: without TLS on this machine only.
 
 This module knows the forms of an address; it opens nothing except to see whether a unix socket is taken.
 """
@@ -12,15 +12,15 @@ from typing import Final
 
 from cutpurse.server.errors import AddressError
 
-__all__ = ["checked", "is_taken"]
+__all__ = ["checked", "host_and_port", "is_local", "is_taken"]
 
 _HOST_AND_PORT: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>\d{1,5})")
 
 
-def checked(address: str) -> str:
+def checked(address: str, *, may_be_reached: bool = False) -> str:
     """An address as gRPC takes it: HOST:PORT (port 0: any that is free) or unix:PATH.
 
-    Raises AddressError if it is neither, or could be reached from another machine.
+    Raises AddressError if it is neither, or could be reached from another machine and must not.
     """
     if address.startswith("unix:"):
         if not address.removeprefix("unix:").strip("/"):
@@ -30,12 +30,34 @@ def checked(address: str) -> str:
     if found is None or int(found["port"]) > 0xFFFF:
         raise AddressError(f"{address!r:.80} is no address; it can be HOST:PORT, as 127.0.0.1:7777, or unix:PATH")
     host = found["six"] or found["host"]
-    if not _is_loopback(host):
+    if not may_be_reached and not _is_loopback(host):
         raise AddressError(
-            f"the server would be open to other machines on {host!r:.80}, and there are no tokens yet; "
-            "listen on 127.0.0.1, ::1, localhost or unix:PATH"
+            f"other machines could reach {host!r:.80}, and what is said there could be read on the way, tokens too: "
+            "give --tls-cert and --tls-key, or listen on 127.0.0.1, ::1, localhost or unix:PATH"
         )
     return address
+
+
+def is_local(address: str) -> bool:
+    """Whether only this machine can reach an address that was checked."""
+    found = _HOST_AND_PORT.fullmatch(address)
+    return found is None or _is_loopback(found["six"] or found["host"])
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The parts of an address for pages over HTTP.
+
+    Raises AddressError for what is no HOST:PORT, or could be reached from another machine.
+    """
+    found = _HOST_AND_PORT.fullmatch(checked(address, may_be_reached=True))
+    if found is None:
+        raise AddressError(f"{address!r:.80} cannot be asked over HTTP; it can be HOST:PORT, as 127.0.0.1:9777")
+    if not is_local(address):
+        raise AddressError(
+            f"other machines could reach {address!r:.80}, and the pages are for whoever asks; "
+            "listen on 127.0.0.1, ::1 or localhost"
+        )
+    return found["six"] or found["host"], int(found["port"])
 
 
 def _is_loopback(host: str) -> bool:

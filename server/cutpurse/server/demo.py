@@ -21,6 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.queries import MatchEntry, Ranking
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.children import Children
+from cutpurse.server.garbage import rarely_collected
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.logs import Logger
 from cutpurse.server.open_arena import OpenArena, open_arena
@@ -32,6 +33,7 @@ PROGRAMS: Final = "cutpurse.programs"  # entry points: functions that give the c
 PLAYOUTS: Final = 10  # a decision of `search`: it is to be seen here, not to win
 LOOK_S: Final = 0.2  # between looks at how far it is
 DRAIN_S: Final = 5.0
+MOST_VOID: Final = 20  # matches; a void one is played again
 _RUN: Final = (sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run")
 
 
@@ -92,7 +94,7 @@ async def run_demo(
     this = asyncio.current_task()
     assert this is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # Ctrl-C does so by itself
-    with open_arena("127.0.0.1:0", database, ladders, log) as opened:
+    with open_arena("127.0.0.1:0", database, ladders, log) as opened, rarely_collected():
         address = await opened.arena.start()
         try:
             with Children(folder / "bots") as children:
@@ -114,6 +116,8 @@ async def _watch(
     most = max(rules.usual_seats for rules in GAMES.values())
     while not opened.lobby.is_complete:
         progress({ladder.name: ladder.matches for ladder in opened.store.ladders()})
+        if (voids := sum(opened.lobby.counts.matches_void.values())) > MOST_VOID:
+            raise CutpurseError(f"{voids} matches are void by a fault of the server; its log says what it is")
         if ended := children.ended():
             name, code = next(iter(ended.items()))
             if bots - len(ended) < most:

@@ -13,9 +13,21 @@ from google.protobuf import any_pb2, duration_pb2
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.v1 import arena_pb2
+from cutpurse.server.invariants import ReasonUnknown
 
-__all__ = ["DOMAIN", "LEFT", "AddressError", "CannotListen", "Ending", "Refused", "ending", "incident", "legible"]
+__all__ = [
+    "DOMAIN",
+    "LEFT",
+    "OVERTAKEN",
+    "REASONS",
+    "AddressError",
+    "CannotListen",
+    "Ending",
+    "Refused",
+    "ending",
+    "incident",
+    "legible",
+]
 
 DOMAIN: Final = "cutpurse"
 
@@ -35,7 +47,11 @@ _REASONS: Final[dict[str, tuple[int, float | None]]] = {
     "STORAGE": (code_pb2.UNAVAILABLE, 5.0),
     "INCIDENT": (code_pb2.INTERNAL, 1.0),
     "SETTINGS": (code_pb2.INVALID_ARGUMENT, None),
+    "TOKEN_INVALID": (code_pb2.UNAUTHENTICATED, None),
+    "TOKEN_SCOPE": (code_pb2.PERMISSION_DENIED, None),
 }
+
+REASONS: Final = tuple(_REASONS)
 
 
 class AddressError(UsageError):
@@ -48,12 +64,19 @@ class CannotListen(CutpurseError):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ends.  code: of gRPC; reason: a name of ErrorReason without its prefix, empty if all is well."""
+    """How a call ends.  code: of gRPC; reason: a name of ErrorReason without its prefix, empty if all is well.
+
+    Raises ReasonUnknown for a reason that the protocol does not have, or has with another code.
+    """
 
     code: int
     reason: str
     text: str
     retry_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.reason and _REASONS.get(self.reason, (None, None))[0] != self.code:
+            raise ReasonUnknown
 
     def status(self) -> status_pb2.Status:
         """As google.rpc.Status, with ErrorInfo and, where waiting helps, RetryInfo."""
@@ -76,6 +99,10 @@ class Ending:
 
 LEFT: Final = Ending(code_pb2.OK, "", "")
 
+# Whoever has the secret opened another stream. If that was an attempt given up long ago, whose Hello came late, the
+# bot is at this end: so it may come back.
+OVERTAKEN: Final = Ending(code_pb2.UNAVAILABLE, "", "another stream of this session was opened")
+
 
 class Refused(Exception):
     """A call is not let in; never shown as it is, `ending` is."""
@@ -86,8 +113,12 @@ class Refused(Exception):
 
 
 def ending(reason: str, text: str, retry_s: float | None = None) -> Ending:
-    """The end of a call for a reason of the table, whose delay is used unless another is given."""
-    assert arena_pb2.ErrorReason.Value(f"ERROR_REASON_{reason}")
+    """The end of a call for a reason of the table, whose delay is used unless another is given.
+
+    Raises ReasonUnknown for a reason that is not there.
+    """
+    if reason not in _REASONS:
+        raise ReasonUnknown
     code, usual = _REASONS[reason]
     return Ending(code, reason, text, usual if retry_s is None else retry_s)
 

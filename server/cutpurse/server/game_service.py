@@ -12,9 +12,10 @@ from google.protobuf.message import DecodeError
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
+from cutpurse.server.entrance import Context
 from cutpurse.server.errors import Refused, ending, incident, legible
 from cutpurse.server.logs import Logger, places
-from cutpurse.server.service import Context, abort
+from cutpurse.server.service import abort
 from cutpurse.v1 import game_pb2
 
 __all__ = ["GAME", "GameService"]

@@ -14,13 +14,13 @@ from typing import Final
 from cutpurse.games import GAMES
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.limits import Limits
+from cutpurse.server.owners import Grant
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
 
 PROTOCOL: Final = (1, 0)
-OWNER: Final = "local"  # of every bot, while there are no tokens
 FEATURES: Final = frozenset({"agenda"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
 
@@ -30,6 +30,7 @@ class Introduction:
     """A bot as it has introduced itself, every field checked."""
 
     identity: Identity
+    token: str  # the name of the token that it came with; empty where none is asked for
     sdk: str  # legible
     minor: int  # of the protocol, as both sides speak it
     max_tables: int
@@ -45,8 +46,10 @@ class Introduction:
         return ladders is not None and (not ladders or ladder in ladders)
 
 
-def introduction(hello: arena_pb2.Hello, offered: Mapping[str, Sequence[str]], limits: Limits) -> Introduction:
-    """What a Hello says.  offered: the ladders of each game of this server.
+def introduction(
+    hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: Limits
+) -> Introduction:
+    """What a Hello says, of a bot whose owner is known.  offered: the ladders of each game of this server.
 
     Raises Refused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
     """
@@ -66,7 +69,8 @@ def introduction(hello: arena_pb2.Hello, offered: Mapping[str, Sequence[str]], l
                 "the first a letter or digit",
             )
     return Introduction(
-        identity=Identity(OWNER, hello.bot, version),
+        identity=Identity(grant.owner, hello.bot, version),
+        token=grant.token,
         sdk=legible(hello.sdk, 80),
         minor=min(minor, hello.protocol_minor),
         max_tables=min(hello.max_tables or limits.usual_tables, limits.most_tables),
@@ -98,5 +102,5 @@ def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequenc
                 )
         if game.game in wanted:
             raise Refused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
-        wanted[game.game] = tuple(game.ladders)
+        wanted[game.game] = tuple(dict.fromkeys(game.ladders))  # a session keeps them: each once, however often named
     return wanted

@@ -12,23 +12,31 @@ import secrets
 import signal
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from importlib.metadata import version
-from typing import Final
+from typing import Final, Literal, TypeVar
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from cutpurse.server.address import checked, is_taken
+from cutpurse.server.certificate import Certificate
+from cutpurse.server.counts import Counts
+from cutpurse.server.entrance import Entrance
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.game_service import GAME, GameService
+from cutpurse.server.garbage import rarely_collected
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.matches import Matches
 from cutpurse.server.options import grpc_options
+from cutpurse.server.owners import Guard, OpenGuard
 from cutpurse.server.pulse import EVERY_S, Pulse
 from cutpurse.server.service import ARENA, ArenaService
+from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
+from cutpurse.server.token_service import TOKENS, TokenRegistry, TokenService
 
 __all__ = ["Arena", "serve"]
 
@@ -38,6 +46,8 @@ _LONG_S: Final = 0.25  # a stall of the server that its operator should hear of
 _LEAST_S: Final = 0.001  # between two looks, whatever is due
 _AGAIN_S: Final = 1.0  # after a fault
 _LOOK_S: Final = 0.020  # between looks at whether everything is over, while stopping
+
+Told = TypeVar("Told")
 
 
 class Arena:
@@ -51,61 +61,134 @@ class Arena:
         *,
         limits: Limits | None = None,
         entropy: Callable[[int], bytes] = secrets.token_bytes,
+        counts: Counts | None = None,
+        guard: Guard | None = None,
+        tokens: TokenRegistry | None = None,
+        certificate: Certificate | None = None,
+        insecure: bool = False,
     ) -> None:
-        """Raises AddressError for an address that is none, or that other machines could reach."""
-        self._address = checked(address)
+        """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
+
+        certificate: speak TLS. insecure: do not, even where other machines can reach the address.
+        Raises AddressError for an address that is none, or that other machines could reach without TLS.
+        """
+        self.counts = counts or Counts()
+        self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
+        self._address = checked(address, may_be_reached=certificate is not None or insecure)
+        self._certificate = certificate
+        self._tokens = tokens
         self._matches = matches
         self._limits = limits or Limits()
         self._entropy = entropy
+        self._guard = guard or OpenGuard()
         self._log = log
         self._is_stopping = False
         self._is_hurried = False
         self._is_storing = True
 
     async def start(self) -> str:
-        """Listen.  Returns the address as bots dial it.  Raises CannotListen."""
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
-        now = self._loop.time()
-        self._pulse = Pulse(self._credit, now)
-        server = f"cutpurse {version('cutpurse')}"
-        self.sessions = Sessions(self._matches, self._limits, server, self._entropy)
-        self._arena = ArenaService(
-            self.sessions,
-            self._log,
-            alive=self._pulse.beat,
-            moved=self._wake,
-            incident_number=self._incident_number,
-        )
+        """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
+        self._assemble(asyncio.get_running_loop())
         games = GameService(self._matches.ladders(), self._log, incident_number=self._incident_number)
         self._server = grpc.aio.server(
             options=grpc_options(self._limits), maximum_concurrent_rpcs=2 * self._limits.most_streams
         )
         self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
+        services = [ARENA, GAME]
+        if self._tokens is not None:
+            tokens = TokenService(
+                self._tokens,
+                self._entrance,
+                self._log,
+                is_good=self._guard.is_good,
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((tokens.handler(),))
+            services.append(TOKENS)
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection((ARENA, GAME, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
+        reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         bound = self._listen()
         await self._server.start()
-        for service in (ARENA, GAME):
+        for service in services:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        self._begin()
+        self.stage = "open"
+        self._log.info("listening", address=bound)
+        return bound
+
+    def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
+        """What knows no port: the sessions, their streams, and the watch over stalls."""
+        self._loop = loop
+        self._thread = threading.get_ident()
+        self.pulse = Pulse(self._credit, loop.time())
+        server = f"cutpurse {version('cutpurse')}"
+        self.sessions = Sessions(
+            self._matches,
+            self._limits,
+            server,
+            self._entropy,
+            self.counts,
+            is_good=self._guard.is_good,
+            broke=self._session_broke,
+        )
+        self._entrance = Entrance(self._guard, self._log, self.counts)
+        self._arena = ArenaService(
+            self.sessions,
+            self._log,
+            entrance=self._entrance,
+            alive=self.pulse.beat,
+            moved=self._wake,
+            incident_number=self._incident_number,
+        )
+
+    def _begin(self) -> None:
+        """Time passes, for the matches and for the sessions."""
         self._timer: asyncio.TimerHandle | None = None
         self._is_woken = False
         self._matches.wake = self._wake
         self._beat()
         self._wake()
-        self._log.info("listening", address=bound)
-        return bound
 
     @property
     def streams(self) -> int:
         """Calls of Play that gRPC has not finished."""
         return self._arena.streams
 
+    # -- for other threads
+    @property
+    def silent_s(self) -> float:
+        """For how long nothing was heard of the event loop; 0.0 unless it runs."""
+        is_running = self.stage in ("open", "draining")
+        return max(0.0, self._loop.time() - self.pulse.alive_at) if is_running else 0.0
+
+    def ask(self, question: Callable[[], Told]) -> Future[Told]:
+        """Have something called on the event loop, as soon as it can.  Fails unless it runs."""
+        answer: Future[Told] = Future()
+
+        def tell() -> None:
+            if answer.set_running_or_notify_cancel():
+                self.pulse.beat(self._loop.time())
+                try:
+                    answer.set_result(question())
+                except Exception as problem:
+                    answer.set_exception(problem)
+
+        if self.stage == "starting":
+            answer.set_exception(RuntimeError("the event loop does not run yet"))
+            return answer
+        try:
+            self._loop.call_soon_threadsafe(tell)
+        except RuntimeError as problem:  # the loop is closed
+            answer.set_exception(problem)
+        return answer
+
+    # -- the end
     async def stop(self, drain_s: float = 0.0) -> None:
         """Stop: no new matches, open ones go on for so long, what is open then is void by the server."""
         loop, matches = self._loop, self._matches
         now = loop.time()
+        self.stage = "draining"
         self._log.info("draining", seconds=drain_s)
         await self._health.enter_graceful_shutdown()
         matches.drain(now)
@@ -120,6 +203,7 @@ class Arena:
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()
+        self.stage = "stopped"
         self._log.info("stopped")
 
     def hurry(self) -> None:
@@ -134,12 +218,18 @@ class Arena:
         if is_taken(self._address):
             raise CannotListen(f"another program listens on {self._address}; stop it, or choose another address")
         try:
-            port = self._server.add_insecure_port(self._address)
+            if self._certificate is None:
+                port = self._server.add_insecure_port(self._address)
+            else:
+                port = self._server.add_secure_port(self._address, self._certificate.credentials())
         except RuntimeError:  # gRPC says which system call failed, not why
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
-        return self._address if self._address.startswith("unix:") else f"{self._address.rpartition(':')[0]}:{port}"
+        if self._address.startswith("unix:"):
+            return self._address
+        bound = f"{self._address.rpartition(':')[0]}:{port}"
+        return bound if self._certificate is None else f"https://{bound}"
 
     # -- time
     def _wake(self) -> None:
@@ -155,7 +245,7 @@ class Arena:
         """Let time pass for the matches if they are due, and be there when they are next."""
         self._is_woken = False
         now = self._loop.time()
-        self._pulse.beat(now)
+        self.pulse.beat(now)
         at = self._tick(now)
         timer = self._timer
         if at is None or self._is_stopping:
@@ -186,22 +276,34 @@ class Arena:
             if not self._is_storing:
                 self.sessions.tell("STORAGE", "results cannot be stored now; no match is started until they can")
 
+    def _session_broke(self, problem: Exception, session: Session) -> str:
+        """Note that an invariant is broken in a session.  Returns the number of the incident."""
+        number = self._incident_number()
+        facts = {"incident": number, "error": type(problem).__name__, "places": places(problem)}
+        self._log.error("session broke", session=session.id, **facts)
+        return number
+
     def _ring(self) -> None:
         self._timer = None
         self._look()
 
     def _beat(self) -> None:
         now = self._loop.time()
-        self._pulse.beat(now)
+        self.pulse.ring(now)
+        if self._guard.look(now):
+            self.sessions.check_tokens(now)
         self.sessions.tick(now)
-        self._beating = self._loop.call_later(EVERY_S, self._beat)
+        self._beating = self._loop.call_at(now + EVERY_S, self._beat)
 
     def _credit(self, seconds: float) -> None:
         tell = self._log.warning if seconds >= _LONG_S else self._log.debug
         tell("stood still", seconds=round(seconds, 3))
         self._matches.credit(seconds)
+        self.sessions.credit(seconds)
+        self._arena.credit(seconds)
 
     def _incident_number(self) -> str:
+        self.counts.incidents += 1
         return self._entropy(4).hex()
 
 
@@ -215,15 +317,17 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signals.put_nowait, None)
     try:
-        listening(await arena.start())
-        await signals.get()
-        stopping = loop.create_task(arena.stop(drain_s))
-        again = loop.create_task(signals.get())
-        await asyncio.wait((stopping, again), return_when=asyncio.FIRST_COMPLETED)
-        if not stopping.done():
-            arena.hurry()
-        await stopping
-        again.cancel()
+        address = await arena.start()
+        with rarely_collected():
+            listening(address)
+            await signals.get()
+            stopping = loop.create_task(arena.stop(drain_s))
+            again = loop.create_task(signals.get())
+            await asyncio.wait((stopping, again), return_when=asyncio.FIRST_COMPLETED)
+            if not stopping.done():
+                arena.hurry()
+            await stopping
+            again.cancel()
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)

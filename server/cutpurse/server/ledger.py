@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from datetime import datetime
 from typing import Final
 
+from cutpurse.leaderboard import errors
 from cutpurse.leaderboard import results as leaderboard
-from cutpurse.leaderboard.errors import LeaderboardError, Refused
+from cutpurse.leaderboard.errors import LeaderboardError, Refused, Unsure
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.results import FinishedMatch, Identity, NotTaken, StoreDown
+from cutpurse.server.results import FinishedMatch, Identity, LedgerBroken, NotTaken, StoreDown, StoreUnsure
 
 __all__ = ["Ledger"]
 
@@ -71,7 +73,7 @@ class Ledger:
             decisions=result.decisions,
             seats=tuple(
                 leaderboard.SeatResult(
-                    version=self._version(seat.player),
+                    version=self._version(seat.player, result.started),
                     place=None if is_void else seat.place,
                     score=None if is_void else seat.score,
                     end_cause=seat.end_cause.value,
@@ -85,10 +87,10 @@ class Ledger:
             void_cause=result.void.value if result.void is not None else None,
         )
 
-    def _version(self, player: Identity) -> int:
+    def _version(self, player: Identity, seen: datetime) -> int:
         known = self._versions.get(player)
         if known is None:
-            known = self._store.ensure_version(*player)
+            known = self._store.ensure_version(*player, created=seen)
             if len(self._versions) >= MOST_KNOWN:
                 self._versions.clear()
             self._versions[player] = known
@@ -106,6 +108,10 @@ def _settle(answer: Future[None], done: Future[leaderboard.Stored]) -> None:
 def _translated_problem(problem: BaseException) -> BaseException:
     if isinstance(problem, Refused):
         return NotTaken(str(problem))
+    if isinstance(problem, Unsure):
+        return StoreUnsure(str(problem))
+    if isinstance(problem, errors.LedgerBroken):
+        return LedgerBroken(str(problem))
     if isinstance(problem, LeaderboardError):
         return StoreDown(str(problem))
     return NotTaken("the match cannot be written down").with_traceback(problem.__traceback__)

@@ -22,13 +22,17 @@ class Limits:
     most_tables: int = 64
     most_bytes: int = 65_536  # of an envelope from a bot; gRPC itself refuses more
     envelope_bytes: int = 524_288  # after so many, what is ready waits for the next envelope to the bot
-    envelopes_per_second: int = 200  # that nobody asked for; see `Paced`
+    envelopes_per_second: int = 200  # that nobody asked for, and answers that are refused; see `Paced`
     envelopes_at_once: int = 400  # of those
     most_unread: int = 1_024  # refusals that a bot has not taken
     strikes: int = 3  # bad messages that end a stream
     most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
     streams_per_connection: int = 16
     most_sessions: int = 16_384  # also those whose streams were lost
+    handshake_s: float = 5.0  # from a connection to the first frames of HTTP/2 on it
+    idle_s: float = 60.0  # that a connection may be without a call
+    keepalive_s: float = 20.0  # without a word from the peer, after which it is asked whether it is there
+    keepalive_timeout_s: float = 10.0  # for its answer
     connection_age_s: float = 1_800.0  # then a connection is ended, and its bots resume
     connection_age_grace_s: float = 30.0
 
@@ -57,4 +61,9 @@ class Paced:
                 self._left = min(self._most, self._left + (now - self._then) * self._rate)
             self._then = now
         self._left -= 1
+        return self.wait_s
+
+    @property
+    def wait_s(self) -> float:
+        """For how many seconds the next should not be read."""
         return -self._left / self._rate if self._left < 0 else 0.0

@@ -17,8 +17,10 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import Outcome, OutcomeKind
-from cutpurse.sdk.wire.parts import field, uints, varint
-from cutpurse.server.errors import LEFT, Ending, ending, incident, legible
+from cutpurse.sdk.wire.parts import Frames, field, uints, varint
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import LEFT, REASONS, Ending, ending, incident, legible
+from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
 from cutpurse.server.limits import Limits, Paced
 from cutpurse.server.session import Place, Session
 from cutpurse.v1 import arena_pb2
@@ -30,7 +32,7 @@ _WELCOME: Final = 2
 _ACCEPTED: Final = 3
 _REFUSALS: Final = 4
 _STARTS: Final = 5
-_DECISIONS: Final = 6
+_DECISIONS: Final = Frames(6)
 _ENDS: Final = 7
 _DRAIN: Final = 8
 _PROBLEMS: Final = 9
@@ -54,20 +56,30 @@ _UNKNOWN: Final = Outcome(OutcomeKind.UNKNOWN_DECISION)
 class Link:
     """One stream of a session.
 
-    wake is called when `next_envelope` or `closed` should be looked at; it may be called too often. closed is how the
-    stream must end, None while it goes on.
+    wake is called when `next_envelope` or `closed` should be looked at; it may be called too often. What was received
+    can make `next_event_at` sooner without a wake. closed is how the stream must end, None while it goes on.
+
+    `receive` and `next_envelope` raise SeatTaken if the session has another link and this one was not closed.
     """
 
     def __init__(
-        self, session: Session, limits: Limits, welcome: arena_pb2.Welcome, wake: Callable[[], None], now: float
+        self,
+        session: Session,
+        limits: Limits,
+        welcome: arena_pb2.Welcome,
+        wake: Callable[[], None],
+        now: float,
+        counts: Counts | None = None,
     ) -> None:
         self.session = session
         self.wake = wake
         self.closed: Ending | None = None
         self._limits = limits
+        self._counts = counts or Counts()
         self._paced = Paced(limits.envelopes_per_second, limits.envelopes_at_once, now)
         self._sent = 0  # the number of the last envelope to the bot
         self._sent_at = now
+        self._stalled_s = 0.0  # since then, by the server's own fault
         self._is_unread = False  # that envelope has not been acknowledged
         self._is_unwritten = False  # nor even taken by the stream
         self._ends: list[int] = []  # tables whose ends it told
@@ -80,13 +92,22 @@ class Link:
         self._parting = LEFT if session.leaving else None  # how the stream ends when all tables are over
         self._strikes_left = limits.strikes
         session.connect(self)
+        self._counts.connected += 1
+
+    @property
+    def refusals(self) -> int:
+        """Refusals that wait for the next envelope."""
+        return len(self._refusals)
 
     # -- from the bot
     def receive(self, envelope: bytes, now: float) -> float:
         """Take an envelope that was read at this moment.  Returns for how many seconds nothing more should be read."""
+        self._counts.envelopes_in += 1
         pause = self._paced.take(now)
         if self.closed is not None:
             return pause
+        if self.session.link is not self:
+            raise SeatTaken
         try:
             request = arena_pb2.PlayRequest.FromString(envelope)
         except DecodeError:
@@ -101,7 +122,7 @@ class Link:
             if self._is_unread and request.received == self._sent:
                 self._acknowledged()
             self.take(request, now)
-        return pause
+        return self._paced.wait_s
 
     def take(self, request: arena_pb2.PlayRequest, now: float) -> None:
         """Take what an envelope says about tables, also the first of the stream."""
@@ -123,12 +144,14 @@ class Link:
 
     def _acknowledged(self) -> None:
         self._is_unread = False
+        if not self.session.is_met:
+            self.session.met()
         if self._ends:
             self.session.end_heard(self._ends)
             self._ends = []
 
     def _take_answers(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        places, accepted = self.session.places, self._accepted
+        places, accepted, counts = self.session.places, self._accepted, self._counts
         for answer in request.answers:
             table = answer.table
             place = places.get(table)
@@ -141,6 +164,7 @@ class Link:
                 if not accepted:
                     self._accepted_at = now
                 accepted.append(table)
+                counts.accepted += 1
             elif not self._refuse(table, answer.decision, outcome, now):
                 return
 
@@ -156,6 +180,7 @@ class Link:
                 if not self._accepted:
                     self._accepted_at = now
                 self._accepted.append(table)
+                self._counts.accepted += 1
             elif not self._refuse(table, given_up.decision, outcome, now):
                 return
 
@@ -168,6 +193,8 @@ class Link:
         if len(self._refusals) >= self._limits.most_unread:
             self.strike(f"{self._limits.most_unread} refused answers are unread; read and acknowledge envelopes", now)
             return False
+        self._counts.refused[outcome.kind.value] += 1
+        self._paced.take(now)  # one envelope may hold thousands, and each costs as much as an envelope
         refusal = arena_pb2.Refusal(
             table=table,
             decision=decision,
@@ -188,6 +215,11 @@ class Link:
             self._parting = LEFT
 
     # -- to the bot
+    def ready(self) -> None:
+        """A table of the session has something new to tell: wanted at once, unless an envelope is unread."""
+        if not self._is_unread:  # else its acknowledgement wakes
+            self.wake()
+
     def next_envelope(self, now: float) -> bytes | None:
         """The envelope to send at this moment, if there is one; to be given to the stream at once.
 
@@ -196,6 +228,8 @@ class Link:
         if self.closed is not None or self._is_unread:
             return None
         session = self.session
+        if session.link is not self:
+            raise SeatTaken
         parts: list[bytes] = []
         if self._welcome:
             parts.append(field(_WELCOME, self._welcome))
@@ -213,7 +247,8 @@ class Link:
         self._refusals.clear()
         self._problems.clear()
         self._sent += 1
-        self._sent_at = now
+        self._counts.envelopes_out += 1
+        self._sent_at, self._stalled_s = now, 0.0
         self._is_unread = self._is_unwritten = True
         if freed:
             session.tables_freed()
@@ -254,10 +289,9 @@ class Link:
                 parts.append(started)
             decision = seat.decision(now)
             if decision is not None:
-                asked = field(_DECISIONS, decision)
-                room -= len(asked)
+                room -= len(decision)
                 decisions += 1
-                parts.append(asked)
+                parts += (_DECISIONS[len(decision)], decision)
                 continue
             ends += self._tell_end(parts, place)
         if told < len(ready):
@@ -280,7 +314,12 @@ class Link:
         return True
 
     def tell(self, reason: str, text: str, table: int = 0, strikes_left: int = 0) -> None:
-        """Tell the bot of trouble; the stream goes on.  reason: a name of ErrorReason without its prefix."""
+        """Tell the bot of trouble; the stream goes on.  reason: a name of ErrorReason without its prefix.
+
+        Raises ReasonUnknown for any other.
+        """
+        if reason not in REASONS:
+            raise ReasonUnknown
         problem = arena_pb2.Problem(
             reason=arena_pb2.ErrorReason.Value(f"ERROR_REASON_{reason}"),
             table=table,
@@ -290,6 +329,7 @@ class Link:
         body = field(_PROBLEMS, problem.SerializeToString())
         if len(self._problems) < _MOST_PROBLEMS and body not in self._problems:
             self._problems.append(body)
+            self._counts.problems[reason] += 1
             self.wake()
 
     def drain(self, time_left_ms: int, reconnect_after_ms: int) -> None:
@@ -300,6 +340,11 @@ class Link:
         if self._parting is None:
             self._parting = ending("DRAINING", "the server is stopping", reconnect_after_ms / 1_000)
         self.wake()
+
+    def check_queues(self) -> None:
+        """What waits for this bot is no more than may wait.  Raises QueueOver."""
+        within(len(self._refusals), self._limits.most_unread)
+        within(len(self._problems), _MOST_PROBLEMS)
 
     # -- time, and the end
     def next_event_at(self) -> float | None:
@@ -317,10 +362,15 @@ class Link:
             what = "acknowledged" if self._is_unread else "read"  # who acknowledges unread is guessing its number
             self.close(ending("SILENT", f"envelope {self._sent} was not {what} for {seconds:g} s"), now)
 
+    def credit(self, seconds: float) -> None:
+        """The server itself stood still for so long: the bot may take that much longer."""
+        self._stalled_s += seconds
+
     def close(self, ending: Ending, now: float) -> None:
         """The stream is to end; the first word counts. The session is without a stream from this moment on."""
         if self.closed is None:
             self.closed = ending
+            self._counts.connected -= 1
             self.session.disconnect(self, now)
             self.wake()
 
@@ -329,7 +379,7 @@ class Link:
         self.close(LEFT, now)
 
     def _silent_at(self) -> float:
-        return self._sent_at + 2 * self._limits.heartbeat_ms / 1_000
+        return self._sent_at + 2 * self._limits.heartbeat_ms / 1_000 + self._stalled_s
 
     def _go_on(self, now: float) -> None:
         """After an envelope: is there something to send, or is the stream at its end?"""
@@ -340,8 +390,6 @@ class Link:
             self.wake()
         elif self._parting is not None and not session.places:
             self.close(self._parting, now)
-        elif self._accepted:
-            self.wake()
 
 
 def _told(table: int, decision: int, outcome: Outcome) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 import traceback
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, Final, TextIO
 
@@ -20,6 +22,12 @@ __all__ = ["LEVELS", "Logger", "logger", "places", "take_others"]
 Logger = structlog.typing.FilteringBoundLogger
 
 LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+_MOST: Final = 10  # lines of one sort that a library may log in `_WITHIN_S`: callers could have it log without end
+_WITHIN_S: Final = 60.0
+# What gRPC logs as its own error though a caller sent bytes that are no text, or was gone before he was answered.
+_CALLERS: Final = ("grpc._cython.cygrpc", ("UnicodeDecodeError", "ExecuteBatchError"))
 
 
 def logger(stream: TextIO, level: str = "info") -> Logger:
@@ -44,7 +52,10 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
 
 
 def take_others(log: Logger) -> None:
-    """Send what gRPC and asyncio log in this process, from warnings on, to this log, and nowhere else."""
+    """Send what gRPC and asyncio log in this process, from warnings on, to this log, and nowhere else.
+
+    Of one sort, ten lines a minute; the next one says how many were left out.
+    """
     logging.basicConfig(handlers=[_Others(log)], level=logging.WARNING, force=True)
 
 
@@ -57,16 +68,30 @@ def places(problem: BaseException) -> list[str]:
 class _Others(logging.Handler):
     """What libraries log, as lines of ours: of each its first, as asyncio puts an exception's text into others."""
 
-    def __init__(self, log: Logger) -> None:
+    def __init__(self, log: Logger, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._log = log
+        self._clock = clock
+        self._told: dict[tuple[str, str], tuple[float, int]] = {}  # by library and error: since when, how many
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, Any] = {"library": record.name}
+        level, error = record.levelno, ""
         if record.exc_info is not None and record.exc_info[1] is not None:
-            facts |= {"error": type(record.exc_info[1]).__name__, "places": places(record.exc_info[1])}
-        said = record.getMessage().splitlines()
-        self._log.log(record.levelno, said[0] if said else "", **facts)
+            error = type(record.exc_info[1]).__name__
+            facts |= {"error": error, "places": places(record.exc_info[1])}
+        library, errors = _CALLERS
+        if record.name == library and error in errors:
+            level = logging.WARNING
+        since, told = self._told.get((record.name, error), (self._clock(), 0))
+        if self._clock() - since >= _WITHIN_S:
+            if told > _MOST:
+                facts["left_out"] = told - _MOST
+            since, told = self._clock(), 0
+        self._told[record.name, error] = (since, told + 1)
+        if told < _MOST:
+            said = record.getMessage().splitlines()
+            self._log.log(level, said[0] if said else "", **facts)
 
 
 def _one_line(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:

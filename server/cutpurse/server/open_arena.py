@@ -1,7 +1,7 @@
-"""An open arena, put together: a database, its ladders, a lobby and the address where bots dial in.
+"""An arena, put together: a database, its ladders, a lobby and the address where bots dial in.
 
-Open: whoever reaches it plays under the name that he says, so it listens on this machine only. This module knows no
-command line.
+It is open as long as its database never had a token: whoever reaches it plays under the name that he says, so it
+listens on this machine only. Else it asks for tokens. This module knows no command line.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.address import checked
+from cutpurse.server.address import checked, is_local
+from cutpurse.server.certificate import Certificate
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import AddressError
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
+from cutpurse.server.owners import OpenGuard, TokenGuard
 
 __all__ = ["OpenArena", "open_arena"]
 
@@ -32,22 +36,55 @@ class OpenArena:
     arena: Arena
     lobby: Lobby
     store: Store
+    asks_for_tokens: bool
 
 
 @contextmanager
 def open_arena(
-    address: str, database: Path, ladders: Sequence[Ladder], log: Logger, limits: Limits | None = None
+    address: str,
+    database: Path,
+    ladders: Sequence[Ladder],
+    log: Logger,
+    limits: Limits | None = None,
+    *,
+    certificate: Certificate | None = None,
+    insecure: bool = False,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
-    Raises AddressError for an address that other machines could reach, StoreError for a database that cannot be used,
-    Refused for a ladder that was another one before.
+    certificate, insecure: as `Arena` has them. Raises AddressError for an address that other machines could reach
+    without TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that
+    was another one before.
     """
-    checked(address)  # before there is a database
+    checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
+    counts = Counts()
     with Store(database) as store:
+        asks = store.has_tokens()
+        if not asks and not is_local(address):
+            raise AddressError(
+                f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
+                f"Make one first: cutpurse token create OWNER --db {database}"
+            )
         ledger = Ledger(store, ladders)
+        guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         try:
-            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log)
-            yield OpenArena(Arena(address, lobby, log=log, limits=limits), lobby, store)
+            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
+            arena = Arena(
+                address,
+                lobby,
+                log=log,
+                limits=limits,
+                counts=counts,
+                guard=guard,
+                tokens=store if asks else None,
+                certificate=certificate,
+                insecure=insecure,
+            )
+            yield OpenArena(arena, lobby, store, asks)
         finally:
+            guard.close()
             ledger.close()
+
+
+def _utc() -> datetime:
+    return datetime.now(UTC)

@@ -28,20 +28,26 @@ def grpc_options(limits: Limits) -> list[tuple[str, int]]:
         ("grpc.max_metadata_size", 4_096),
         ("grpc.absolute_max_metadata_size", 8_192),
         # Who connects and says nothing. The default is two minutes.
-        ("grpc.server_handshake_timeout_ms", 5_000),
+        ("grpc.server_handshake_timeout_ms", _ms(limits.handshake_s)),
+        # Who does not acknowledge our settings: until then the limits of metadata do not hold.
+        ("grpc.http2.settings_timeout", _ms(limits.handshake_s)),
         # A peer that is gone without a word is noticed in half a minute. Without the undocumented third option it would
         # take a minute longer. Decisions never wait for it: they have clocks.
-        ("grpc.keepalive_time_ms", 20_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.http2.ping_timeout_ms", 10_000),
+        ("grpc.keepalive_time_ms", _ms(limits.keepalive_s)),
+        ("grpc.keepalive_timeout_ms", _ms(limits.keepalive_timeout_s)),
+        ("grpc.http2.ping_timeout_ms", _ms(limits.keepalive_timeout_s)),
         # A bot may ping every ten seconds; one that pings more often is cut off after two strikes.
         ("grpc.http2.min_ping_interval_without_data_ms", 9_000),
         ("grpc.http2.max_ping_strikes", 2),
         # A connection without a call.
-        ("grpc.max_connection_idle_ms", 60_000),
+        ("grpc.max_connection_idle_ms", _ms(limits.idle_s)),
         # The only way to be rid of a stream whose bot never reads, as even ending it waits for the bot. Bots resume.
-        ("grpc.max_connection_age_ms", round(limits.connection_age_s * 1_000)),
-        ("grpc.max_connection_age_grace_ms", round(limits.connection_age_grace_s * 1_000)),
+        ("grpc.max_connection_age_ms", _ms(limits.connection_age_s)),
+        ("grpc.max_connection_age_grace_ms", _ms(limits.connection_age_grace_s)),
         # Shows the sockets of others.
         ("grpc.enable_channelz", 0),
     ]
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1_000)

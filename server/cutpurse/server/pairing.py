@@ -2,7 +2,8 @@
 
 The rules, in this order:
 
-* A bot sits at a table once, in whichever of its versions.
+* An owner has one bot at a table, in one of its versions. Where bots come without tokens, so that nobody in particular
+  owns them, a bot sits at a table once.
 * On a ladder those who have played least of it are next. Of the ladders that can be played it is the turn of the one in
   which its next players are furthest behind, for each is to play all its ladders equally often; then of the one with
   the fewest matches. Chance decides between equals.
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from cutpurse.engine.chance import Chance
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import Identity
 
@@ -63,7 +65,7 @@ class _Entry:
     """One bot on one ladder."""
 
     player: Plays
-    name: tuple[str, str]  # owner and bot: whoever has the same is the same bot
+    side: tuple[str, ...]  # whoever has the same does not sit at the same table
     matches: int
     seats: list[int]  # matches on each seat
     behind: int = 0  # what it would have to play here to have played all ladders equally often, in shares of a match
@@ -114,7 +116,7 @@ class Pairing:
             ladder = books.ladder
             if player.plays(ladder.game, ladder.name):
                 identity = player.identity
-                entry = books.gone.pop(identity, None) or _Entry(player, identity[:2], 0, [0] * ladder.seats)
+                entry = books.gone.pop(identity, None) or _Entry(player, _side(identity), 0, [0] * ladder.seats)
                 entry.player = player
                 entry.matches = max(entry.matches, min((one.matches for one in books.entries.values()), default=0))
                 books.entries[player] = entry
@@ -218,9 +220,9 @@ class Pairing:
             return None
         order = list(range(len(free)))
         self._chance.shuffle(order)  # equals are in any order
-        chosen: dict[tuple[str, str], _Entry] = {}
+        chosen: dict[tuple[str, ...], _Entry] = {}
         for entry in sorted((free[at] for at in order), key=lambda entry: entry.matches):
-            chosen.setdefault(entry.name, entry)
+            chosen.setdefault(entry.side, entry)
             if len(chosen) == books.ladder.seats:
                 return list(chosen.values())
         return None
@@ -234,7 +236,7 @@ class Pairing:
         names = set()
         for player, entry in books.entries.items():
             if player in self._free or self._seated[player]:
-                names.add(entry.name)
+                names.add(entry.side)
                 if len(names) == wanted:
                     return True
         return False
@@ -242,7 +244,7 @@ class Pairing:
     def _is_mixed(self, books: _Books, free: list[_Entry], now: float) -> bool:
         """Whether one more bot is free than is needed, or there is none, or it was waited for long enough."""
         more = books.ladder.seats + 1
-        if len({entry.name for entry in free}) >= more or not self._could_play(books, more):
+        if len({entry.side for entry in free}) >= more or not self._could_play(books, more):
             return True
         if books.waits_since is None:
             books.waits_since = now
@@ -265,6 +267,10 @@ class Pairing:
         books.matches += 1
         books.played += 1
         return Seating(books.ladder, tuple(entry.player for entry in seated))
+
+
+def _side(identity: Identity) -> tuple[str, ...]:
+    return identity[:2] if identity.owner == NOBODY else identity[:1]
 
 
 def _patience_s(books: _Books) -> float:

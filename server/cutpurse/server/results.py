@@ -14,16 +14,32 @@ from typing import NamedTuple, Protocol
 
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
+from cutpurse.leaderboard.tokens import NOBODY
 
-__all__ = ["Deal", "FinishedMatch", "Identity", "NotTaken", "ResultStore", "SeatResult", "StoreDown"]
+__all__ = [
+    "Deal",
+    "FinishedMatch",
+    "Identity",
+    "LedgerBroken",
+    "NotTaken",
+    "ResultStore",
+    "SeatResult",
+    "StoreDown",
+    "StoreUnsure",
+]
 
 
 class Identity(NamedTuple):
-    """Who plays. Another version is another entry in the rankings, and the same bot."""
+    """Who plays. Another version is another entry in the rankings, and the same bot; a name is its owner's own."""
 
     owner: str
     bot: str
     version: str
+
+    @property
+    def shown(self) -> str:
+        """As it is shown: "ann/sneak 1.0"; without an owner where nobody in particular is."""
+        return f"{self.bot} {self.version}" if self.owner == NOBODY else f"{self.owner}/{self.bot} {self.version}"
 
 
 class Deal(NamedTuple):
@@ -86,6 +102,14 @@ class StoreDown(Exception):
     """The store cannot be written to now. Says why, for whoever runs the server; quotes no result."""
 
 
+class StoreUnsure(Exception):
+    """The store cannot say whether the result was stored: it is to be offered again until it says so."""
+
+
+class LedgerBroken(StoreDown):
+    """An invariant: what is stored cannot be right. The store takes nothing any more, and is not to be asked again."""
+
+
 class NotTaken(Exception):
     """There is something wrong in a result: the store works, and will never take it. Says what, and quotes no card."""
 
@@ -97,5 +121,6 @@ class ResultStore(Protocol):
         """Store and rate a match, once. Done only when it would survive a crash; a repeat changes nothing.
 
         The future fails if nothing was stored: with NotTaken if that result never can be, with StoreDown if the same
-        may be tried again. It may be done on any thread. Does not raise, does not wait.
+        may be tried again. With StoreUnsure it fails if that is not known. It may be done on any thread. Does not
+        raise, does not wait.
         """

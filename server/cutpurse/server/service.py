@@ -16,19 +16,18 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
+from cutpurse.server.entrance import Context, Entrance
 from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.logs import Logger, places
+from cutpurse.server.owners import Grant, TokenRefused
 from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["ARENA", "ArenaService", "Context", "abort"]
+__all__ = ["ARENA", "ArenaService", "abort"]
 
 ARENA: Final = arena_pb2.DESCRIPTOR.services_by_name["ArenaService"].full_name
-
-# Raw bytes in both directions, and EOF, which gRPC's types do not know of.
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 async def abort(context: Context, how: Ending) -> NoReturn:
@@ -40,7 +39,8 @@ async def abort(context: Context, how: Ending) -> NoReturn:
 class ArenaService:
     """`ArenaService` of arena.proto.
 
-    alive is called with the moment of each read, before it is judged by the clock; moved whenever a stream has ended.
+    alive is called with each moment before anything is judged by it, and has `credit` called for a stall; moved is
+    called whenever a stream has ended.
     """
 
     def __init__(
@@ -48,17 +48,25 @@ class ArenaService:
         sessions: Sessions,
         log: Logger,
         *,
+        entrance: Entrance,
         alive: Callable[[float], object],
         moved: Callable[[], None],
         incident_number: Callable[[], str],
     ) -> None:
         self.sessions = sessions
         self.limits: Limits = sessions.limits
+        self.counts = sessions.counts
         self.log = log
         self.alive = alive
         self.incident_number = incident_number
+        self.stalled_s = 0.0  # that the server stood still, in all
         self.streams = 0  # calls that gRPC has not finished
+        self._entrance = entrance
         self._moved = moved
+
+    def credit(self, seconds: float) -> None:
+        """The server itself stood still for so long: a first envelope may take that much longer."""
+        self.stalled_s += seconds
 
     def handler(self) -> grpc.GenericRpcHandler:
         """To be added to a `grpc.aio.server`."""
@@ -71,10 +79,26 @@ class ArenaService:
         context.add_done_callback(self._done)  # type: ignore[arg-type]  # is typed as a generic class
         if self.streams > self.limits.most_streams:
             how = ending("STREAMS", f"there are {self.limits.most_streams} streams already; come back later")
+            self.counts.streams_refused[how.reason] += 1
         else:
-            how = await _Stream(self, context).run()
+            how = await self._play(context)
         if how is not LEFT:
             await abort(context, how)
+
+    async def _play(self, context: Context) -> Ending:
+        try:
+            grant = await self._entrance.enter(context, "play")
+        except TokenRefused as refused:
+            return refused.ending
+        except Exception as problem:  # gRPC would tell the caller its text
+            return self.broke(problem, self.log)
+        return await _Stream(self, context, grant).run()
+
+    def broke(self, problem: Exception, log: Logger) -> Ending:
+        """A fault of ours: the caller gets its number, the log the place in the code."""
+        number = self.incident_number()
+        log.error("stream broke", incident=number, error=type(problem).__name__, places=places(problem))
+        return incident(number)
 
     def _done(self, _context: object) -> None:
         self.streams -= 1
@@ -84,8 +108,9 @@ class ArenaService:
 class _Stream:
     """One call of Play, from its first envelope to its end."""
 
-    def __init__(self, service: ArenaService, context: Context) -> None:
+    def __init__(self, service: ArenaService, context: Context, grant: Grant) -> None:
         self._service = service
+        self._grant = grant
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._log = service.log
@@ -96,7 +121,11 @@ class _Stream:
 
     async def run(self) -> Ending:
         """Talk until the end, and say how to end."""
-        self._timer = self._loop.call_later(self._service.limits.hello_s, self._hello_is_late)
+        now = self._loop.time()
+        self._service.alive(now)
+        self._hello_by = now + self._service.limits.hello_s
+        self._stalled_s = self._service.stalled_s
+        self._timer = self._loop.call_at(self._hello_by, self._hello_is_late)
         reader = self._loop.create_task(self._read())
         how = LEFT
         try:
@@ -123,7 +152,9 @@ class _Stream:
             self._service.sessions.lost(link, self._loop.time())
         except Exception as problem:
             how = self._broke(problem)
-        self._log.info("stream ended", reason=how.reason or ("left" if link.session.leaving else "lost"), text=how.text)
+        reason = how.reason or ("left" if link.session.leaving else "lost")
+        self._service.counts.streams_ended[reason] += 1
+        self._log.info("stream ended", reason=reason, text=how.text)
         return how
 
     # -- from the bot
@@ -146,8 +177,11 @@ class _Stream:
         self._end(LEFT)
 
     def _take(self, envelope: bytes, now: float) -> float:
-        if self._link is not None:
-            return self._link.receive(envelope, now)
+        link = self._link
+        if link is not None:
+            pause = link.receive(envelope, now)
+            self._set_timer(link)
+            return pause
         self._enter(envelope, now)
         return 0.0
 
@@ -160,31 +194,38 @@ class _Stream:
             self._refuse(ending("BAD_MESSAGE", "the first envelope is not a PlayRequest"))
             return
         try:
-            link = sessions.admit(request, self._woken.set, now)
+            link = sessions.admit(request, self._woken.set, now, self._grant)
         except Refused as refused:
             self._refuse(refused.ending)
             return
         self._link = link
         session = link.session
         told = session.introduction
-        self._log = self._log.bind(session=session.id, bot=told.identity.bot, version=told.identity.version)
-        self._log.info("stream opened", peer=self._context.peer(), sdk=told.sdk, tables=len(session.places))
+        owner, bot, version = told.identity
+        self._log = self._log.bind(session=session.id, owner=owner, bot=bot, version=version)
+        facts = {"token": told.token} if told.token else {}  # its name
+        self._log.info("stream opened", peer=self._context.peer(), sdk=told.sdk, tables=len(session.places), **facts)
         self._woken.set()
 
     def _refuse(self, how: Ending) -> None:
+        self._service.counts.streams_refused[how.reason] += 1
         self._log.info("stream refused", peer=self._context.peer(), reason=how.reason, text=how.text)
         self._end(how)
 
     # -- to the bot
     async def _write(self) -> Ending:
-        context, loop, woken = self._context, self._loop, self._woken
+        context, loop, woken, alive = self._context, self._loop, self._woken, self._service.alive
         while True:
             woken.clear()
+            if self._ending is not None and self._ending is not LEFT:
+                return self._ending
             link = self._link
             if link is not None:
                 if link.closed is not None:
                     return link.closed
-                envelope = link.next_envelope(loop.time())
+                now = loop.time()
+                alive(now)
+                envelope = link.next_envelope(now)
                 self._set_timer(link)
                 if envelope is not None:
                     await context.write(envelope)
@@ -205,20 +246,27 @@ class _Stream:
 
     def _ring(self) -> None:
         link, self._timer = self._link, None
+        now = self._loop.time()
+        self._service.alive(now)
         at = link.next_event_at() if link is not None else None
         if link is None or at is None:
             return
-        now = self._loop.time()
         if at <= now:
             link.tick(now)
         self._set_timer(link)
 
     def _hello_is_late(self) -> None:
         self._timer = None
-        if self._link is None:
-            self._refuse(ending("HELLO", f"no Hello came within {self._service.limits.hello_s:g} s"))
-        else:
+        service = self._service
+        service.alive(self._loop.time())
+        stalled_s, self._stalled_s = service.stalled_s - self._stalled_s, service.stalled_s
+        if self._link is not None:
             self._set_timer(self._link)
+        elif stalled_s > 0:  # it may lie in the socket
+            self._hello_by += stalled_s
+            self._timer = self._loop.call_at(self._hello_by, self._hello_is_late)
+        else:
+            self._refuse(ending("SILENT", f"no Hello came within {service.limits.hello_s:g} s"))
 
     # -- the end
     def _end(self, how: Ending) -> None:
@@ -228,7 +276,4 @@ class _Stream:
             self._woken.set()
 
     def _broke(self, problem: Exception) -> Ending:
-        """A fault of ours: the bot gets its number, the log the place in the code."""
-        number = self._service.incident_number()
-        self._log.error("stream broke", incident=number, error=type(problem).__name__, places=places(problem))
-        return incident(number)
+        return self._service.broke(problem, self._log)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cutpurse.server.hello import Introduction
+from cutpurse.server.invariants import within
 from cutpurse.server.matches import Matches
 from cutpurse.server.results import Identity
 from cutpurse.server.table import SeatAt
@@ -43,6 +44,7 @@ class Session:
         self.introduction = introduction
         self.max_tables = introduction.max_tables
         self.leaving = False
+        self.is_met = False  # the bot has its secret, and can come back
         self.link: Link | None = None
         self.lost_at: float | None = None  # when its last stream ended, while it has none
         self.is_forgotten = False  # nobody can come back to it
@@ -78,10 +80,15 @@ class Session:
 
     @property
     def free_tables(self) -> int:
-        """At how many more tables it would sit down now."""
-        if self.link is None or self.leaving:
+        """At how many more tables it would sit down now: at none before it can come back to them.
+
+        A table is free once its end was told. So that whoever never acknowledges that, and resumes again and again,
+        does not have ever more of them kept, there are never more than twice as many as it may sit at.
+        """
+        if self.link is None or self.leaving or not self.is_met:
             return 0
-        return max(0, self.max_tables - (len(self.places) - self._over))
+        kept = len(self.places)
+        return max(0, min(self.max_tables - (kept - self._over), 2 * self.max_tables - kept))
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it wants to be paired on this ladder."""
@@ -91,14 +98,16 @@ class Session:
         """A match begins for this bot: the table gets its number, and the bot is told with its next envelope."""
         self._last_table += 1
         seat.number = self._last_table
-        place = self.places[seat.number] = Place(seat)
-        self._wake(place)
+        self.places[seat.number] = Place(seat)
+        self.ready(seat)
 
     def ready(self, seat: SeatAt) -> None:
         """Something new is to be told at this table: a decision is open, or the match has ended and is stored."""
-        place = self.places.get(seat.number)
-        if place is not None:
-            self._wake(place)
+        number = seat.number
+        place, link = self.places.get(number), self.link
+        if place is not None and link is not None:
+            self.ready_places[number] = place
+            link.ready()
 
     def tell(self, reason: str, text: str, table: int = 0) -> None:
         """Tell of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""
@@ -128,6 +137,11 @@ class Session:
             place.seat.disconnected()
         self._matches.leave(self)
 
+    def met(self) -> None:
+        """The bot has acknowledged its Welcome."""
+        self.is_met = True
+        self._matches.changed(self)
+
     def seat_at(self, table: int) -> SeatAt | None:
         """The seat at this table, if it is open or its end not acknowledged yet."""
         place = self.places.get(table)
@@ -144,9 +158,12 @@ class Session:
 
     def end_heard(self, tables: Iterable[int]) -> None:
         """The bot has acknowledged these ends: there is nothing more to tell of those tables."""
+        had = self.free_tables
         for table in tables:
             del self.places[table]
             self._over -= 1
+        if self.free_tables > had:
+            self._matches.changed(self)
 
     def set_tables(self, count: int, leaving: bool) -> None:
         """At how many tables the bot will sit at once, from now on; leaving: at none ever again."""
@@ -158,15 +175,17 @@ class Session:
         """Ends were told: there may be room for new matches."""
         self._matches.changed(self)
 
+    def check_queues(self, most_tables: int) -> None:
+        """What is kept for this bot is no more than may be; most_tables: that anybody is granted.  Raises QueueOver."""
+        within(len(self.places), 2 * most_tables)
+        within(len(self.ready_places), len(self.places))
+        within(self._over, len(self.places))
+        if self.link is not None:
+            self.link.check_queues()
+
     def forget(self) -> None:
         """Nobody can come back to it: there is nobody to tell anything any more. Its tables go on to their ends."""
         self.is_forgotten = True
         self.places.clear()
         self.ready_places.clear()
         self._over = 0
-
-    def _wake(self, place: Place) -> None:
-        link = self.link
-        if link is not None:
-            self.ready_places[place.seat.number] = place
-            link.wake()

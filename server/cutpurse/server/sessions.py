@@ -1,7 +1,7 @@
 """All sessions of a server: who may come in, who comes back, who takes over from whom, and who is given up.
 
-One session for each bot and version: the newest stream has it. This module knows no stream's envelopes and no clock;
-entropy and every moment (seconds on one monotonic clock) are handed in.
+One session for each owner, bot and version: the newest stream has it. This module knows no stream's envelopes and no
+clock; entropy and every moment (seconds on one monotonic clock) are handed in.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
-from cutpurse.server.errors import LEFT, Refused, ending
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import LEFT, OVERTAKEN, Refused, ending, incident
 from cutpurse.server.hello import FEATURES, PROTOCOL, Introduction, introduction
+from cutpurse.server.invariants import QueueOver
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.matches import Matches
+from cutpurse.server.owners import ANYBODY, BAD, Grant
 from cutpurse.server.results import Identity
 from cutpurse.server.session import Session
 from cutpurse.v1 import arena_pb2
@@ -27,11 +30,25 @@ _RECONNECT_MS: Final = (500, 3_000)  # after a drain: not all at once
 class Sessions:
     """See the module's docstring.
 
-    server is the text of Welcome.server; entropy gives so many bytes that nobody can foresee.
+    server is the text of Welcome.server; entropy gives so many bytes that nobody can foresee; is_good says whether the
+    token of this name still counts; broke is told of a session that breaks an invariant, and numbers the incident.
     """
 
-    def __init__(self, matches: Matches, limits: Limits, server: str, entropy: Callable[[int], bytes]) -> None:
+    def __init__(
+        self,
+        matches: Matches,
+        limits: Limits,
+        server: str,
+        entropy: Callable[[int], bytes],
+        counts: Counts | None = None,
+        *,
+        is_good: Callable[[str], bool] = lambda token: True,
+        broke: Callable[[Exception, Session], str] = lambda problem, session: "",
+    ) -> None:
         self.limits = limits
+        self.counts = counts or Counts()
+        self._is_good = is_good
+        self._broke = broke
         self._matches = matches
         self._server = server
         self._entropy = entropy
@@ -49,11 +66,19 @@ class Sessions:
         return sum(session.is_connected for session in self._by_id.values())
 
     @property
+    def waiting(self) -> tuple[int, int]:
+        """Tables that have something to tell to bots that are there, and refusals that those have not been sent."""
+        links = [session.link for session in self._by_id.values() if session.link is not None]
+        return sum(len(link.session.ready_places) for link in links), sum(link.refusals for link in links)
+
+    @property
     def are_told(self) -> bool:
         """Whether every bot that has a stream knows that its matches are over."""
         return not any(session.is_connected and session.places for session in self._by_id.values())
 
-    def admit(self, request: arena_pb2.PlayRequest, wake: Callable[[], None], now: float) -> Link:
+    def admit(
+        self, request: arena_pb2.PlayRequest, wake: Callable[[], None], now: float, grant: Grant = ANYBODY
+    ) -> Link:
         """The first envelope of a stream was read: a new session, or an old one that goes on.
 
         Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
@@ -62,7 +87,7 @@ class Sessions:
         if not request.HasField("hello"):
             raise Refused("HELLO", "the first envelope of a stream must hold Hello")
         hello = request.hello
-        told = introduction(hello, self._matches.ladders(), self.limits)
+        told = introduction(hello, grant, self._matches.ladders(), self.limits)
         if hello.HasField("resume"):
             session = self._resumed(hello.resume, told, now)
         else:
@@ -70,8 +95,17 @@ class Sessions:
                 raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
-        link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now)
-        link.take(request, now)
+        link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
+        if is_resumed:
+            self.counts.sessions_resumed += 1
+        else:
+            self.counts.sessions_opened += 1
+        self.counts.envelopes_in += 1
+        try:
+            link.take(request, now)
+        except Exception:  # a fault of ours: without the link nobody could end it, and the session would wait for ever
+            link.lost(now)
+            raise
         if self._ends_at is not None:
             link.drain(max(0, round((self._ends_at - now) * 1_000)), self._reconnect_after_ms())
         return link
@@ -79,7 +113,8 @@ class Sessions:
     def _new(self, told: Introduction, now: float) -> Session:
         older = self._by_identity.get(told.identity)
         if older is not None:
-            self._supersede(older, now)
+            if older.link is not None:
+                older.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
             raise Refused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
@@ -89,21 +124,20 @@ class Sessions:
 
     def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> Session:
         session = self._by_id.get(resume.session)
-        # A wrong secret and a session that never was are answered alike.
+        # A wrong secret, a session of another owner and one that never was are answered alike.
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
-        if session is None or not is_right or self._is_given_up(session, now):
+        is_own = session is not None and session.identity.owner == told.identity.owner
+        if session is None or not is_right or not is_own or self._is_given_up(session, now):
             raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
         if session.identity != told.identity:
             bot, version = session.identity.bot, session.identity.version
             raise Refused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
-        self._supersede(session, now)
+        if session.link is not None:
+            session.link.close(OVERTAKEN, now)
+        session.is_met = True
         session.introduction = told
         session.max_tables = told.max_tables
         return session
-
-    def _supersede(self, session: Session, now: float) -> None:
-        if session.link is not None:
-            session.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
 
     def _welcome(self, session: Session, is_resumed: bool) -> arena_pb2.Welcome:
         limits, told = self.limits, session.introduction
@@ -122,6 +156,7 @@ class Sessions:
             bot=told.identity.bot,
             version=told.identity.version,
             features=sorted(FEATURES & told.features),
+            owner=told.identity.owner,
         )
 
     def tell(self, reason: str, text: str) -> None:
@@ -138,12 +173,44 @@ class Sessions:
             self._forget(session)
 
     def tick(self, now: float) -> None:
-        """Give up sessions whose streams were lost too long ago; looks at all of them once a second."""
+        """Give up sessions whose streams were lost too long ago, and end those that have more waiting than they may.
+
+        Looks at all of them once a second.
+        """
         if now < self._look_at:
             return
         self._look_at = now + 1.0
         for session in [session for session in self._by_id.values() if self._is_given_up(session, now)]:
             self._forget(session)
+        self.check_tokens(now)
+        self._check_queues(now)
+
+    def _check_queues(self, now: float) -> None:
+        for session in list(self._by_id.values()):
+            try:
+                session.check_queues(self.limits.most_tables)
+            except QueueOver as problem:
+                number = self._broke(problem, session)
+                if session.link is not None:
+                    session.link.close(incident(number), now)
+                self._forget(session)
+
+    def check_tokens(self, now: float) -> None:
+        """End the sessions whose tokens count no more; their open matches go on without them."""
+        used = {session.introduction.token for session in self._by_id.values()}
+        bad = {token for token in used if not self._is_good(token)}
+        for session in [one for one in self._by_id.values() if bad and one.introduction.token in bad]:
+            if session.link is not None:
+                session.link.close(ending("TOKEN_INVALID", BAD), now)
+            self._forget(session)
+
+    def credit(self, seconds: float) -> None:
+        """The server itself stood still for so long: no bot was silent or away meanwhile."""
+        for session in self._by_id.values():
+            if session.link is not None:
+                session.link.credit(seconds)
+            elif session.lost_at is not None:
+                session.lost_at += seconds
 
     def drain(self, ends_at: float, now: float) -> None:
         """The server stops at that moment: nobody new is let in, and everybody is told."""

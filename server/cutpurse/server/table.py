@@ -24,6 +24,8 @@ from cutpurse.engine.commitment import board_key
 from cutpurse.engine.match import CORRECTIONS, FAULTS, Decision, EndCause, Match, MatchResult
 from cutpurse.sdk.wire.catalogue import settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Plays
 from cutpurse.server.results import Deal, FinishedMatch, SeatResult
@@ -137,36 +139,35 @@ class _Seat:
     def decision(self, now: float) -> bytes | None:
         table = self._table
         try:
-            body = self._decision(now)
+            return self._decision(now)
         except Exception as problem:
             table.broke(problem)
-            body = None
-        table.go_on()
-        return body
+            table.go_on()
+            return None
 
     def _decision(self, now: float) -> bytes | None:
         table, seat = self._table, self.seat
-        asked = table.decision_of(seat)
+        match, player = table.match, self.player
+        asked = match.decision(seat) if table.incident is None else None
         if asked is None:
             return None
-        game = table.match.game
+        game = match.game
         first, told = self._first, self._told
         if asked.number != self._sent and game.log is not None:
             first, told = told, len(game.log)
-        table.timed.handed_over(seat, asked.number, now)
-        base_left_ms, bank_left_ms = table.timed.time_left(seat, now)
+        base_left_ms, bank_left_ms = table.timed.handed_over(seat, asked.number, now)
         body = table.encoder.decision(
             table=self.number,
             number=asked.number,
             ask=asked.ask,
             options=asked.options,
             view=game.view(seat),
-            events=game.log[first:told] if game.log is not None and self.player.wants_events else (),
+            events=game.log[first:told] if game.log is not None and player.wants_events else (),
             first_event=first,
             base_left_ms=base_left_ms,
             bank_left_ms=bank_left_ms,
-            safe_option=table.match.safe_option(seat),
-            agenda=self.player.wants_agenda,
+            safe_option=match.safe_option(seat),
+            agenda=player.wants_agenda,
         )
         self._sent, self._first, self._told = asked.number, first, told
         return body
@@ -217,23 +218,28 @@ class Table:
         now: float,
         moved: Callable[[Table], None],
         incident_number: Callable[[], str],
+        phrases: Phrases,
     ) -> None:
-        """Deals; raises what the rules raise. Nobody is told before `open`.
+        """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `open`.
 
-        `name` is that of the match. `moved` is called whenever `next_event_at`, `over` or `incident` may have changed.
+        `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
+        whenever `next_event_at`, `over` or `incident` may have changed.
         """
         self.ladder = ladder
         self.name = name
         self.deal = deal
         self.incident: Incident | None = None
         self.began = now
+        check_seats(players)
         rules, control = ladder.rules, ladder.control
-        names = [f"{player.identity.bot} {player.identity.version}" for player in players]
+        names = [player.identity.shown for player in players]
         key = board_key(deal.seed, deal.params)
+        # Also where nobody reads events: the record of the match has their digests.
         self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True)
         self.timed = TimedMatch(self.match, control, now)
-        self.encoder = MatchEncoder(rules, self.match.game.settings, len(players))
-        self.seats = tuple(_Seat(self, seat, player) for seat, player in enumerate(players))
+        self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
+        self.seats = tuple(_Seat(self, seat, player) for seat, player in enumerate(players))  # none once it is closed
+        self._identities = tuple(player.identity for player in players)
         self._moved = moved
         self._incident_number = incident_number
         self._ending: FinishedMatch | None = None
@@ -248,8 +254,9 @@ class Table:
 
     def go_on(self) -> None:
         """Tell whoever is asked something new, and whoever keeps the time."""
+        seats = self.seats
         for decision in self.timed.opened():
-            seat = self.seats[decision.seat]
+            seat = seats[decision.seat]
             seat.player.ready(seat)
         self._moved(self)
 
@@ -260,7 +267,6 @@ class Table:
     def started(self, seat: int, number: int) -> bytes:
         """MatchStarted for a seat, to whose session this table has this number."""
         ladder, control = self.ladder, self.ladder.control
-        identities = [taken.player.identity for taken in self.seats]
         return arena_pb2.MatchStarted(
             table=number,
             match=self.name,
@@ -269,7 +275,7 @@ class Table:
             catalogue_digest=self.encoder.digest,
             settings=settings_on_the_wire(self.match.game.settings),
             seat=seat,
-            seats=[arena_pb2.SeatTaken(bot=who.bot, version=who.version) for who in identities],
+            seats=[arena_pb2.SeatTaken(bot=who.bot, version=who.version, owner=who.owner) for who in self._identities],
             clock=arena_pb2.Clock(
                 base_ms=control.base_ms,
                 bank_ms=control.bank_ms,
@@ -309,11 +315,11 @@ class Table:
     @property
     def over(self) -> bool:
         """Whether there is a result."""
-        return self.incident is not None or self.timed.over
+        return self.incident is not None or self.match.over
 
     def next_event_at(self) -> float | None:
-        """When `tick` has something to do; None once the match is over."""
-        return None if self.over else self.timed.next_event_at()
+        """When `tick` may have something to do, whatever is fetched before; None once the match is over."""
+        return self.timed.look_at() if self.incident is None else None
 
     def tick(self, now: float) -> None:
         """Close what is late."""
@@ -381,7 +387,9 @@ class Table:
     def _result(self) -> MatchResult:
         if self.incident is None:
             try:
-                return self.timed.result()
+                result = self.timed.result()
+                check_ended(self.match, result)
+                return result
             except Exception as problem:
                 self.broke(problem)
         return MatchResult((), (), (EndCause.VOID_SERVER,) * len(self.seats))
@@ -389,5 +397,8 @@ class Table:
     def close(self, ending: FinishedMatch, is_rated: bool) -> None:
         """The result is settled: everybody is told, and the deal is opened."""
         self._ending, self._is_rated = ending, is_rated
-        for seat in self.seats:
+        # Sessions hold the seats until their bots have heard of it, and a seat its table. Were the table to hold them
+        # too, what is over would wait for the garbage collector, which would have to look at all that is not.
+        seats, self.seats = self.seats, ()
+        for seat in seats:
             seat.player.ready(seat)

@@ -15,6 +15,7 @@ from cutpurse.sdk.errors import FAILED, NotFound, needs
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
+    from cutpurse.leaderboard.reader import Reader
     from cutpurse.leaderboard.store import Store
 
 __all__ = ["app"]
@@ -47,14 +48,14 @@ def upgrade(database: Database) -> None:
 def recompute(database: Database, as_json: AsJson = False) -> None:
     """Compute all ratings again from the results and compare them with those kept, to the bit.
 
-    Ends with 1 if one differs. Nothing is written.
+    Ends with 1 if one differs. Nothing is written, so a server may run meanwhile.
 
     Example: cutpurse db recompute league.db
     """
-    with _opened(database) as store:
+    with _read(database) as reader:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
-        checks = check_all(store)
+        checks = check_all(reader)
     if as_json:
         rows = [
             {"ladder": one.ladder, "boards": one.boards, "versions": one.versions, "differences": one.count}
@@ -75,12 +76,27 @@ def recompute(database: Database, as_json: AsJson = False) -> None:
 def _opened(database: Path) -> Iterator[Store]:
     """The store of a database that is there already."""
     with needs("server"):
-        from cutpurse.leaderboard.errors import LeaderboardError
         from cutpurse.leaderboard.store import Store
+    with _says_why_not(database), Store(database) as store:
+        yield store
+
+
+@contextmanager
+def _read(database: Path) -> Iterator[Reader]:
+    """A database that is there already, to be read."""
+    with needs("server"):
+        from cutpurse.leaderboard.reader import Reader
+    with _says_why_not(database), Reader(database) as reader:
+        yield reader
+
+
+@contextmanager
+def _says_why_not(database: Path) -> Iterator[None]:
+    from cutpurse.leaderboard.errors import LeaderboardError
+
     if not database.is_file():
         raise NotFound(f"no database {database}: it does not exist")
     try:
-        with Store(database) as store:
-            yield store
+        yield
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None

@@ -2,62 +2,164 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.address import DEFAULT_SERVER
+from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.server.configuration import FILE, Value, configured, mistyped
+
+if TYPE_CHECKING:
+    from cutpurse.server.certificate import Certificate
+    from cutpurse.server.logs import Logger
 
 __all__ = ["serve"]
 
 
 def serve(
     address: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="host:port or unix:/path, on this machine.")
-    ] = DEFAULT_SERVER,
-    db: Annotated[Path, typer.Option(metavar="FILE", help="The database; made if it is not there.")] = Path(
-        "cutpurse.db"
-    ),
+        str | None, typer.Option(metavar="ADDRESS", help=f"host:port or unix:/path; else {DEFAULT_SERVER}.")
+    ] = None,
+    db: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The database, made if it is not there; else cutpurse.db."),
+    ] = None,
     game: Annotated[
         list[str] | None,
         typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
     ] = None,
-    drain: Annotated[float, typer.Option(metavar="S", help="Seconds for open matches after the first signal.")] = 60.0,
-    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")] = "info",
+    drain: Annotated[
+        float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="Figures at /metrics, probes at /healthz and /readyz, over HTTP; else none."
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key, PEM.")] = None,
+    insecure: Annotated[
+        bool | None,
+        typer.Option("--insecure", help="Listen for other machines without TLS, as behind a proxy that has it."),
+    ] = None,
+    log_level: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="debug, info, warning or error; else info.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help=f"Settings in TOML; else {FILE}.")] = None,
+    show_config: Annotated[
+        bool, typer.Option("--show-config", help="Print each setting and where it was written, and stop.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let bots dial in and play them against each other, a ladder a game, until SIGTERM or Ctrl-C.
 
-    Whoever reaches the address may play, under the name that he says, so it must be one of this machine. A second
-    signal does not wait for open matches.
+    Each setting is a flag, an environment variable as CUTPURSE_LOG_LEVEL, or a line of cutpurse.toml; the first of them
+    counts. Once the database has a token (`cutpurse token create`), bots need one; until then whoever is on this
+    machine may play. A second signal does not wait for open matches.
 
-    Example: cutpurse serve --db league.db
+    Example: cutpurse serve --db league.db --address 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
+    flags = {
+        "address": address,
+        "db": db,
+        "games": tuple(game) if game else None,
+        "drain": drain,
+        "metrics": metrics,
+        "tls_cert": tls_cert,
+        "tls_key": tls_key,
+        "insecure": insecure,
+        "log_level": log_level,
+    }
+    values = configured(flags, os.environ, config)
+    for name, meant in mistyped(os.environ):
+        say(f"{name} is no setting, and is passed over; is {meant} meant?")
+    if show_config:
+        _show(values, as_json)
+    else:
+        _serve(values)
+
+
+def _show(values: dict[str, Value], as_json: bool) -> None:
+    shown = {name: [*value] if isinstance(value, tuple) else value for name, (value, _) in values.items()}
+    shown = {name: str(value) if isinstance(value, Path) else value for name, value in shown.items()}
+    if as_json:
+        print_json({name: {"value": shown[name], "from": where} for name, (_, where) in values.items()})
+        return
+    cells = [
+        (name, ", ".join(value) if isinstance(value, list) else "" if value is None else str(value), values[name].where)
+        for name, value in shown.items()
+    ]
+    print_lines(table(("setting", "value", "from"), cells))
+
+
+def _serve(values: dict[str, Value]) -> None:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or its core writes a line of its own for each malformed call
     with needs("server"):
         import asyncio
 
-        from cutpurse.leaderboard.errors import LeaderboardError
+        from cutpurse.leaderboard.errors import InUse, LeaderboardError
+        from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
         from cutpurse.server.ladders import default_ladders
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
-    if log_level not in LEVELS:
-        raise UsageError(f"--log-level {log_level}: there are: {', '.join(LEVELS)}")
-    if drain < 0:
-        raise UsageError(f"--drain {drain:g}: a number of seconds is 0 or more")
-    games = [game_named(name).words.game for name in game or GAMES]
+        from cutpurse.server.probes import pages
+        from cutpurse.server.watch import Watch
+    level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
+    if level.value not in LEVELS:
+        raise UsageError(f"{level.where} {level.value!r:.80}: there are: {', '.join(LEVELS)}")
+    if not 0 <= drain.value < float("inf"):
+        raise UsageError(f"{drain.where} {drain.value:g}: a number of seconds is 0 or more")
+    if metrics:
+        host_and_port(metrics)  # before there is a database
+    games = [game_named(name).words.game for name in values["games"].value or GAMES]
     ladders = [ladder for ladder in default_ladders() if ladder.game in games]
-    log = logger(sys.stderr, log_level)
+    log = logger(sys.stderr, level.value)
     take_others(log)
+    address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
+    certificate = _certificate(values, log)
     try:
-        with open_arena(address, db, ladders, log) as opened:
-            asyncio.run(
-                run(opened.arena, drain, listening=lambda bound: say(f"bots dial in at {bound}; results in {db}"))
+        with ExitStack() as stack:
+            opened = stack.enter_context(
+                open_arena(address, db, ladders, log, certificate=certificate, insecure=insecure)
             )
+            if metrics:
+                watch = stack.enter_context(Watch(metrics, pages(opened), log))
+                say(f"figures at http://{watch.address}/metrics")
+            whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
+
+            def listening(bound: str) -> None:
+                say(f"bots dial in at {bound}; results in {db}")
+                say(f"let in is {whom}")
+
+            asyncio.run(run(opened.arena, drain.value, listening))
+    except InUse as problem:
+        raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
+
+
+def _certificate(values: dict[str, Value], log: Logger) -> Certificate | None:
+    from cutpurse.server.certificate import Certificate
+
+    chain, key = values["tls_cert"], values["tls_key"]
+    if (chain.value is None) != (key.value is None):
+        there = chain if key.value is None else key
+        raise UsageError(f"{there.where} {there.value}: a certificate and its key are needed, --tls-cert and --tls-key")
+    if chain.value is None:
+        return None
+    if str(values["address"].value).startswith("unix:"):
+        raise UsageError(f"{chain.where} {chain.value}: a unix socket has no use for TLS")
+    return Certificate(chain.value, key.value, log)

@@ -1,0 +1,81 @@
+"""The server's certificate: two files, read again when they change, so that a renewed one needs no restart.
+
+gRPC asks for it at each handshake, on a thread of its own. Files that do not fit together, as while one of them is
+already new, change nothing: the certificate that was good before goes on being used.
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, cast
+
+import grpc
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.server.logs import Logger
+
+__all__ = ["Certificate"]
+
+_Stamp = tuple[tuple[int, int, int], ...]
+_NEVER: Final = "never"  # a passphrase that nobody is asked for
+
+
+class Certificate:
+    """A certificate chain and its private key, as PEM."""
+
+    def __init__(self, chain: Path, key: Path, log: Logger) -> None:
+        """Raises UsageError if they cannot be read or do not fit together."""
+        self._chain = chain
+        self._key = key
+        self._log = log
+        self._lock = threading.Lock()
+        self._seen = self._stamp()  # the files that were looked at last, good or not
+        try:
+            self._configuration = self._read()
+        except (OSError, ValueError) as problem:
+            raise UsageError(f"no certificate in {chain} with the key in {key}: {_said(problem)}") from None
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """What gRPC listens with."""
+        fetch = cast("Callable[[], grpc.ServerCertificateConfiguration]", self._latest)  # None is no change
+        return grpc.dynamic_ssl_server_credentials(self._configuration, fetch)
+
+    def _latest(self) -> grpc.ServerCertificateConfiguration | None:
+        """The certificate if it is another than before.  Called by gRPC at each handshake; must not raise."""
+        with self._lock:
+            stamp = self._stamp()
+            if stamp == self._seen:
+                return None
+            self._seen = stamp
+            try:
+                self._configuration = self._read()
+            except (OSError, ValueError) as problem:
+                self._log.warning("certificate not changed", file=str(self._chain), text=_said(problem))
+                return None
+        self._log.info("certificate changed", file=str(self._chain))
+        return self._configuration
+
+    def _stamp(self) -> _Stamp | None:
+        """What tells whether the files have changed; None while one is not there."""
+        try:
+            found = [path.stat() for path in (self._chain, self._key)]
+        except OSError:
+            return None
+        return tuple((one.st_ino, one.st_size, one.st_mtime_ns) for one in found)
+
+    def _read(self) -> grpc.ServerCertificateConfiguration:
+        # gRPC itself would take anything, and then let nobody in.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self._chain, self._key, password=_NEVER)
+        pair = (self._key.read_bytes(), self._chain.read_bytes())
+        return grpc.ssl_server_certificate_configuration([pair])
+
+
+def _said(problem: OSError | ValueError) -> str:
+    """Why, in words; nothing of what is in the files."""
+    if isinstance(problem, ssl.SSLError):
+        reason = (problem.reason or "neither is a PEM file of that kind").replace("_", " ").lower()
+        return f"{reason}; they must be PEM files, and the key that of the certificate, without a passphrase"
+    return problem.strerror or type(problem).__name__ if isinstance(problem, OSError) else type(problem).__name__

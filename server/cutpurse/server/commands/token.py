@@ -1,0 +1,314 @@
+"""`cutpurse token`: who may play on a server, of its database or, while it runs, by asking it."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.errors import NotFound, needs
+from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.server.configuration import configured
+
+if TYPE_CHECKING:
+    from cutpurse.leaderboard.queries import TokenEntry
+    from cutpurse.leaderboard.registry import NewToken
+    from cutpurse.server.remote_tokens import RemoteTokens
+    from cutpurse.server.token_service import TokenRegistry
+
+__all__ = ["app"]
+
+MOST_LINES: Final = 10_000  # of a class
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Who may play on a server.\n\nExample: cutpurse token create ann --db league.db",
+)
+
+Database: TypeAlias = Annotated[
+    Path | None, typer.Option("--db", metavar="FILE", help="The server's database; else as `cutpurse serve` has it.")
+]
+Server: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--server", metavar="ADDRESS", help="Ask a server that runs, with an admin's token, not a database."),
+]
+Authority: TypeAlias = Annotated[
+    Path | None, typer.Option("--ca", metavar="FILE", help="Certificates to trust the server by; else the usual.")
+]
+
+
+@app.callback()
+def token() -> None:
+    """Who may play on a server."""
+
+
+@app.command()
+def create(
+    owner: Annotated[
+        str | None, typer.Argument(metavar="OWNER", help="Whose it is to be: a-z, 0-9, _, - and ., at most 32.")
+    ] = None,
+    label: Annotated[str, typer.Option(metavar="TEXT", help="For people, as in a list.")] = "",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCOPE", help="play, read or admin; may be given again. Else play and read."),
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="As 90d, 12h or 2027-03-01 (UTC); else never.")
+    ] = None,
+    of: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="CSV with a column owner and maybe label: a class.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the tokens of a class are written, for you alone.")
+    ] = None,
+    db: Database = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token, printed this once; or one for each line of a class, written to a file.
+
+    From the first token on, a server on this database asks every bot for one.
+
+    Example: cutpurse token create --from class.csv --out tokens.csv --expires 120d --db league.db
+    """
+    with needs("server"):
+        from cutpurse.leaderboard.registry import NewToken
+    now = datetime.now(UTC)
+    common: dict[str, Any] = {"scopes": tuple(scope) if scope else ("play", "read"), "expires": _moment(expires, now)}
+    if (owner is None) == (of is None):
+        raise UsageError("name one OWNER, or a class with --from FILE and --out FILE")
+    if (of is None) != (out is None):
+        raise UsageError("--from and --out belong together: the tokens of a class are written to a file, not shown")
+    with _talks_of_trouble():
+        if owner is not None:
+            wanted = [NewToken(owner, label, **common)]
+        else:
+            assert of is not None
+            if label:
+                raise UsageError("--label is for one token; a class has a column label")
+            wanted = _class(of, common)
+        with _registry(db, server, ca, is_to_be_made=True) as registry:
+            if out is None:
+                ((made, entry),) = registry.create_tokens(wanted, now)
+            else:
+                _write_class(registry, wanted, out, now)
+    if out is not None:
+        if as_json:
+            print_json({"tokens": len(wanted), "file": str(out)})
+        else:
+            say(f"{len(wanted)} tokens are in {out}, which only you can read; give each owner his line")
+    elif as_json:
+        print_json({**_row(entry, now), "token": made.reveal()})
+    else:
+        say(f"token {made.id} of {entry.owner}, good for {', '.join(entry.scopes)}; it is not shown again:")
+        print_lines([made.reveal()])
+
+
+@app.command("list")
+def list_tokens(
+    owner: Annotated[str | None, typer.Argument(metavar="OWNER", help="Of whom; else of all.")] = None,
+    db: Database = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tokens by their names, never their secrets; also while a server runs.
+
+    Example: cutpurse token list --db league.db
+    """
+    with needs("server"):
+        from cutpurse.leaderboard.reader import Reader
+    now = datetime.now(UTC)
+    with _talks_of_trouble(), _remote(server, ca) if server else Reader(_database(db)) as tokens:
+        rows = [_row(entry, now) for entry in tokens.tokens(owner)]
+    if as_json:
+        print_json(rows)
+        return
+    head = ("token", "owner", "scopes", "state", "created", "expires", "used", "label")
+    cells = [
+        (
+            row["id"],
+            row["owner"],
+            " ".join(row["scopes"]),
+            row["state"],
+            *(str(row[moment] or "")[:16].replace("T", " ") for moment in ("created", "expires", "last_used")),
+            row["label"],
+        )
+        for row in rows
+    ]
+    print_lines(table(head, cells))
+
+
+@app.command()
+def revoke(
+    ids: Annotated[list[str], typer.Argument(metavar="TOKEN", help="Its name, as `token list` shows it.")],
+    db: Database = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make tokens good for nothing, for ever.
+
+    Streams that came with them are ended within a second; open matches go on without the bots.
+
+    Example: cutpurse token revoke 3fXq0aZ9 --server https://league.example:7777
+    """
+    now = datetime.now(UTC)
+    with _talks_of_trouble(), _registry(db, server, ca) as registry:
+        rows = [_row(registry.revoke_token(one, now), now) for one in ids]
+    if as_json:
+        print_json(rows)
+    else:
+        for row in rows:
+            say(f"token {row['id']} of {row['owner']} is revoked")
+
+
+# -- the database
+def _database(given: Path | None) -> Path:
+    """The database that a server would use."""
+    path: Path = configured({"db": given}, os.environ)["db"].value
+    if not path.is_file():
+        raise NotFound(f"no database {path}: it does not exist")
+    return path
+
+
+def _remote(server: str, ca: Path | None) -> RemoteTokens:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would say in its own words what is said here
+    with needs("server"):
+        from cutpurse.sdk.dialling import dialling
+        from cutpurse.server.remote_tokens import RemoteTokens
+    return RemoteTokens(dialling(server, ca))
+
+
+@contextmanager
+def _registry(
+    given: Path | None, server: str | None, ca: Path | None, is_to_be_made: bool = False
+) -> Iterator[TokenRegistry]:
+    """The tokens of a server, or of a database; from an empty one if it is to be made."""
+    with needs("server"):
+        from cutpurse.leaderboard.errors import InUse
+        from cutpurse.leaderboard.store import Store
+    if server is not None:
+        if given is not None:
+            raise UsageError("--db and --server: a database is written here, or a server is asked; name one of them")
+        with _remote(server, ca) as remote:
+            yield remote
+        return
+    path = configured({"db": given}, os.environ)["db"].value if is_to_be_made else _database(given)
+    try:
+        with Store(path) as store:
+            yield store
+    except InUse as problem:
+        which = "a server" if problem.process is None else f"a server (process {problem.process})"
+        raise CutpurseError(
+            f"{which} has {path} open, and only one process may write it: ask it with --server"
+        ) from None
+
+
+@contextmanager
+def _talks_of_trouble() -> Iterator[None]:
+    """What the leaderboard does not take, as an error of this command."""
+    with needs("server"):
+        from cutpurse.leaderboard import errors
+    try:
+        yield
+    except errors.Refused as problem:
+        raise UsageError(str(problem)) from None
+    except errors.NotFound as problem:
+        raise NotFound(str(problem)) from None
+    except errors.LeaderboardError as problem:
+        raise CutpurseError(str(problem)) from None
+
+
+def _row(entry: TokenEntry, now: datetime) -> dict[str, Any]:
+    if entry.revoked is not None:
+        state = "revoked"
+    else:
+        state = "good" if entry.is_good(now) else "expired"
+    moments = {name: getattr(entry, name) for name in ("created", "expires", "revoked", "last_used")}
+    return {
+        "id": entry.id,
+        "owner": entry.owner,
+        "scopes": list(entry.scopes),
+        "label": entry.label,
+        "state": state,
+        **{name: None if moment is None else moment.isoformat() for name, moment in moments.items()},
+    }
+
+
+def _moment(given: str | None, now: datetime) -> datetime | None:
+    """When a token expires: after so many days or hours, or at a moment."""
+    if given is None:
+        return None
+    if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
+        return now + int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h or 2027-03-01") from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+# -- a class
+def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
+    """A token for each line."""
+    from cutpurse.leaderboard.errors import Refused
+    from cutpurse.leaderboard.registry import NewToken
+
+    wanted = []
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            lines = csv.DictReader(opened, strict=True)
+            names = [name.strip().lower() for name in lines.fieldnames or ()]
+            lines.fieldnames = names
+            if "owner" not in names:
+                raise UsageError(f"{file} has no column owner; its first line is to be: owner,label")
+            for line in lines:
+                try:
+                    wanted.append(NewToken((line["owner"] or "").strip(), (line.get("label") or "").strip(), **common))
+                except Refused as problem:
+                    raise UsageError(f"{file}, line {lines.line_num}: {problem}") from None
+                if len(wanted) > MOST_LINES:
+                    raise UsageError(f"{file} has more than {MOST_LINES:,} lines")
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
+    except (csv.Error, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} is no CSV in UTF-8: {problem}") from None
+    if not wanted:
+        raise UsageError(f"{file} names no owner")
+    return wanted
+
+
+def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path, now: datetime) -> None:
+    """Make the tokens and write them to a new file; if that fails, none of them is good."""
+    try:
+        file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise UsageError(f"--out {out}: is there already, and is not written over") from None
+    except OSError as problem:
+        raise UsageError(f"--out {out}: cannot be written: {problem.strerror}") from None
+    made = []
+    try:
+        with os.fdopen(file, "w", encoding="utf-8", newline="") as opened:
+            made = registry.create_tokens(wanted, now)
+            lines = csv.writer(opened)
+            lines.writerow(("owner", "token"))
+            lines.writerows((entry.owner, token.reveal()) for token, entry in made)
+    except BaseException as problem:
+        out.unlink()
+        for token, _ in made:
+            registry.revoke_token(token.id, now)
+        if isinstance(problem, OSError):
+            raise CutpurseError(f"--out {out}: cannot be written: {problem.strerror}; no token was given") from None
+        raise

@@ -1,0 +1,60 @@
+"""The door of every service that asks who is calling: a guard decides; what it refuses is counted, logged or held up.
+
+Whoever tries too many bad tokens is told so late. No more than so many such calls wait: when another comes, the oldest
+goes. So holding them up costs them more than the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import Any, Final
+
+import grpc
+
+from cutpurse.server.counts import Counts
+from cutpurse.server.logs import Logger
+from cutpurse.server.owners import Grant, Guard, TokenRefused
+
+__all__ = ["Context", "Entrance"]
+
+HELD_S: Final = 5.0
+MOST_HELD: Final = 256
+
+# Raw bytes in both directions, and EOF, which gRPC's types do not know of.
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class Entrance:
+    """See the module's docstring."""
+
+    def __init__(self, guard: Guard, log: Logger, counts: Counts) -> None:
+        self._guard = guard
+        self._log = log
+        self._counts = counts
+        self._held: deque[asyncio.Event] = deque()  # the oldest first
+
+    async def enter(self, context: Context, scope: str) -> Grant:
+        """Whose call it is, if its token is good for this.  Raises TokenRefused, some of them late."""
+        now = asyncio.get_running_loop().time()
+        try:
+            return self._guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
+        except TokenRefused as refused:
+            how = refused.ending
+            self._counts.streams_refused[how.reason] += 1
+            if refused.is_late:
+                await self._hold()
+            else:
+                self._log.info("stream refused", peer=context.peer(), reason=how.reason, text=how.text)
+            raise
+
+    async def _hold(self) -> None:
+        enough = asyncio.Event()
+        self._held.append(enough)
+        if len(self._held) > MOST_HELD:
+            self._held.popleft().set()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(enough.wait(), HELD_S)
+        with contextlib.suppress(ValueError):
+            self._held.remove(enough)

@@ -1,0 +1,100 @@
+"""What must be true as long as the server runs, each by the name of the exception that says it is not.
+
+These stay on in production. Of a match they are looked at before anybody is told how it ended, and one that breaks them
+is void by the server's fault; a stream or a session that does is ended; a result that is not settled is told to nobody.
+The log gets an incident number and the name of what is broken, which is the type of the exception, and nobody gets a
+card. That of the ledger is with the results, `LedgerBroken`. This module knows no table and no stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+from cutpurse.engine.match import FAULTS, EndCause, Match, MatchResult
+
+__all__ = [
+    "CardsLost",
+    "DecisionsUncounted",
+    "FaultsWrong",
+    "PlacesWrong",
+    "QueueOver",
+    "ReasonUnknown",
+    "SeatTaken",
+    "SeedEarly",
+    "check_ended",
+    "check_seats",
+    "check_settled",
+    "within",
+]
+
+
+class CardsLost(Exception):
+    """What lies on the table is not what was in the box."""
+
+
+class PlacesWrong(Exception):
+    """Places and scores are not one for each seat, or places are not 1 for the best and shared by who ties."""
+
+
+class FaultsWrong(Exception):
+    """A seat has more faults than it may have, or ended as if it had fewer or more than it has."""
+
+
+class DecisionsUncounted(Exception):
+    """A seat was asked more often than it has choices in the record, so an answer is lost."""
+
+
+class SeatTaken(Exception):
+    """A session sits on two seats of a match, or two streams speak for one session."""
+
+
+class SeedEarly(Exception):
+    """A match that counts was to be told, and its seed with it, before the store has its result."""
+
+
+class QueueOver(Exception):
+    """More waits than may wait."""
+
+
+class ReasonUnknown(Exception):
+    """A call was to end, or trouble to be told, for a reason that the protocol does not have."""
+
+
+def check_seats(players: Sequence[object]) -> None:
+    """Everybody sits at a table once.  Raises SeatTaken."""
+    if len({id(player) for player in players}) < len(players):
+        raise SeatTaken
+
+
+def check_settled(is_void: bool, stored: Future[None]) -> None:
+    """What the store said of a result that is to be told: a match that is void needs none.  Raises SeedEarly."""
+    if is_void:
+        return
+    if not stored.done() or stored.cancelled() or stored.exception() is not None:
+        raise SeedEarly
+
+
+def within(count: int, most: int) -> None:
+    """Raises QueueOver."""
+    if count > most:
+        raise QueueOver
+
+
+def check_ended(match: Match, result: MatchResult) -> None:
+    """Raises the exception that is named after what is broken. A void match has nothing to be checked."""
+    if result.voided:
+        return
+    game = match.game
+    if sorted(card for zone in game.zones() for card in zone.cards) != sorted(game.box(game.n, game.settings)):
+        raise CardsLost
+    if not len(result.scores) == len(result.places) == game.n:
+        raise PlacesWrong
+    if any(place != 1 + sum(other < place for other in result.places) for place in result.places):
+        raise PlacesWrong
+    for seat, cause in enumerate(result.end_causes):
+        faults = sum(fault.seat == seat for fault in match.faults)
+        if faults > FAULTS or (faults == FAULTS) is (cause is EndCause.NORMAL):
+            raise FaultsWrong
+        if match.asked(seat) > sum(chosen.seat == seat for chosen in match.choices):
+            raise DecisionsUncounted

@@ -1,0 +1,155 @@
+"""Each setting by flag, environment, file or default, in that order; and what is wrong is told where it was written."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.server.commands.serve import serve
+from cutpurse.server.configuration import SETTINGS, Value, configured, mistyped
+from tests.roots import CHECKOUT
+
+NAMES = [setting.name for setting in SETTINGS]
+# A value of each setting as a flag, in the environment, in the file; and how it is then read.
+GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
+    "address": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "db": (Path("a.db"), ("b.db", Path("b.db")), ('"c.db"', Path("etc/c.db"))),
+    "games": (("greed",), ("szmal, greed", ("szmal", "greed")), ('["bag_o_loot"]', ("bag_o_loot",))),
+    "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
+    "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
+    "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
+    "insecure": (True, ("Yes", True), ("true", True)),
+    "log_level": ("debug", ("error", "error"), ('"warning"', "warning")),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "etc").mkdir()
+    return tmp_path
+
+
+def write(text: str, name: str = "etc/our.toml") -> Path:
+    Path(name).write_text(text, encoding="utf-8")
+    return Path(name)
+
+
+def test_every_setting_is_tried_here_and_is_a_flag_of_serve() -> None:
+    assert list(GIVEN) == NAMES
+    flags = {name if name != "game" else "games" for name in inspect.signature(serve).parameters}
+    assert flags == {*NAMES, "config", "show_config", "as_json"}
+    options = "".join(str(parameter) for parameter in inspect.signature(serve).parameters.values())
+    for setting in SETTINGS:
+        assert setting.option == "--game" or setting.name in options
+
+
+def test_every_setting_is_on_the_page() -> None:
+    page = (CHECKOUT / "docs" / "serving.md").read_text(encoding="utf-8")
+    for setting in SETTINGS:
+        assert re.search(rf"^\| `{setting.option}\b[^|]*` \| `{setting.name}` \|", page, re.MULTILINE), setting.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_flag_before_environment_before_file_before_default(name: str) -> None:
+    (setting,) = [one for one in SETTINGS if one.name == name]
+    flag, (text, in_environment), (toml, in_file) = GIVEN[name]
+    file, variables, flags = write(f"{name} = {toml}\n"), {setting.variable: text}, {name: flag}
+    assert configured({}, {})[name] == Value(setting.usual, "default")
+    assert configured({}, {}, file)[name] == Value(in_file, f"{name} in etc/our.toml")
+    assert configured({}, variables, file)[name] == Value(in_environment, setting.variable)
+    assert configured(flags, variables, file)[name] == Value(flag, setting.option)
+    assert configured({name: None}, {setting.variable: ""}, file)[name].where == f"{name} in etc/our.toml"
+
+
+def test_the_file_is_named_or_lies_in_the_working_folder() -> None:
+    write("drain = 1", "cutpurse.toml")
+    assert configured({}, {})["drain"] == Value(1.0, "drain in cutpurse.toml")
+    other = write("drain = 2")
+    assert configured({}, {"CUTPURSE_CONFIG": str(other)})["drain"].value == 2.0
+    third = write("drain = 3", "etc/third.toml")
+    assert configured({}, {"CUTPURSE_CONFIG": str(other)}, third)["drain"].value == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("drian = 3", "there is no setting 'drian'; there are: address, db, games, drain, metrics, "),
+        ("[serve]\ndrain = 3", "there is no setting 'serve'; there are: "),
+        ("drain = '3'", "drain in etc/our.toml is '3'; it is a number"),
+        ("drain = true", "drain in etc/our.toml is True; it is a number"),
+        ("insecure = 1", "insecure in etc/our.toml is 1; it is true or false"),
+        ("games = 'greed'", "games in etc/our.toml is 'greed'; it is a list of names"),
+        ("games = [1]", r"games in etc/our.toml is \[1\]; it is a list of names"),
+        ("db = 7", "db in etc/our.toml is 7; it is the name of a file"),
+        ("address = []", r"address in etc/our.toml is \[\]; it is a text"),
+        ("drain = ", "etc/our.toml is no TOML: "),
+    ],
+)
+def test_what_is_wrong_in_the_file(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        configured({}, {}, write(text))
+
+
+def test_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(UsageError, match=r"there is no file etc/none\.toml to be configured by"):
+        configured({}, {}, Path("etc/none.toml"))
+    with pytest.raises(UsageError, match="etc cannot be read: Is a directory"):
+        configured({}, {"CUTPURSE_CONFIG": "etc"})
+    Path("cutpurse.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"cutpurse\.toml is no TOML: "):
+        configured({}, {})
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "said"),
+    [
+        ("CUTPURSE_DRAIN", "soon", "CUTPURSE_DRAIN is 'soon'; it is a number"),
+        ("CUTPURSE_INSECURE", "perhaps", "CUTPURSE_INSECURE is 'perhaps'; it is true or false"),
+    ],
+)
+def test_what_is_wrong_in_the_environment(variable: str, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        configured({}, {variable: text})
+
+
+def test_a_variable_that_was_mistyped_is_told_and_those_of_bots_are_not() -> None:
+    others = ["SERVER", "TOKEN", "CA", "CONFIG", "GIVE_UP_AFTER", "BOT", "NAME", "PLAYOUTS", "PROTO"]
+    wrong = ["CUTPURSE_DRIAN", "CUTPURSE_GAME", "CUTPURSE_TLS_CERTS", "DRIAN"]
+    names = [*wrong, *(f"CUTPURSE_{name}" for name in others), *(setting.variable for setting in SETTINGS)]
+    environment = dict.fromkeys(names, "x")
+    assert mistyped(environment) == [
+        ("CUTPURSE_DRIAN", "CUTPURSE_DRAIN"),
+        ("CUTPURSE_GAME", "CUTPURSE_GAMES"),
+        ("CUTPURSE_TLS_CERTS", "CUTPURSE_TLS_CERT"),
+    ]
+
+
+def test_serve_shows_what_it_would_do_and_starts_nothing(folder: Path) -> None:
+    write('drain = 7\ndb = "there.db"', "cutpurse.toml")
+    run = subprocess.run(
+        [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--show-config", "--json", "--game", "greed"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "CUTPURSE_LOG_LEVEL": "error", "CUTPURSE_DRIAN": "1"},
+    )
+    shown = json.loads(run.stdout)
+    assert list(shown) == NAMES
+    assert shown["drain"] == {"value": 7.0, "from": "drain in cutpurse.toml"}
+    assert shown["games"] == {"value": ["greed"], "from": "--game"}
+    assert shown["log_level"] == {"value": "error", "from": "CUTPURSE_LOG_LEVEL"}
+    assert shown["metrics"] == {"value": "", "from": "default"}
+    assert "CUTPURSE_DRIAN is no setting, and is passed over; is CUTPURSE_DRAIN meant?" in run.stderr
+    assert not (folder / "there.db").exists()

@@ -1,0 +1,189 @@
+"""Tokens of a server that runs, made and revoked from elsewhere by whoever has an admin's token; and by nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from typer.testing import CliRunner, Result
+
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import new_token, read_token
+from cutpurse.sdk.cli import app
+from cutpurse.sdk.errors import NotAuthorised
+from cutpurse.sdk.run import connect
+from cutpurse.server.ladders import Ladder
+from cutpurse.v1 import token_pb2, token_pb2_grpc
+from tests.server.arenas import RunningArena, running_arena
+from tests.server.raw_bot import Ended, RawBot
+
+LADDERS = [Ladder("greed", "greed", 2)]
+
+
+@pytest.fixture
+def admin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The token of somebody who runs the server."""
+    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with Store(tmp_path / "test.db") as store:
+        ((token, _),) = store.create_tokens([NewToken("root", scopes=("admin",))], datetime.now(UTC))
+    monkeypatch.setenv("CUTPURSE_TOKEN", token.reveal())
+    return token.reveal()
+
+
+@pytest.fixture
+async def arena(admin: str, tmp_path: Path) -> AsyncIterator[RunningArena]:
+    async with running_arena(tmp_path, LADDERS) as running:
+        yield running
+    assert admin[13:] not in running.log
+
+
+async def cutpurse(*arguments: object) -> Result:
+    """The command, on a thread: the server runs here."""
+    words = [str(argument) for argument in arguments]
+    return await asyncio.to_thread(lambda: CliRunner().invoke(app, words, prog_name="cutpurse"))
+
+
+async def enters(arena: RunningArena, token: str) -> str:
+    """Whose bot it is that comes in with this token."""
+    async with RawBot(arena.address, token) as bot:
+        return (await bot.hello("sneak")).owner
+
+
+async def test_a_token_that_was_made_from_elsewhere_lets_its_owner_in_at_once(arena: RunningArena) -> None:
+    run = await cutpurse("token", "create", "ann", "--label", "laptop", "--expires", "30d", "--server", arena.address)
+    assert run.exit_code == 0, run.stderr
+    token = run.stdout.strip()
+    assert await enters(arena, token) == "ann"
+    listed = json.loads((await cutpurse("token", "list", "--server", arena.address, "--json")).stdout)
+    assert [(row["owner"], row["scopes"], row["label"], row["state"]) for row in listed] == [
+        ("root", ["admin"], "", "good"),
+        ("ann", ["play", "read"], "laptop", "good"),
+    ]
+    expires = datetime.fromisoformat(listed[1]["expires"]) - datetime.now(UTC)
+    assert timedelta(days=29.9) < expires < timedelta(days=30.1)
+    assert token[13:] not in arena.log + json.dumps(listed)
+    (line,) = [line for line in map(json.loads, arena.log.splitlines()) if line["event"] == "token made"]
+    assert (line["token"], line["owner"], line["by"]) == (token[5:13], "ann", "root")
+
+
+async def test_a_token_that_is_revoked_from_elsewhere_ends_its_streams(arena: RunningArena) -> None:
+    token = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
+    async with RawBot(arena.address, token) as bot:
+        await bot.hello("sneak")
+        run = await cutpurse("token", "revoke", token[5:13], "--server", arena.address)
+        assert run.exit_code == 0, run.stderr
+        with pytest.raises(Ended) as ended:
+            await bot.read()
+        assert ended.value.reason == "TOKEN_INVALID"
+    async with RawBot(arena.address, token) as bot:
+        with pytest.raises(Ended):
+            await bot.read()
+
+
+async def test_a_bot_whose_token_is_revoked_ends_and_says_so(
+    arena: RunningArena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
+    monkeypatch.setenv("CUTPURSE_TOKEN", token)
+    playing = asyncio.create_task(connect("random", "greed", server=arena.address))
+    while not len(arena.opened.arena.sessions):
+        await asyncio.sleep(0)
+    await asyncio.to_thread(arena.opened.store.revoke_token, token[5:13], datetime.now(UTC))
+    with pytest.raises(NotAuthorised, match="this token is not good here"):
+        await playing
+    assert token[13:] not in capsys.readouterr().err + arena.log
+
+
+async def test_a_class_from_elsewhere(arena: RunningArena, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("owner\n" + "".join(f"student{n}\n" for n in range(60)), encoding="utf-8")
+    out = tmp_path / "tokens.csv"
+    run = await cutpurse("token", "create", "--from", tmp_path / "class.csv", "--out", out, "--server", arena.address)
+    assert run.exit_code == 0, run.stderr
+    lines = [line.split(",") for line in out.read_text(encoding="utf-8").split()[1:]]
+    assert [owner for owner, _ in lines] == [f"student{n}" for n in range(60)]
+    assert all(read_token(token) for _, token in lines)
+    assert await enters(arena, lines[7][1]) == "student7"
+    assert len(arena.opened.store.tokens()) == 61
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["revoke", "nonesuch"], 4, "there is no token 'nonesuch'"),
+        (["list", "bob"], 4, "there is no owner 'bob'"),
+        (["create", "ann", "--db", "x.db"], 2, "--db and --server"),
+        (["create", "Ann"], 2, "it can be 1 to 32 of a-z"),
+    ],
+)
+async def test_what_is_wrong_is_told(arena: RunningArena, arguments: list[str], code: int, said: str) -> None:
+    run = await cutpurse("token", *arguments, "--server", arena.address)
+    assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
+
+
+async def test_only_an_admin_may_ask(arena: RunningArena, monkeypatch: pytest.MonkeyPatch) -> None:
+    player = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
+    before = arena.opened.store.tokens()
+    for token, said in ((player, "good for play, read, not for admin"), (new_token().reveal(), "is not good here")):
+        monkeypatch.setenv("CUTPURSE_TOKEN", token)
+        for arguments in (["create", "bob"], ["list"], ["revoke", player[5:13]]):
+            run = await cutpurse("token", *arguments, "--server", arena.address)
+            assert (run.exit_code, said in run.stderr, run.stdout) == (6, True, ""), run.stderr
+    monkeypatch.delenv("CUTPURSE_TOKEN")
+    run = await cutpurse("token", "list", "--server", arena.address)
+    assert (run.exit_code, "takes a token with the scope admin: put it into CUTPURSE_TOKEN" in run.stderr) == (6, True)
+    assert arena.opened.store.tokens() == before
+
+
+async def test_an_admin_that_may_not_play_does_not(arena: RunningArena, admin: str) -> None:
+    async with RawBot(arena.address, admin) as bot:
+        with pytest.raises(Ended) as ended:
+            await bot.read()
+    assert (ended.value.code, ended.value.reason) == (grpc.StatusCode.PERMISSION_DENIED, "TOKEN_SCOPE")
+
+
+async def test_what_no_command_would_send(arena: RunningArena, admin: str) -> None:
+    metadata = (("authorization", f"Bearer {admin}"),)
+
+    def create(*wanted: dict[str, Any]) -> bytes:
+        return token_pb2.CreateTokensRequest(
+            wanted=[token_pb2.TokenWanted(**one) for one in wanted]
+        ).SerializeToString()
+
+    too_long = token_pb2.RevokeTokenRequest(id="x" * 10_000).SerializeToString()
+    bad = [
+        ("CreateTokens", b"\xff\xff", grpc.StatusCode.INVALID_ARGUMENT),
+        ("CreateTokens", create({"owner": "a\x1b[31m"}), grpc.StatusCode.INVALID_ARGUMENT),
+        ("CreateTokens", create({"owner": "ann", "expires_ms": 2**64 - 1}), grpc.StatusCode.INVALID_ARGUMENT),
+        ("CreateTokens", create({"owner": "ann"}, {"owner": "bob", "expires_ms": 1}), grpc.StatusCode.INVALID_ARGUMENT),
+        ("RevokeToken", too_long, grpc.StatusCode.NOT_FOUND),
+    ]
+    async with grpc.aio.insecure_channel(arena.address) as channel:
+        for method, request, code in bad:
+            call: Any = channel.unary_unary(f"/cutpurse.v1.TokenService/{method}")
+            with pytest.raises(grpc.aio.AioRpcError) as told:
+                await call(request, metadata=metadata)
+            assert told.value.code() is code, told.value.details()
+            assert (told.value.details() or "").isprintable()
+            assert len(told.value.details() or "") <= 300
+        await token_pb2_grpc.TokenServiceStub(channel).ListTokens(token_pb2.ListTokensRequest(), metadata=metadata)
+    assert [entry.owner for entry in arena.opened.store.tokens()] == ["root"]
+
+
+async def test_a_server_without_owners_has_no_such_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUTPURSE_TOKEN", new_token().reveal())
+    async with running_arena(tmp_path, LADDERS) as arena:
+        run = await cutpurse("token", "create", "ann", "--scope", "admin", "--server", arena.address)
+        assert (run.exit_code, "has no owners: it was started on a database without a token" in run.stderr) == (1, True)
+        assert not arena.opened.store.has_tokens()
+    run = await cutpurse("token", "list", "--server", arena.address)
+    assert run.exit_code == 5
+    assert "Connection refused" in run.stderr

@@ -1,0 +1,95 @@
+"""A server in a process of its own that is watched over HTTP, and what a watcher does."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.roots import CHECKOUT
+
+__all__ = ["Figures", "WatchedServer", "figures", "get", "watched_server"]
+
+Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from cutpurse.server.host import serve
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.logs import logger, take_others
+from cutpurse.server.open_arena import open_arena
+from cutpurse.server.probes import pages
+from cutpurse.server.watch import Watch
+from tests.server.arenas import QUICK
+
+log = logger(sys.stderr)
+take_others(log)
+ladders = [Ladder("greed", "greed", 2, control=QUICK, matches_wanted=1)]
+with open_arena("127.0.0.1:0", Path(sys.argv[1]), ladders, log) as opened:
+    with Watch("127.0.0.1:0", pages(opened), log) as watch:
+        asyncio.run(serve(opened.arena, 30.0, lambda address: print(address, watch.address, flush=True)))
+"""
+
+
+@dataclass
+class WatchedServer:
+    """One match of Greed at two seats with quick clocks; where bots dial in, and where it is watched."""
+
+    process: asyncio.subprocess.Process
+    address: str
+    watched: str
+
+    async def get(self, path: str) -> tuple[int, str]:
+        """Status and text of a page."""
+        return await asyncio.to_thread(get, self.watched, path)
+
+    async def figures(self) -> Figures:
+        """A scrape."""
+        return figures((await self.get("/metrics"))[1])
+
+
+@asynccontextmanager
+async def watched_server(database: Path) -> AsyncIterator[WatchedServer]:
+    """The server for the length of the block; what it logs on stderr may be read once it has ended."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-W", "error", "-c", PROGRAM, str(database)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=CHECKOUT,
+    )
+    assert process.stdout is not None
+    try:
+        address, watched = (await process.stdout.readline()).decode().split()
+        yield WatchedServer(process, address, watched)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+def get(address: str, path: str, method: str = "GET") -> tuple[int, str]:
+    """Status and text of a page, on a connection of its own."""
+    connection = http.client.HTTPConnection(address, timeout=30)
+    try:
+        connection.request(method, path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
+def figures(text: str) -> Figures:
+    """A page of figures, as Prometheus' own client reads it: by name and labels."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
