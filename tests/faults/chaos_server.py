@@ -1,0 +1,142 @@
+"""The server of the chaos: that of `cutpurse serve`, and every second a line on stdout of how it does.
+
+    python -m tests.faults.chaos_server FOLDER
+
+Lines are JSON objects: `address`, then `status` again and again, and `fault` for each decision that was closed for a
+seat, with the moment on the system's monotonic clock, which the bots' books have too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.server.host import serve
+from cutpurse.server.ladders import default_ladders
+from cutpurse.server.logs import logger, take_others
+from cutpurse.server.open_arena import OpenArena, open_arena
+from cutpurse.server.results import FinishedMatch
+from cutpurse.server.table import Table
+
+__all__ = ["main"]
+
+EVERY_S: Final = 1.0
+LOOK_S: Final = 0.05
+PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+def tell(**facts: Any) -> None:
+    """One line."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+class Watch:
+    """Counts what the tables do, from outside."""
+
+    def __init__(self) -> None:
+        self.matches = self.voids = self.decisions = 0
+        self.causes: Counter[str] = Counter()
+
+    def put_on(self) -> None:
+        """From now on every table is watched."""
+        tick, finish = Table.tick, Table.finish
+
+        def watched_tick(table: Table, now: float) -> None:
+            before = len(table.match.faults)
+            tick(table, now)
+            for fault in table.match.faults[before:]:
+                tell(
+                    fault={
+                        "at": time.monotonic(),
+                        "match": table.name,
+                        "bot": table.match.seats[fault.seat].partition(" ")[0],
+                        "decision": table.match.asked(fault.seat) - 1 - (fault.seat in _open(table)),
+                        "cause": fault.cause.value,
+                        "reason": fault.reason,
+                    }
+                )
+
+        def watched_finish(table: Table, started: datetime, finished: datetime) -> FinishedMatch:
+            result = finish(table, started, finished)
+            self.matches += 1
+            self.voids += result.void is not None
+            self.decisions += result.decisions
+            self.causes.update(seat.end_cause.value for seat in result.seats)
+            return result
+
+        Table.tick = watched_tick  # type: ignore[method-assign, assignment]
+        Table.finish = watched_finish  # type: ignore[method-assign, assignment]
+
+
+def _open(table: Table) -> set[int]:
+    """The seats that are asked something."""
+    return {decision.seat for decision in table.match.decisions()}
+
+
+async def status(opened: OpenArena, watch: Watch) -> None:
+    """Tell how the server does, for ever."""
+    loop = asyncio.get_running_loop()
+    told_at, lag_s = loop.time(), 0.0
+    while True:
+        before = loop.time()
+        await asyncio.sleep(LOOK_S)
+        lag_s = max(lag_s, loop.time() - before - LOOK_S)
+        if loop.time() - told_at < EVERY_S:
+            continue
+        told_at = loop.time()
+        arena, lobby = opened.arena, opened.lobby
+        tell(
+            status={
+                "matches": watch.matches,
+                "voids": watch.voids,
+                "decisions": watch.decisions,
+                "causes": dict(watch.causes),
+                "tables": lobby.tables,
+                "sessions": len(arena.sessions),
+                "connected": arena.sessions.connected,
+                "streams": arena.streams,
+                "tasks": len(asyncio.all_tasks()),
+                "fds": len(list(Path("/proc/self/fd").iterdir())),
+                "rss": int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGE,
+                "lag_ms": round(lag_s * 1_000),
+                "cpu_s": round(time.process_time(), 1),
+            }
+        )
+        lag_s = 0.0
+
+
+async def run(opened: OpenArena, watch: Watch) -> None:
+    """Serve, and tell, until a signal comes."""
+    telling: list[asyncio.Task[None]] = []
+
+    def listening(address: str) -> None:
+        tell(address=address)
+        telling.append(asyncio.create_task(status(opened, watch)))
+
+    await serve(opened.arena, 60.0, listening)
+    for task in telling:
+        task.cancel()
+
+
+def main(folder: Path) -> None:
+    """Serve all games, with the usual clocks, until a signal comes."""
+    watch = Watch()
+    watch.put_on()
+    with (folder / "server.log").open("w", encoding="utf-8") as file:
+        log = logger(file, "info")
+        take_others(log)
+        with open_arena("127.0.0.1:0", folder / "chaos.db", default_ladders(), log) as opened:
+            asyncio.run(run(opened, watch))
+    tell(closed=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,144 @@
+"""`cutpurse serve` and bots as processes of their own, that can be signalled, killed and started again."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tests.roots import CHECKOUT
+
+__all__ = ["Herd", "Server", "herd", "server", "until"]
+
+PATIENCE_S: Final = 90.0
+_LOOK_S: Final = 0.02
+
+
+def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Look again and again; fails if it takes too long."""
+    ends_at, nothing = time.monotonic() + patience_s, threading.Event()
+    while not is_so():
+        assert time.monotonic() < ends_at, f"{what}: not within {patience_s:g} s"
+        nothing.wait(_LOOK_S)
+
+
+class Server:
+    """A running `cutpurse serve` with a database."""
+
+    def __init__(self, process: subprocess.Popen[bytes], database: Path, log: Path) -> None:
+        self.process = process
+        self.database = database
+        self._log = log
+        until(lambda: self._address() is not None or process.poll() is not None, "the server listens")
+        address = self._address()
+        assert address is not None, self.said
+        self.address = address
+
+    def _address(self) -> str | None:
+        found = re.search(r"bots dial in at (\S+);", self.said)
+        return found[1] if found else None
+
+    @property
+    def said(self) -> str:
+        """All that it has said."""
+        return self._log.read_text(encoding="utf-8")
+
+    def events(self, event: str) -> list[dict[str, Any]]:
+        """What it has logged of a kind."""
+        lines = [json.loads(line) for line in self.said.splitlines() if line.startswith("{") and line.endswith("}")]
+        return [line for line in lines if line.get("event") == event]
+
+    def open_matches(self) -> set[str]:
+        """Those that have begun and are not over."""
+        return {line["match"] for line in self.events("match started")} - {
+            line["match"] for line in self.events("match ended")
+        }
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self.process.send_signal(number)
+
+    def ends(self) -> int:
+        """Wait for its exit code."""
+        return self.process.wait(timeout=PATIENCE_S)
+
+    def stored(self) -> dict[str, str | None]:
+        """What the database has: matches, and why they are void."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            rows = connection.execute("SELECT id, void_cause FROM matches").fetchall()
+        assert len(rows) == len(dict(rows)), "a match is stored twice"
+        return dict(rows)
+
+    def faults(self) -> dict[tuple[str, str], int]:
+        """By match and bot, how many decisions were closed for it."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            rows = connection.execute(
+                "SELECT matches.id, bots.name, seats.faults FROM seats JOIN matches ON matches.number = match_number "
+                "JOIN versions ON versions.id = version_id JOIN bots ON bots.id = bot_id"
+            )
+            return {(match, bot): faults for match, bot, faults in rows}
+
+
+@contextmanager
+def server(folder: Path, *words: str, address: str = "127.0.0.1:0", name: str = "server") -> Iterator[Server]:
+    """Start it; killed in the end if it still runs."""
+    log, database = folder / f"{name}.log", folder / "league.db"
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--address", address, "--db", str(database), *words]
+    with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, cwd=folder) as process:
+        try:
+            yield Server(process, database, log)
+        finally:
+            process.kill()
+
+
+class Herd:
+    """A process of bots with a book of what they did, see `chaos_bots`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], book: Path) -> None:
+        self.process = process
+        self._book = book
+
+    def book(self) -> list[dict[str, Any]]:
+        """What its bots wrote down; the last line may be cut off."""
+        lines = self._book.read_text(encoding="utf-8").splitlines() if self._book.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def begun(self) -> set[tuple[str, str]]:
+        """Bots, with matches that began for them."""
+        return {(line["bot"], line["match"]) for line in self.book() if "began" in line}
+
+    def heard(self) -> list[tuple[str, str, bool, bool]]:
+        """Bots, with matches that they were told are over; whether void, whether rated."""
+        return [(one["bot"], one["match"], one["voided"], one["rated"]) for one in self.book() if "ended" in one]
+
+
+@contextmanager
+def herd(
+    folder: Path,
+    address: str,
+    names: Sequence[str],
+    tables: int = 1,
+    think_ms: tuple[int, int] = (5, 20),
+    name: str = "book",
+) -> Iterator[Herd]:
+    """Start bots; killed in the end."""
+    book = folder / f"{name}.jsonl"
+    words = [str(book), *map(str, think_ms), str(tables), address, *names]
+    command = [sys.executable, "-m", "tests.faults.chaos_bots", *words]
+    with (
+        (folder / f"{name}.err").open("ab") as talk,
+        subprocess.Popen(command, stdout=talk, stderr=talk, cwd=CHECKOUT) as process,
+    ):
+        try:
+            yield Herd(process, book)
+        finally:
+            process.kill()

@@ -1,0 +1,117 @@
+"""At whichever envelope a stream breaks, and however: no bot that thinks within its limit loses a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from cutpurse.engine.match import EndCause
+from cutpurse.sdk import session as client_session
+from cutpurse.sdk.session import Todo
+from cutpurse.server import session as server_session
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.link import Link
+from cutpurse.v1 import arena_pb2
+from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken
+
+ROUGH = 9  # every so manieth envelope is tried; in `make soak` each
+SHORT: dict[str, Mapping[str, str]] = {
+    "bag_o_loot": {"rounds": "1"},
+    "steal_and_plunder": {"max_games": "1"},
+    "stolen_treasure": {"target": "500"},
+}
+GAMES = ("szmal", "greed", "bag_o_loot", "steal_and_plunder", "stolen_treasure")
+
+
+def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
+    """One match on each of so many ladders between the same bots, with a fault of the first one's stream; that bot.
+
+    All that is promised is looked after here.
+    """
+    names = ("ann", "bob", "cid")
+    settings = SHORT.get(game, {})
+    ladders = [Ladder(f"{game}-{number}", game, len(names), settings, matches_wanted=1) for number in range(tables)]
+    house = House(ladders, f"{game}/{tables}")
+    bots = [Bot(house, name, tables, tables, fault if name == "ann" else None) for name in names]
+    house.run(bots)
+    results = house.world.store.kept
+    assert house.world.store.offered == len(results) == tables
+    assert house.world.log.errors() == []
+    for result in results.values():
+        assert [seat.end_cause for seat in result.seats] == [EndCause.NORMAL] * len(names)
+        assert result.played.faults == []
+        taken = answers_taken(result)
+        for seat, sat in enumerate(result.seats):
+            (bot,) = [bot for bot in bots if bot.session.bot == sat.player.bot]
+            assert bot.answers[result.match] == taken[seat], "not the answers that the bot gave"
+    for bot in bots:
+        assert sorted(bot.begun) == sorted(match for match, _ in bot.finished) == sorted(results)
+        assert bot.notes == []
+        for match, finish in bot.finished:
+            assert finish.result.places == tuple(seat.place for seat in results[match].seats)
+            assert finish.rated
+    later = house.now + LIMITS.resume_window_ms / 1_000 + 3.0
+    house.at(later, lambda: house.sessions.tick(house.now))
+    house.world.run(lambda: house.now > later)
+    assert len(house.sessions) == 0, "nobody is kept who has left"
+    return bots[0]
+
+
+def first(kind: FaultKind) -> int:
+    """A Hello without a session to resume that comes so late is taken for another program of the same name."""
+    return 1 if kind in (FaultKind.STALLED, FaultKind.OVERTAKEN, FaultKind.GHOST) else 0
+
+
+@pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
+@pytest.mark.parametrize("kind", FaultKind, ids=lambda kind: kind.name.lower())
+@pytest.mark.parametrize("game", GAMES)
+def test_a_fault_at_any_envelope_costs_nothing_but_time(game: str, kind: FaultKind, is_up: bool, soak: bool) -> None:
+    points = played(game, 1).passed[is_up]
+    assert points > 15
+    resumed = 0
+    for at in range(first(kind), points, 1 if soak or game == "szmal" else ROUGH):
+        resumed += played(game, 1, Fault(kind, is_up, at)).streams > 1
+    assert (resumed == 0) == (kind is FaultKind.STALLED)
+
+
+@pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
+@pytest.mark.parametrize("kind", FaultKind, ids=lambda kind: kind.name.lower())
+def test_a_fault_at_two_tables_at_once_costs_nothing_but_time(kind: FaultKind, is_up: bool, soak: bool) -> None:
+    for at in range(first(kind), played("szmal", 2).passed[is_up], 1 if soak else ROUGH):
+        played("szmal", 2, Fault(kind, is_up, at))
+
+
+# -- that these tests can fail
+def test_a_server_that_forgets_what_is_open_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = server_session.Session.connect
+
+    def forgets(session: server_session.Session, link: Link) -> None:
+        connect(session, link)
+        session.ready_places.clear()
+
+    monkeypatch.setattr(server_session.Session, "connect", forgets)
+    assert_one_fails(FaultKind.LOST)
+
+
+def test_a_bot_that_does_not_send_its_answer_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    put = client_session.Session._decision
+
+    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+        waiting = len(session._out)
+        put(session, decision, todos)
+        del session._out[waiting:]
+
+    monkeypatch.setattr(client_session.Session, "_decision", forgets)
+    assert_one_fails(FaultKind.LOST)
+
+
+def assert_one_fails(kind: FaultKind) -> None:
+    """At one envelope at least the promise is broken."""
+
+    def tried() -> None:
+        for at in range(10, 30):
+            played("szmal", 1, Fault(kind, True, at))
+
+    with pytest.raises(AssertionError):
+        tried()

@@ -1,0 +1,107 @@
+"""A server that stops, is hurried, or is killed, with bots at its tables: no match is lost without a word."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.faults.processes import Herd, Server, herd, server, until
+
+VOID = "void_server"
+
+
+def tables_of(stack: ExitStack, folder: Path, host: Server, bots: int, tables: int = 4) -> list[Herd]:
+    """Bots in two processes, once they sit at `tables` tables each."""
+    herds = []
+    for number in range(2):
+        names = [f"bot{number}_{one}" for one in range(bots // 2)]
+        herds.append(stack.enter_context(herd(folder, host.address, names, tables, (60, 100), f"book{number}")))
+    until(lambda: len(host.open_matches()) >= bots * tables // 4 - 3, "nearly all bots sit at all their tables")
+    return herds
+
+
+def all_are_told(host: Server, herds: list[Herd]) -> Counter[bool]:
+    """Each match that began for a bot ended for it once, as the database has it; how many seats were void or not."""
+    stored = host.stored()
+    begun = {seat for one in herds for seat in one.begun()}
+    heard = Counter((bot, match) for one in herds for bot, match, _, _ in one.heard())
+    assert begun - set(heard) == set(), "a match was lost without a word"
+    assert set(heard.values()) == {1}
+    for one in herds:
+        for _, match, voided, rated in one.heard():
+            assert stored[match] == (VOID if voided else None)
+            assert rated == (not voided)
+    assert {line["match"] for line in host.events("match started")} == set(stored)
+    return Counter(voided for one in herds for _, _, voided, _ in one.heard())
+
+
+@pytest.mark.timeout(240)
+def test_a_hundred_tables_are_played_to_their_ends_at_the_first_signal(tmp_path: Path) -> None:
+    with server(tmp_path, "--game", "szmal", "--drain", "90") as host, ExitStack() as stack:
+        herds = tables_of(stack, tmp_path, host, 100)
+        assert len(host.open_matches()) >= 90
+        host.signal(signal.SIGTERM)
+        assert host.ends() == 0, host.said
+        assert all_are_told(host, herds)[True] == 0
+        assert set(host.stored().values()) == {None}
+
+
+@pytest.mark.timeout(240)
+def test_what_is_open_when_the_time_is_up_is_void_and_told(tmp_path: Path) -> None:
+    with server(tmp_path, "--game", "greed", "--drain", "0.5") as host, ExitStack() as stack:
+        herds = tables_of(stack, tmp_path, host, 40)
+        host.signal(signal.SIGTERM)
+        assert host.ends() == 0, host.said
+        assert all_are_told(host, herds)[True] > 100
+
+
+@pytest.mark.timeout(240)
+def test_a_second_signal_hurries(tmp_path: Path) -> None:
+    with server(tmp_path, "--game", "greed", "--drain", "3600") as host, ExitStack() as stack:
+        herds = tables_of(stack, tmp_path, host, 12)
+        host.signal(signal.SIGTERM)
+        until(lambda: bool(host.events("draining")), "it drains")
+        host.signal(signal.SIGTERM)
+        assert host.ends() == 0, host.said
+        assert all_are_told(host, herds)[True] > 20
+
+
+@pytest.mark.timeout(240)
+def test_after_a_kill_every_result_that_was_told_is_there_and_bots_come_back(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        first = stack.enter_context(server(tmp_path, "--game", "szmal"))
+        herds = tables_of(stack, tmp_path, first, 12)
+        until(lambda: sum(len(one.heard()) for one in herds) > 20, "some matches are over")
+        first.signal(signal.SIGKILL)
+        first.ends()
+        lost = first.open_matches()
+        assert lost
+        words = ("--game", "szmal", "--drain", "60")
+        second = stack.enter_context(server(tmp_path, *words, address=first.address, name="second"))
+        bots = {bot for one in herds for bot, _ in one.begun()}
+        until(lambda: len(_back(second)) == len(bots) == 12, "every bot is back")
+        until(lambda: len(second.events("match ended")) > 5, "they play again")
+        second.signal(signal.SIGTERM)
+        assert second.ends() == 0, second.said
+        stored = second.stored()
+        heard = Counter((bot, match) for one in herds for bot, match, _, _ in one.heard())
+        assert set(heard.values()) == {1}
+        for one in herds:
+            assert all(rated and stored[match] is None for _, match, _, rated in one.heard())
+        for seat in {seat for one in herds for seat in one.begun()} - set(heard):
+            # Its bot was told that it is lost, when it came back; or it was stored, and the kill came before that.
+            assert seat[1] in lost or seat[1] in stored
+        for number in range(2):
+            assert "as a new session: " in (tmp_path / f"book{number}.err").read_text(encoding="utf-8")
+        with Store(second.database) as store:
+            assert [check.differences for check in recompute(store)] == [()]
+
+
+def _back(host: Server) -> set[str]:
+    return {line["bot"] for line in host.events("stream opened")}
