@@ -1,0 +1,93 @@
+"""Honest bots in a process of their own, who play all the while somebody else attacks the arena.
+
+    python -m tests.hostile.witness ADDRESS
+
+Each line on stdin is answered by one line of JSON, once they have made as many decisions as the line says: what they
+have seen since they began. They end when stdin does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections import Counter
+
+from cutpurse.v1 import arena_pb2
+from tests.server.raw_bot import RawBot
+
+__all__ = ["NAMES"]
+
+NAMES = ("steady_ann", "steady_bob")
+TABLES = 2
+THINKS_S = 0.02  # a decision: so that they leave the machine to the attackers
+
+
+class Witness:
+    """What the honest bots have seen."""
+
+    def __init__(self) -> None:
+        self.count: Counter[str] = Counter()
+        self.longest_s = 0.0  # between two envelopes of a bot, since somebody asked
+        self._moved = asyncio.Event()
+
+    async def plays(self, address: str, name: str) -> None:
+        """Play for ever, and note all that is not as it should be."""
+        async with RawBot(address) as bot:
+            steady = arena_pb2.GameWanted(game="greed", ladders=["steady"])
+            hello = arena_pb2.Hello(protocol_major=1, bot=name, games=[steady], max_tables=TABLES)
+            await bot.send(hello=hello)
+            loop = asyncio.get_running_loop()
+            read_at = loop.time()
+            while True:
+                envelope = await bot.read()
+                now = loop.time()
+                self.longest_s, read_at = max(self.longest_s, now - read_at), now
+                for asked in envelope.decisions:
+                    await asyncio.sleep(THINKS_S)
+                    await bot.answer(asked)
+                self._note(envelope)
+
+    def _note(self, envelope: arena_pb2.PlayResponse) -> None:
+        self.count["decisions"] += len(envelope.decisions)
+        self.count["refusals"] += len(envelope.refusals)
+        self.count["problems"] += len(envelope.problems)
+        for end in envelope.ends:
+            self.count["matches"] += 1
+            normal = [seat.end_cause == arena_pb2.END_CAUSE_NORMAL for seat in end.seats]
+            self.count["not normal"] += not all(normal) or not end.rated
+        self._moved.set()
+
+    async def told(self, decisions: int) -> str:
+        """A line for who asks, after so many decisions."""
+        while self.count["decisions"] < decisions:
+            self._moved.clear()
+            await self._moved.wait()
+        longest, self.longest_s = self.longest_s, 0.0
+        return json.dumps({**self.count, "longest_ms": round(longest * 1_000)})
+
+
+async def run(address: str) -> None:
+    """Play until stdin ends; if a bot's stream ends before, so does everything."""
+    witness = Witness()
+    bots = [asyncio.create_task(witness.plays(address, name)) for name in NAMES]
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+
+    async def answers() -> None:
+        while line := await lines.readline():
+            print(await witness.told(json.loads(line)["decisions"]), flush=True)
+
+    answering = asyncio.create_task(answers())
+    await asyncio.wait((*bots, answering), return_when=asyncio.FIRST_COMPLETED)
+    for task in (answering, *bots):
+        task.cancel()
+    for problem in await asyncio.gather(*bots, return_exceptions=True):
+        if isinstance(problem, Exception):
+            print(json.dumps({"broke": repr(problem)}), flush=True)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(run(sys.argv[1]))
