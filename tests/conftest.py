@@ -15,6 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
     )
+    parser.addoption("--seed", type=int, help="the simulated world to run, instead of all of them")
     parser.addoption("--update-playthroughs", action="store_true", help="write tests/playthroughs anew")
     parser.addoption("--update-pages", action="store_true", help="write the payloads of docs/protocol.md anew")
 

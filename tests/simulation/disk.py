@@ -1,0 +1,267 @@
+"""Where results are kept, with a disk that is slow, fails, or fails to say that it did not.
+
+Two of them: the real leaderboard, on a database in memory, whose transactions take virtual time; and a dictionary that
+does what `ResultStore` promises, for worlds in which the leaderboard's part is not what is tried. What was committed
+outlives the server; what was not is lost with it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import StaticPool
+
+from cutpurse.leaderboard.errors import StoreError, Unsure
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.store import Store, _Results
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.ledger import Ledger
+from cutpurse.server.results import FinishedMatch, ResultStore, StoreDown, StoreUnsure
+from tests.simulation.faults import Faults
+from tests.simulation.virtual import Course
+
+__all__ = ["Disk", "Kept", "LedgerDisk", "PlainDisk"]
+
+
+class Kept(NamedTuple):
+    """A match as it is stored."""
+
+    is_void: bool
+    sequence: int | None  # among the rated ones of its ladder
+    ladder: str
+    places: tuple[int, ...]
+
+
+class Disk(Protocol):
+    """What outlives the server."""
+
+    def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
+        """The store, as a server sees it until it dies."""
+
+    def kept(self) -> dict[str, Kept]:
+        """All that is stored, by match."""
+
+    def problems(self) -> list[str]:
+        """What is wrong in what is stored."""
+
+
+class _Spindle:
+    """One write after the other, each with its luck."""
+
+    def __init__(self, course: Course, faults: Faults, is_alive: Callable[[], bool]) -> None:
+        self._course = course
+        self._faults = faults
+        self._is_alive = is_alive
+        self._free_at = course.now
+
+    def stumbles(self) -> bool:
+        """Whether a short write fails at once."""
+        return self._course.random.random() < self._faults.store_fails / 4
+
+    def write(self, do: Callable[[str], None], settle: Callable[[], None]) -> None:
+        """`do` it with the luck that it has ("", "fails" or "fails at the commit"), then say so: `settle`."""
+        random, faults = self._course.random, self._faults
+        luck = ""
+        if random.random() < faults.store_fails:
+            luck = "fails at the commit" if random.random() < faults.store_unsure else "fails"
+        begins = max(self._free_at, self._course.now)
+        takes = faults.store_s + random.random() * faults.store_jitter_s
+        later = takes if random.random() < 0.3 else 0.0  # the word comes later than the deed
+        self._free_at = begins + takes
+
+        def write() -> None:
+            if self._is_alive():
+                do(luck)
+                self._course.after(later, lambda: settle() if self._is_alive() else None)
+
+        self._course.after(self._free_at - self._course.now, write)
+
+    def commits(self) -> bool:
+        """Whether a commit that fails has happened nevertheless."""
+        return self._course.random.random() < 0.5
+
+
+class PlainDisk:
+    """Results in a dictionary."""
+
+    def __init__(self, course: Course, faults: Faults) -> None:
+        self._course = course
+        self._faults = faults
+        self._kept: dict[str, Kept] = {}
+        self._last: dict[str, int] = {}
+
+    def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
+        return _PlainStore(self, _Spindle(self._course, self._faults, is_alive))
+
+    def take(self, result: FinishedMatch) -> None:
+        """Store a result once."""
+        if result.match in self._kept:
+            return
+        is_void = result.void is not None
+        sequence = None
+        if not is_void:
+            sequence = self._last[result.ladder] = self._last.get(result.ladder, 0) + 1
+        places = tuple(seat.place for seat in result.seats)
+        self._kept[result.match] = Kept(is_void, sequence, result.ladder, places)
+
+    def kept(self) -> dict[str, Kept]:
+        return self._kept
+
+    def problems(self) -> list[str]:
+        return []
+
+
+class _PlainStore:
+    def __init__(self, disk: PlainDisk, spindle: _Spindle) -> None:
+        self._disk = disk
+        self._spindle = spindle
+
+    def submit(self, result: FinishedMatch) -> Future[None]:
+        future: Future[None] = Future()
+        problems: list[Exception] = []
+
+        def do(luck: str) -> None:
+            if not luck or (luck != "fails" and self._spindle.commits()):
+                self._disk.take(result)
+            if luck:
+                problems.append(StoreDown(luck) if luck == "fails" else StoreUnsure(luck))
+
+        self._spindle.write(do, lambda: future.set_exception(problems[0]) if problems else future.set_result(None))
+        return future
+
+
+# -- the real one
+class LedgerDisk:
+    """The leaderboard on a database in memory."""
+
+    def __init__(self, course: Course, faults: Faults, ladders: Iterable[Ladder]) -> None:
+        self._course = course
+        self._faults = faults
+        self._ladders = tuple(ladders)
+        template, self._raw, self._engine = _database()
+        template.backup(self._raw)
+
+    def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
+        spindle = _Spindle(self._course, self._faults, is_alive)
+        store = _VirtualStore(self._course, self._engine, spindle)
+        ledger = Ledger(store, self._ladders)
+        store.is_up = True
+        ledger._thread = _Hands(self._course, is_alive)  # type: ignore[assignment]
+        return ledger
+
+    def kept(self) -> dict[str, Kept]:
+        rows = self._raw.execute(
+            "SELECT m.id, m.void_cause, b.sequence, l.name, s.place FROM matches m JOIN boards b ON b.id = m.board_id "
+            "JOIN ladders l ON l.id = m.ladder_id JOIN seats s ON s.match_number = m.number ORDER BY m.number, s.seat"
+        )
+        kept: dict[str, Kept] = {}
+        for match, void, sequence, ladder, place in rows:
+            earlier = kept[match].places if match in kept else ()
+            kept[match] = Kept(void is not None, sequence, ladder, (*earlier, place or 0))
+        return kept
+
+    def problems(self) -> list[str]:
+        checks = recompute(_VirtualStore(self._course, self._engine, None))
+        found = [difference for check in checks for difference in check.differences]
+        (count,) = self._raw.execute("SELECT count(*) FROM rating_changes").fetchone()
+        if self._raw.execute("SELECT count(*) FROM seats").fetchone()[0] < count:
+            found.append("more ratings were changed than seats were played")
+        return found
+
+
+@cache
+def _database() -> tuple[sqlite3.Connection, sqlite3.Connection, Engine]:
+    """An empty leaderboard, and one that is written to, of this process; its tables are made but once."""
+    template_engine, template = _engine()
+    upgrade(template_engine)
+    engine, raw = _engine()
+    return template, raw, engine
+
+
+def _engine() -> tuple[Engine, sqlite3.Connection]:
+    raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    return engine, raw
+
+
+class _Hands:
+    """Does what the ledger's thread would do, a little later."""
+
+    def __init__(self, course: Course, is_alive: Callable[[], bool]) -> None:
+        self._course = course
+        self._is_alive = is_alive
+
+    def submit(self, do: Callable[..., object], *about: object) -> None:
+        self._course.after(0.0, lambda: do(*about) if self._is_alive() else None)
+
+
+class _VirtualStore(Store):
+    """The leaderboard's own store without its thread and its file."""
+
+    def __init__(self, course: Course, engine: Engine, spindle: _Spindle | None) -> None:
+        self.path = Path("virtual.db")
+        self._rated = {}
+        self._broken = None
+        self.is_up = False  # while ladders are made nothing fails
+        self._course = course
+        self._engine = engine
+        self._spindle = spindle
+        self._batch: list[_Results] = []
+        self._luck = ""
+
+    def _hand_in(self, job: Any) -> None:
+        self._batch.append(job)
+        if len(self._batch) == 1:
+            self._course.after(0.0, self._begin)
+
+    def _begin(self) -> None:
+        assert self._spindle is not None
+        batch, self._batch = self._batch, []
+        written = [_Results(job.result, Future()) for job in batch]
+
+        def do(luck: str) -> None:
+            self._luck = luck
+            self._write_results(written)
+            self._luck = ""
+
+        def settle() -> None:
+            for job, mine in zip(batch, written, strict=True):
+                problem = mine.future.exception()
+                if problem is not None:
+                    job.future.set_exception(problem)
+                else:
+                    job.future.set_result(mine.future.result())
+
+        self._spindle.write(do, settle)
+
+    def _do(self, write: Callable[[Connection], Any]) -> Any:
+        if self.is_up and self._spindle is not None and self._spindle.stumbles():
+            raise StoreError("disk I/O error")
+        with self._engine.begin() as connection:
+            return write(connection)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        assert self._spindle is not None
+        with self._engine.connect() as connection:
+            yield connection
+            if self._luck != "fails" and (not self._luck or self._spindle.commits()):
+                connection.commit()
+        if self._luck:
+            raise StoreError("disk I/O error") if self._luck == "fails" else Unsure("disk I/O error")
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        if self._luck and self._spindle is not None and self._spindle.commits():
+            raise StoreError("disk I/O error")
+        with self._engine.connect() as connection:
+            yield connection

@@ -1,0 +1,85 @@
+"""What goes wrong in one simulated world: first how often each sort of fault strikes, drawn from the seed, then when.
+
+Rates differ from seed to seed by a lot, and many are nothing: so some worlds have one fault only, again and again, and
+others all of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+__all__ = ["HOSTILE", "Faults"]
+
+# What a hostile bot may be at; see `zoo.py`.
+HOSTILE = (
+    "illegal",
+    "late",
+    "silent",
+    "flood",
+    "replay",
+    "double",
+    "crossing",
+    "garbage",
+    "gives_up",
+    "thief",
+    "leaver",
+    "deaf",
+)
+
+
+@dataclass
+class Faults:
+    """Rates are in strikes a (virtual) second, shares are of all."""
+
+    breaks: float = 0.0  # of one stream
+    half_open: float = 0.0  # share of the breaks of which one side hears late
+    latency_s: float = 0.001
+    jitter_s: float = 0.0
+    spike: float = 0.0  # share of messages that take up to spike_s
+    spike_s: float = 0.0
+    late_dial: float = 0.0  # share of the calls that arrive late, though their bot has given them up
+    slow_reader: float = 0.0  # share of the honest bots
+    stalls: float = 0.0  # of the server
+    stall_s: float = 0.0
+    crashes: float = 0.0
+    drains: float = 0.0
+    store_s: float = 0.001
+    store_jitter_s: float = 0.0
+    store_fails: float = 0.0  # share of the transactions
+    store_unsure: float = 0.0  # share of the failures of which the result is stored nevertheless
+    wall_jumps: float = 0.0
+    hostile: list[str] = field(default_factory=list)
+
+    @classmethod
+    def drawn(cls, random: Random) -> Faults:
+        """The faults of one world."""
+
+        def rate(most: float, share: float = 0.5) -> float:
+            return most * random.random() ** 2 if random.random() < share else 0.0
+
+        return cls(
+            breaks=rate(0.6),
+            half_open=rate(1.0),
+            latency_s=random.choice((0.0, 0.0002, 0.002, 0.02)),
+            jitter_s=rate(0.05),
+            spike=rate(0.05),
+            spike_s=random.choice((0.1, 0.5, 3.0)),
+            late_dial=rate(0.3, 0.2),
+            slow_reader=rate(1.0, 0.3),
+            stalls=rate(2.0),
+            stall_s=random.choice((0.02, 0.1, 0.5, 3.0)),
+            crashes=rate(0.2, 0.3),
+            drains=rate(0.2, 0.2),
+            store_s=random.choice((0.0, 0.001, 0.02, 0.5)),
+            store_jitter_s=rate(0.5),
+            store_fails=rate(0.8, 0.4),
+            store_unsure=rate(1.0, 0.3),
+            wall_jumps=rate(1.0, 0.3),
+            hostile=random.sample(HOSTILE, random.choice((0, 0, 1, 1, 2, 3))),
+        )
+
+    def end(self) -> None:
+        """Nothing goes wrong any more, and bots that were hostile are gone."""
+        calm = Faults()
+        self.__dict__.update(calm.__dict__)

@@ -1,0 +1,275 @@
+"""Calls between bots and the server, as gRPC makes them, on a network with faults.
+
+A `Call` is one stream of Play. The server's end has the manners of a grpc.aio context that were measured on the real
+one: messages come in order; a write hangs once a bot does not read; so does ending the call with a status; a bot that
+is gone ends the pending read or raises there, and the task of the call is cancelled. The bot's end is called back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+from zlib import crc32
+
+import grpc
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+
+from cutpurse.server.errors import LEFT, Ending
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+__all__ = ["Call", "Caller"]
+
+_WINDOW = 6_000  # bytes that a bot may leave unread before writes hang
+_LOST = Ending(code_pb2.UNAVAILABLE, "", "the connection is gone")
+
+
+class Gone(grpc.aio.BaseError):
+    """The bot's end of the call is gone."""
+
+
+class Caller(Protocol):
+    """A bot, as its calls see it."""
+
+    name: str
+
+    def on_envelope(self, call: Call, data: bytes) -> None:
+        """An envelope has come."""
+
+    def on_end(self, call: Call, how: Ending) -> None:
+        """The call is over."""
+
+    def reads_after_s(self) -> float:
+        """How long it lets an envelope lie; infinite for one that never reads."""
+
+
+class Call:
+    """One stream of Play, both of its ends and the wire between them."""
+
+    def __init__(self, world: World, caller: Caller, number: int) -> None:
+        self.caller = caller
+        self.number = number
+        self.answered = 0  # envelopes that the server has written
+        self._world = world
+        self._course = world.course
+        # the bot's end
+        self._is_cut = False  # nothing travels any more
+        self.is_over = False  # the bot knows that it is
+        self._up_at = self._down_at = 0.0
+        self._unread = 0
+        self._last: Ending | None = None
+        # the server's end
+        self.is_gone = False  # the server was told that the bot is
+        self.is_done = False
+        self.task: asyncio.Task[Any] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._inbox: deque[bytes] = deque()
+        self._reader: asyncio.Future[Any] | None = None
+        self._writer: asyncio.Future[Any] | None = None
+        self._when_done: list[Callable[[Any], None]] = []
+
+    # -- the bot's end
+    def send(self, data: bytes) -> None:
+        """The bot writes an envelope."""
+        if self._is_cut:
+            return
+        self._up_at = max(self._up_at, self._course.now + self._world.latency())
+        self._course.after(self._up_at - self._course.now, lambda: self._arrive(data))
+
+    def delay(self, seconds: float) -> None:
+        """Nothing comes to the server sooner than after so long."""
+        self._up_at = self._course.now + seconds
+
+    def orphan(self) -> None:
+        """The server has died."""
+        self.is_gone = self.is_done = True
+        self.cut(self._course.random.random() * 0.01, 0.0)
+
+    def cancel(self) -> None:
+        """The bot ends the call; nothing comes to it any more."""
+        self.is_over = True
+        if not self._is_cut:
+            self._up_at = max(self._up_at, self._course.now + self._world.latency())
+            self._course.after(self._up_at - self._course.now, self.vanish)
+
+    def cut(self, bot_hears_s: float, server_hears_s: float) -> None:
+        """The connection breaks, and each end hears of it in its own time."""
+        if not self._is_cut:
+            self._is_cut = True
+            self._course.after(bot_hears_s, lambda: self._bot_hears(_LOST))
+            self._course.after(server_hears_s, self.vanish)
+
+    def _bot_hears(self, how: Ending) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._world.say(f"{self} ends for its bot: {how.reason or how.text or 'ok'}")
+            self.caller.on_end(self, how)
+
+    def _deliver(self, data: bytes) -> None:
+        if self._is_cut or self.is_over:
+            return
+        self._unread += len(data)
+        after = self.caller.reads_after_s()
+        if after == 0.0:
+            self._read_by_bot(data)
+        elif after != float("inf"):
+            self._course.after(after, lambda: self._read_by_bot(data))
+
+    def _read_by_bot(self, data: bytes) -> None:
+        if self._is_cut or self.is_over:
+            return
+        self._unread -= len(data)
+        if self._writer is not None and self._unread <= _WINDOW:
+            _settle(self._writer, None)
+        self.caller.on_envelope(self, data)
+        self._part()
+
+    def _part(self) -> None:
+        """A status comes to a bot that has read all that was before it."""
+        if self._last is not None and not self._unread:
+            how, self._last = self._last, None
+            self._down_at = max(self._down_at, self._course.now + self._world.latency())
+            self._course.after(self._down_at - self._course.now, lambda: self._bot_hears(how))
+
+    # -- the server's end
+    def accepted(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The server has the call."""
+        self._loop = loop
+
+    def _arrive(self, data: bytes) -> None:
+        if self.is_gone or self.is_done or self._is_cut:
+            return
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(data)
+        else:
+            self._inbox.append(data)
+
+    def vanish(self) -> None:
+        """The server hears that the bot is gone."""
+        if self.is_gone or self.is_done or self._loop is None:
+            return
+        self.is_gone = self._is_cut = True
+        random = self._course.random
+        if self._reader is not None and not self._reader.done():
+            if random.random() < 0.5:
+                self._reader.set_result(grpc.aio.EOF)
+            else:
+                self._reader.set_exception(Gone())
+        if self._writer is not None and not self._writer.done():
+            self._writer.set_exception(Gone())
+        if self.task is not None and random.random() < 0.8:
+            self.task.cancel()
+        if self.task is None or self.task.done():
+            self.done()
+
+    async def read(self) -> Any:
+        """The next envelope, or EOF."""
+        assert self._loop is not None
+        if not self._inbox:
+            if self.is_gone or self.is_done:
+                return grpc.aio.EOF
+            self._reader = self._loop.create_future()
+            data = await self._reader
+        else:
+            data = self._inbox.popleft()
+        if data is not grpc.aio.EOF:
+            self._world.say(f"{self} read {len(data)} {crc32(data):08x}")
+            self._world.watch.read(self, data)
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """Send an envelope; hangs while the bot has too much to read."""
+        assert self._loop is not None
+        assert self._writer is None, "two tasks write to one stream"
+        self.answered += 1
+        self._world.say(f"{self} written {len(data)} {crc32(data):08x}")
+        self._world.watch.written(self, data)  # a decision counts as handed over also if nobody is there any more
+        if self.is_gone or self.is_done:
+            raise Gone
+        self._down_at = max(self._down_at, self._course.now + self._world.latency())
+        self._course.after(self._down_at - self._course.now, lambda: self._deliver(data))
+        if self._unread > _WINDOW:
+            await self._hang()
+
+    async def _hang(self) -> None:
+        assert self._loop is not None
+        self._writer = self._loop.create_future()
+        try:
+            await self._writer
+        finally:
+            self._writer = None
+
+    async def abort_with_status(self, status: Any) -> None:
+        """End the call with this status; hangs before a bot that does not read."""
+        how = _ending(status)
+        self._world.watch.ended(self, how)
+        while self._unread > _WINDOW and not self.is_gone:
+            await self._hang()
+        self._finish(how)
+        raise grpc.aio.AbortError
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        """To be called when the call is over."""
+        self._when_done.append(callback)
+
+    def invocation_metadata(self) -> tuple[()]:
+        """No token is asked for."""
+        return ()
+
+    def peer(self) -> str:
+        """Who calls."""
+        return f"virtual:{self.number}"
+
+    def _finish(self, how: Ending) -> None:
+        """The server has said its last word."""
+        if not self._is_cut:
+            self._down_at = max(self._down_at, self._course.now + self._world.latency())
+            self._course.after(self._down_at - self._course.now, lambda: self._end_arrives(how))
+        self.done()
+
+    def _end_arrives(self, how: Ending) -> None:
+        self._last = how
+        self._part()
+
+    def done(self) -> None:
+        """gRPC is rid of the call."""
+        if not self.is_done:
+            self.is_done = True
+            if self._reader is not None and not self._reader.done():
+                self._reader.set_result(grpc.aio.EOF)
+            for callback in self._when_done:
+                callback(self)
+
+    def task_done(self, task: asyncio.Task[Any]) -> None:
+        """The server's coroutine for this call is over."""
+        problem = None if task.cancelled() else task.exception()
+        if problem is not None and not isinstance(problem, grpc.aio.AbortError | Gone):
+            self._world.fails(f"{self}: {problem!r} has come out of the call")
+        if problem is None and not task.cancelled():
+            self._finish(LEFT)
+        self.done()
+
+    def __repr__(self) -> str:
+        return f"call {self.number} of {self.caller.name}"
+
+
+def _settle(future: asyncio.Future[Any], value: object) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _ending(status: Any) -> Ending:
+    """What a bot makes of a status with its details."""
+    reason, retry_s = "", None
+    for key, value in status.trailing_metadata:
+        if key == "grpc-status-details-bin":
+            for detail in status_pb2.Status.FromString(value).details:
+                info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+                if detail.Unpack(info):
+                    reason = info.reason
+                elif detail.Unpack(retry):
+                    retry_s = retry.retry_delay.ToTimedelta().total_seconds()
+    return Ending(status.code.value[0], reason, status.details, retry_s)
