@@ -13,7 +13,7 @@ from statistics import geometric_mean, median
 
 from benchmarks.protocol import Sample
 
-__all__ = ["COSTS", "PEERS", "Ratio", "Round", "costs", "lines", "median_rate", "ratios", "rates"]
+__all__ = ["COSTS", "PEERS", "Ratio", "Round", "costs", "lines", "median_rate", "ratios", "rates", "table"]
 
 Round = Mapping[str, Sample]
 

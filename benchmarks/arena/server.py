@@ -1,0 +1,144 @@
+"""The arena that is measured: a real server in a process of its own (`python -m benchmarks.arena.server`).
+
+It plays Greed at four seats. Without a database results are counted and thrown away; with one they are stored and
+rated as `cutpurse serve` does.
+"""
+
+import asyncio
+import gc
+import os
+import secrets
+import sys
+import time
+from concurrent.futures import Future
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.arena.child import LOOK_S, Does, serve, so_long
+from benchmarks.arena.figures import nearest_rank
+from benchmarks.arena.watch import watching
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.counts import Counts
+from cutpurse.server.garbage import rarely_collected
+from cutpurse.server.host import Arena
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.ledger import Ledger
+from cutpurse.server.limits import Limits
+from cutpurse.server.lobby import Lobby
+from cutpurse.server.logs import logger, take_others
+from cutpurse.server.results import FinishedMatch, ResultStore
+
+__all__ = ["prepare"]
+
+SEATS = 4
+
+
+class Taken:
+    """In place of a store."""
+
+    def submit(self, _: FinishedMatch) -> Future[None]:
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+class Server:
+    """One arena at a time."""
+
+    def __init__(self) -> None:
+        self._log = logger(sys.stderr, "error")
+        take_others(self._log)
+        self._open = ExitStack()
+
+    async def open(
+        self, tables: int, database: str | None = None, address: str = "127.0.0.1:0", base_ms: int = 1_000
+    ) -> dict[str, object]:
+        """Listen.  Tells the address, and since when by the system's monotonic clock."""
+        # No floor for windows: it is there to slow them down.
+        ladder = Ladder("greed", "greed", SEATS, {}, TimeControl(base_ms=base_ms, poll_floor_ms=0))
+        store: ResultStore = Taken()
+        if database is not None:
+            ledger = Ledger(self._open.enter_context(Store(Path(database))), [ladder])
+            self._open.callback(ledger.close)
+            store = ledger
+        self._counts = counts = Counts()
+        log = self._log
+        self._lobby = Lobby(
+            [ladder], store, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log, counts=counts
+        )
+        self._arena = Arena(address, self._lobby, log, limits=Limits(most_tables=tables), counts=counts)
+        bound = await self._arena.start()
+        self._open.enter_context(rarely_collected())  # as `cutpurse serve` does
+        return {"address": bound, "at": time.monotonic()}
+
+    async def tables(self, wanted: int, patience_s: float) -> dict[str, object]:
+        """Wait until so many are open, or so long; how many there were."""
+        until = time.monotonic() + patience_s
+        while self._lobby.tables < wanted and time.monotonic() < until:
+            await asyncio.sleep(LOOK_S)
+        return {"tables": self._lobby.tables}
+
+    async def measure(self, seconds: float) -> dict[str, object]:
+        """What is done in so many seconds, or until the first decision; faults are counted when their match is over."""
+        before = self._done()
+        began, cpu = time.monotonic(), time.process_time()
+        await so_long(seconds, lambda: self._counts.accepted > before["decisions"])
+        return {
+            "seconds": time.monotonic() - began,
+            "server_cpu_s": time.process_time() - cpu,
+            **{name: count - before[name] for name, count in self._done().items()},
+        }
+
+    def _done(self) -> dict[str, int]:
+        counts = self._counts
+        return {
+            "decisions": counts.accepted,
+            "matches": counts.matches_finished.total(),
+            "faults": counts.faults.total(),
+            "envelopes_sent": counts.envelopes_out,
+            "envelopes_read": counts.envelopes_in,
+        }
+
+    async def watch(self, seconds: float) -> dict[str, object]:
+        """How long answers take in so many seconds, and how many bytes go over the streams for each."""
+        with watching() as seen:
+            await so_long(seconds, lambda: seen.took)
+        count = max(1, len(seen.took))
+        return {
+            "p50_ms": 1e3 * nearest_rank(seen.took, 50) if seen.took else 0.0,
+            "p99_ms": 1e3 * nearest_rank(seen.took, 99) if seen.took else 0.0,
+            "bytes_sent": seen.sent_bytes / count,
+            "bytes_read": seen.read_bytes / count,
+        }
+
+    async def used(self, after_s: float = 0.0) -> dict[str, object]:
+        """Memory after so long, garbage collected, and CPU seconds until then."""
+        await asyncio.sleep(after_s)
+        gc.collect()
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return {"bytes": pages * os.sysconf("SC_PAGE_SIZE"), "cpu_s": time.process_time()}
+
+    async def close(self) -> dict[str, object]:
+        """Stop; what is open is void."""
+        await self._arena.stop()
+        self._open.close()
+        return {}
+
+
+def prepare() -> Does:
+    """What this process does."""
+    server = Server()
+    return {
+        "open": server.open,
+        "tables": server.tables,
+        "measure": server.measure,
+        "watch": server.watch,
+        "used": server.used,
+        "close": server.close,
+    }
+
+
+if __name__ == "__main__":
+    serve(prepare)

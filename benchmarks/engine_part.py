@@ -1,0 +1,158 @@
+"""The engine's part of the bench: our playouts beside those of other engines, measured in turn.
+
+Two worker processes, ours and the peers', are asked in turn, row after row, round after round, so that a slow spell of
+the machine falls on all alike.  The peers live in an environment of their own, `.peers/`, made here by pip from
+`benchmarks/peers.lock`; where that fails, only our own rows are measured.
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.protocol import ROOT, Sample, Worker, WorkerFailed
+from benchmarks.report import COSTS, Round, costs, rates, ratios
+from benchmarks.report import lines as engine_lines
+
+__all__ = ["EngineFigures", "UnknownGame", "add_arguments", "document", "lines", "measure"]
+
+PEERS = ROOT / ".peers"
+LOCK = ROOT / "benchmarks" / "peers.lock"
+WARM_UP_S = 0.2
+COST_SHARE = 0.25  # of a row's seconds, for rows that repeat one call: they are steady sooner
+
+Say = Callable[[str], None]
+
+
+class UnknownGame(Exception):
+    """A game was asked for that there is not; names those that there are."""
+
+
+@dataclass(frozen=True)
+class EngineFigures:
+    """What was measured."""
+
+    rounds: Sequence[Round]
+    seconds: float  # of the CPU, a row
+    load: Sequence[float]  # load average before each round
+    games: Sequence[str]
+    all_games: int
+    versions: Mapping[str, str]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this part alone."""
+    group = parser.add_argument_group("engine")
+    group.add_argument("--games", metavar="A,B", help="only these of our games")
+    group.add_argument("--no-peers", action="store_true", help="only our own rows")
+
+
+def peers_python(say: Say) -> Path | None:
+    """The interpreter of `.peers/`, made if it is not there or no longer fits; None, saying why, if that fails."""
+    python = PEERS / "bin" / "python"
+    stamp = PEERS / "made_from"
+    wanted = f"Python {platform.python_version()}, lock {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return python
+    say(f"making {PEERS.name}/ (once)")
+    # Wheels only for what takes an hour to build; rlcard is published as source only.
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "-q", "install", "--require-hashes"]
+    what = ["--only-binary", "open-spiel,numpy,scipy", "-r", str(LOCK)]
+    try:
+        venv.create(PEERS, clear=True, with_pip=True)
+        run = subprocess.run([*pip, *what], capture_output=True, text=True, check=False)
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = str(error)
+    else:
+        if run.returncode == 0:
+            stamp.write_text(wanted, encoding="utf-8")
+            return python
+        why = next((line for line in reversed(run.stderr.splitlines()) if line.startswith("ERROR")), "pip failed")
+    shutil.rmtree(PEERS, ignore_errors=True)
+    say(f"the peers could not be installed, only our own rows follow: {why}")
+    return None
+
+
+def start_peers(say: Say) -> Worker | None:
+    python = peers_python(say)
+    if python is None:
+        return None
+    try:
+        return Worker(python, "benchmarks.peers")
+    except WorkerFailed as error:
+        say(f"the peers do not run, only our own rows follow: {error}")
+        return None
+
+
+def measure_rows(rows: Mapping[str, Worker], rounds: int, seconds: float, say: Say) -> tuple[list[Round], list[float]]:
+    """All rows once to warm up, then in turn, `rounds` times; and the machine's load average before each round."""
+
+    def one_round(seconds: float) -> dict[str, Sample]:
+        return {
+            row: worker.measure(row, seconds * (COST_SHARE if row.endswith(COSTS) else 1))
+            for row, worker in rows.items()
+        }
+
+    say(f"engine: {len(rows)} rows; warming up")
+    one_round(min(WARM_UP_S, seconds))
+    done: list[Round] = []
+    load: list[float] = []
+    for number in range(rounds):
+        load.append(os.getloadavg()[0])
+        say(f"engine: round {number + 1} of {rounds}, load average {load[-1]:.2f}")
+        done.append(one_round(seconds))
+    return done, load
+
+
+def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, say: Say) -> EngineFigures:
+    """Measure all of it; `games`: names with commas, else all.  Raises UnknownGame, and WorkerFailed of our own."""
+    with ExitStack() as stack:
+        ours = stack.enter_context(Worker(Path(sys.executable), "benchmarks.engine"))
+        all_games = [row.split("/")[1] for row in ours.rows if row.count("/") == 1]
+        asked = games.split(",") if games else all_games
+        if unknown := [game for game in asked if game not in all_games]:
+            raise UnknownGame(f"no game is called {unknown[0]!r}; there are: {', '.join(all_games)}")
+        chosen = [game for game in all_games if game in asked]
+        rows = {row: ours for row in ours.rows if row.split("/")[1] in chosen}
+        versions = dict(ours.versions)
+        peers = start_peers(say) if with_peers else None
+        if peers is not None:
+            stack.enter_context(peers)
+            rows |= dict.fromkeys(peers.rows, peers)
+            versions |= peers.versions
+        done, load = measure_rows(rows, rounds, seconds, say)
+    return EngineFigures(done, seconds, load, chosen, len(all_games), versions)
+
+
+def lines(found: EngineFigures) -> list[str]:
+    """All that is shown of the figures, line by line."""
+    loads = " ".join(f"{value:.2f}" for value in found.load)
+    return [
+        f"{len(found.rounds)} rounds, {found.seconds:g} CPU s a row, medians; load average before each: {loads}",
+        "",
+        *engine_lines(found.rounds, found.games, ratios(found.rounds, found.games, found.all_games)),
+    ]
+
+
+def document(found: EngineFigures) -> dict[str, object]:
+    """All that was measured, JSON-able."""
+    rounds, games = found.rounds, found.games
+    return {
+        "cpu_seconds_a_row": found.seconds,
+        "load_average_before_each_round": list(found.load),
+        "rates": [
+            {"row": name, "decisions_per_cpu_s": every, "free_decisions_per_cpu_s": free}
+            for name, every, free in rates(rounds, games)
+        ],
+        "costs_us": {game: dict(zip(COSTS, values, strict=True)) for game, values in costs(rounds, games)},
+        "ratios": [{**asdict(ratio), "verdict": ratio.verdict} for ratio in ratios(rounds, games, found.all_games)],
+        "rounds": [{row: asdict(sample) for row, sample in each.items()} for each in rounds],
+    }
