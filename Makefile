@@ -3,6 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= auto
 SOAK_TIMEOUT_S ?= 7200
+MINUTES ?= 60
+BOTS ?= 200
+SEED ?= 1
 UV_VERSION := 0.13.8
 
 BIN := .venv/bin
@@ -12,7 +15,7 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check stubs format lock wheel clean
+.PHONY: help demo test soak chaos fuzz bench check stubs format lock wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -26,8 +29,14 @@ test: .venv/installed ## the tests, on all cores
 soak: .venv/installed ## the tests and the long ones too
 	$(BIN)/python -m pytest -q -n $(WORKERS) --soak --timeout $(SOAK_TIMEOUT_S)
 
-bench: .venv/installed ## what the engine does in a second, beside its peers
-	$(BIN)/python benchmarks/bench.py
+chaos: .venv/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS=200 SEED=1
+	$(BIN)/python -m tests.faults.chaos --minutes $(MINUTES) --bots $(BOTS) --seed $(SEED)
+
+fuzz: .venv/installed ## hostile bytes for the server, for an hour: MINUTES=60 SEED=1
+	$(BIN)/python -m tests.hostile.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+bench: .venv/installed ## what the engine and the arena do in a second; BENCH_FLAGS="--only arena" and others
+	$(BIN)/python benchmarks/bench.py $(BENCH_FLAGS)
 
 check: .venv/installed ## lint, format, types, of the .proto files too
 	$(BIN)/ruff check .
