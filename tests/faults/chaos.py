@@ -82,6 +82,7 @@ class _Herd:
     number: int
     names: list[str]
     process: Process | None = None
+    is_killed: bool = False  # by the chaos, and not started again yet
 
 
 class Chaos:
@@ -179,10 +180,12 @@ class Chaos:
                 continue
             self.verdict.hurts["process killed"] += 1
             began = time.monotonic()
+            herd.is_killed = True
             herd.process.kill()
             await herd.process.wait()
             await asyncio.sleep(seconds)
             await self.start_bots(herd)
+            herd.is_killed = False
             # Tables of the lost session go on without a bot until they are over.
             for name in herd.names:
                 self.kills[name].append((began, time.monotonic()))
@@ -231,7 +234,7 @@ class Chaos:
 
     def _ask_the_living(self) -> None:
         for herd in self.herds:
-            if herd.process is None or herd.process.returncode is not None:
+            if not herd.is_killed and (herd.process is None or herd.process.returncode is not None):
                 self.verdict.wrong.append(f"process {herd.number} of bots has ended")
 
     async def _stop_server(self) -> None:
