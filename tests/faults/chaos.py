@@ -151,10 +151,12 @@ class Chaos:
             return
         self.verdict.hurts[how.value] += 1
         began = time.monotonic()
-        await line.hurt(how, way, seconds, count)
-        if how is Hurt.CUT_AT_BYTE:
-            began = time.monotonic()  # until then the line was well
-        self.outages[name].append((began, time.monotonic() + DIALS_S))
+        try:
+            await line.hurt(how, way, seconds, count)
+        finally:
+            if how is Hurt.CUT_AT_BYTE:
+                began = time.monotonic()  # until then the line was well
+            self.outages[name].append((began, time.monotonic() + DIALS_S))
 
     async def stop_processes(self) -> None:
         """Let a process of bots stand still for seconds, again and again."""
@@ -164,12 +166,15 @@ class Chaos:
             if herd.process is None or herd.process.returncode is not None:
                 continue
             self.verdict.hurts["process stopped"] += 1
-            began = time.monotonic()
-            herd.process.send_signal(signal.SIGSTOP)
-            await asyncio.sleep(seconds)
-            herd.process.send_signal(signal.SIGCONT)
-            for name in herd.names:
-                self.outages[name].append((began, time.monotonic() + 1.0))
+            began, process = time.monotonic(), herd.process
+            process.send_signal(signal.SIGSTOP)
+            try:
+                await asyncio.sleep(seconds)
+            finally:  # also if the end of the run interrupts it: it was done all the same
+                for name in herd.names:
+                    self.outages[name].append((began, time.monotonic() + 1.0))
+                with contextlib.suppress(ProcessLookupError):  # killed meanwhile
+                    process.send_signal(signal.SIGCONT)
 
     async def kill_processes(self) -> None:
         """Kill a process of bots and start it again, again and again."""
@@ -182,13 +187,15 @@ class Chaos:
             began = time.monotonic()
             herd.is_killed = True
             herd.process.kill()
-            await herd.process.wait()
-            await asyncio.sleep(seconds)
-            await self.start_bots(herd)
-            herd.is_killed = False
-            # Tables of the lost session go on without a bot until they are over.
-            for name in herd.names:
-                self.kills[name].append((began, time.monotonic()))
+            try:
+                await herd.process.wait()
+                await asyncio.sleep(seconds)
+                await self.start_bots(herd)
+                herd.is_killed = False
+            finally:
+                # Tables of the lost session go on without a bot until they are over.
+                for name in herd.names:
+                    self.kills[name].append((began, time.monotonic()))
 
     # -- the course of it
     async def run(self) -> Verdict:
