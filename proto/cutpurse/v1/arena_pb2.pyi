@@ -160,6 +160,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
     ERROR_REASON_TOKEN_SCOPE: _ErrorReason.ValueType  # 20
     """PERMISSION_DENIED. The token is good, though not for this."""
+    ERROR_REASON_FROZEN: _ErrorReason.ValueType  # 21
+    """FAILED_PRECONDITION. The ladder is frozen; the text says since when."""
+    ERROR_REASON_FULL: _ErrorReason.ValueType  # 22
+    """RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
+    ERROR_REASON_PAUSED: _ErrorReason.ValueType  # 23
+    """FAILED_PRECONDITION. The bot has failed too often in a row and is paused; the text says why, and how it comes back."""
+    ERROR_REASON_NOT_YOURS: _ErrorReason.ValueType  # 24
+    """PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Reasons, of problems within a stream and, as ErrorInfo.reason, of calls that fail."""
@@ -198,6 +206,14 @@ ERROR_REASON_TOKEN_INVALID: ErrorReason.ValueType  # 19
 """UNAUTHENTICATED. The call has no token, or one that is unknown, malformed, expired or revoked; which, is not told."""
 ERROR_REASON_TOKEN_SCOPE: ErrorReason.ValueType  # 20
 """PERMISSION_DENIED. The token is good, though not for this."""
+ERROR_REASON_FROZEN: ErrorReason.ValueType  # 21
+"""FAILED_PRECONDITION. The ladder is frozen; the text says since when."""
+ERROR_REASON_FULL: ErrorReason.ValueType  # 22
+"""RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
+ERROR_REASON_PAUSED: ErrorReason.ValueType  # 23
+"""FAILED_PRECONDITION. The bot has failed too often in a row and is paused; the text says why, and how it comes back."""
+ERROR_REASON_NOT_YOURS: ErrorReason.ValueType  # 24
+"""PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final
@@ -212,6 +228,7 @@ class PlayRequest(_message.Message):
     GIVE_UPS_FIELD_NUMBER: _builtins.int
     MAX_TABLES_FIELD_NUMBER: _builtins.int
     LEAVING_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     received: _builtins.int
     """The highest PlayResponse.envelope received so far; 0 in the first envelope."""
     max_tables: _builtins.int
@@ -230,6 +247,12 @@ class PlayRequest(_message.Message):
     def give_ups(self) -> _containers.RepeatedCompositeFieldContainer[Global___GiveUp]:
         """Decisions at which the bot's own code failed."""
 
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Note]:
+        """What the bot has to say about its decisions, for the log of its seat, which only its owner reads. If Welcome has the
+        feature "notes"; without it they are passed over.
+        """
+
     def __init__(
         self,
         *,
@@ -239,10 +262,11 @@ class PlayRequest(_message.Message):
         give_ups: _abc.Iterable[Global___GiveUp] | None = ...,
         max_tables: _builtins.int | None = ...,
         leaving: _builtins.bool = ...,
+        notes: _abc.Iterable[Global___Note] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "hello", b"hello", "max_tables", b"max_tables"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "received", b"received"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables", "answers", b"answers", "give_ups", b"give_ups", "hello", b"hello", "leaving", b"leaving", "max_tables", b"max_tables", "notes", b"notes", "received", b"received"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_tables: _TypeAlias = _typing.Literal["max_tables"]  # noqa: Y015
     _WhichOneofArgType__max_tables: _TypeAlias = _typing.Literal["_max_tables", b"_max_tables"]  # noqa: Y015
@@ -466,6 +490,7 @@ class Welcome(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     FEATURES_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
+    MAX_NOTE_BYTES_FIELD_NUMBER: _builtins.int
     session: _builtins.str
     """Names this session."""
     resume_secret: _builtins.bytes
@@ -498,6 +523,8 @@ class Welcome(_message.Message):
     """The bot's version as it will be shown."""
     owner: _builtins.str
     """Whose the token is. "local": no token was asked for."""
+    max_note_bytes: _builtins.int
+    """So many bytes of notes are kept for a match."""
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Optional abilities that both sides have."""
@@ -520,10 +547,11 @@ class Welcome(_message.Message):
         version: _builtins.str = ...,
         features: _abc.Iterable[_builtins.str] | None = ...,
         owner: _builtins.str = ...,
+        max_note_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_tables", b"max_tables", "most_tables", b"most_tables", "owner", b"owner", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "features", b"features", "heartbeat_ms", b"heartbeat_ms", "max_bytes", b"max_bytes", "max_envelopes_per_second", b"max_envelopes_per_second", "max_note_bytes", b"max_note_bytes", "max_tables", b"max_tables", "most_tables", b"most_tables", "owner", b"owner", "protocol_minor", b"protocol_minor", "resume_secret", b"resume_secret", "resume_window_ms", b"resume_window_ms", "resumed", b"resumed", "server", b"server", "session", b"session", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -808,6 +836,36 @@ class GiveUp(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GiveUp: _TypeAlias = GiveUp  # noqa: Y015
+
+@_typing.final
+class Note(_message.Message):
+    """Something for the log of the bot's seat. Kept are as many as Welcome.max_note_bytes allows for a match, the first ones."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    table: _builtins.int
+    """Which table."""
+    decision: _builtins.int
+    """Which decision it is about."""
+    text: _builtins.str
+    """In UTF-8."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.int = ...,
+        decision: _builtins.int = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "table", b"table", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Note: _TypeAlias = Note  # noqa: Y015
 
 @_typing.final
 class Refusal(_message.Message):
