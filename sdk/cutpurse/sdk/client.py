@@ -68,6 +68,9 @@ STOP: Final[dict[str, type[CutpurseError]]] = {
     "SUPERSEDED": ServerRefused,
     "TOKEN_INVALID": NotAuthorised,
     "TOKEN_SCOPE": NotAuthorised,
+    "FROZEN": ServerRefused,
+    "PAUSED": ServerRefused,
+    "NOT_YOURS": NotAuthorised,
 }
 UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # gRPC says so of a handshake
 HUNG_UP: Final = "Socket closed"

@@ -49,6 +49,10 @@ _REASONS: Final[dict[str, tuple[int, float | None]]] = {
     "SETTINGS": (code_pb2.INVALID_ARGUMENT, None),
     "TOKEN_INVALID": (code_pb2.UNAUTHENTICATED, None),
     "TOKEN_SCOPE": (code_pb2.PERMISSION_DENIED, None),
+    "FROZEN": (code_pb2.FAILED_PRECONDITION, None),
+    "FULL": (code_pb2.RESOURCE_EXHAUSTED, 30.0),
+    "PAUSED": (code_pb2.FAILED_PRECONDITION, None),
+    "NOT_YOURS": (code_pb2.PERMISSION_DENIED, None),
 }
 
 REASONS: Final = tuple(_REASONS)
