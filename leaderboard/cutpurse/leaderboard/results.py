@@ -13,15 +13,48 @@ from typing import Final
 from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.ratings import Skill
 
-__all__ = ["Change", "Deal", "MatchResult", "SeatResult", "Stored", "checked_name"]
+__all__ = ["Change", "Course", "CourseFault", "Deal", "MatchResult", "Note", "SeatResult", "Stored", "checked_name"]
 
 _LONGEST: Final = 200  # characters of a name or id
 _MOST: Final = 2**63 - 1  # what a column holds
 
 
 @dataclass(frozen=True, slots=True)
+class CourseFault:
+    """A decision that was taken for a seat.
+
+    decision: counts those of the seat from 1. at: its place among the choices of the match, as in its record.
+    cause: the end cause that it counts for. text: for people; it may quote what the bot said, so it is its owner's.
+    """
+
+    decision: int
+    at: int
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What became of the decisions of a seat, in their order: whole ms that it thought, and its faults."""
+
+    thinking_ms: tuple[int, ...]
+    faults: tuple[CourseFault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a bot had to say about a decision of its seat, counted from 1; 0: before the first."""
+
+    decision: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SeatResult:
-    """How it ended for one seat; `version` as `Store.ensure_version` gave it, place and score None in a void match."""
+    """How it ended for one seat; `version` as `Store.ensure_version` gave it, place and score None in a void match.
+
+    course: decision by decision, if that is known. notes: the bot's own. dropped_bytes: of notes that were too many.
+    """
 
     version: int
     place: int | None
@@ -29,6 +62,9 @@ class SeatResult:
     end_cause: str
     faults: int = 0
     thinking_ms: int = 0
+    course: Course | None = None
+    notes: tuple[Note, ...] = ()
+    dropped_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
