@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import tracemalloc
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,14 +17,17 @@ from hypothesis import strategies as st
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.record import read_record, replay
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.results import Note
+from cutpurse.leaderboard.results import MatchResult, Note
+from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2
+from tests.server.arenas import running_arena
 from tests.server.small_world import NOTE, Manner, World
 from tests.server.test_session import House
+from tests.server.toys import SECRET
 
 MOST = 16_384
 QUICK = TimeControl(base_ms=60, bank_ms=200, grace_ms=20, poll_floor_ms=5, handover_ms=40)
@@ -288,3 +295,49 @@ def test_a_match_that_is_void_keeps_what_was_said() -> None:
     mine = next(one for one in result.seats if one.player.bot == "ann")
     assert len(mine.notes) >= 3
     assert result.voided().seats[0].notes == result.seats[0].notes
+
+
+# -- over the wire
+class Talks:
+    def start(self, match: Any) -> None:
+        sys.stdout.write(f"{SECRET} sits down\n")
+
+    def choose(self, view: Any, decision: Any) -> int:
+        sys.stdout.write(f"{SECRET} thinks\n")
+        decision.note(f"{SECRET} chose {decision.number}")
+        return 1 // int(decision.number != 2)
+
+
+async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ladder = Ladder("greed", "greed", 2, matches_wanted=1)
+    async with running_arena(tmp_path, [ladder]) as arena:
+        stored: list[MatchResult] = []
+        submit = arena.opened.store.submit
+
+        def spied(result: MatchResult) -> Any:
+            stored.append(result)
+            return submit(result)
+
+        monkeypatch.setattr(arena.opened.store, "submit", spied)
+        await asyncio.gather(
+            connect(Talks, "greed", server=arena.address, matches=1, send_prints=True, quiet=True),
+            connect("random", "greed", server=arena.address, matches=1, quiet=True),
+        )
+        (result,) = stored
+        log = arena.log
+    talks, silent = sorted(result.seats, key=lambda seat: seat.faults, reverse=True)
+    assert talks.course is not None
+    asked = len(talks.course.thinking_ms)
+    assert asked > 3
+    assert talks.notes == (
+        Note(0, f"{SECRET} sits down"),
+        *[Note(number, f"{SECRET} thinks\n{SECRET} chose {number - 1}") for number in range(1, asked + 1)],
+    )
+    (fault,) = talks.course.faults
+    assert (fault.decision, fault.cause) == (3, "crashed")
+    assert "ZeroDivisionError" in fault.text
+    assert (silent.notes, silent.faults) == ((), 0)
+    assert SECRET not in log
+    assert capsys.readouterr().out.count(f"{SECRET} thinks\n") == asked
