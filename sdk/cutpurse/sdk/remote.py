@@ -37,7 +37,11 @@ OPTIONS_SHOWN: Final = 6  # in a line about a failure
 
 @dataclass(frozen=True, slots=True)
 class PlayedMatch:
-    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty."""
+    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
+
+    commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
+    that of the match file, which must be the same.
+    """
 
     match: str
     game: str
@@ -46,6 +50,7 @@ class PlayedMatch:
     seats: tuple[str, ...]  # who sat where
     result: MatchResult
     rated: bool
+    commitment: str
 
     @property
     def voided(self) -> bool:
@@ -254,7 +259,16 @@ class RemoteBots:
         seat = self.seats.pop(table.number)
         self.thinker.do(table.match, Kind.END, self._ended(seat, finish), partial(self._over, seat))
         self.on_match(
-            PlayedMatch(table.match, table.game, table.ladder, table.seat, table.names, finish.result, finish.rated)
+            PlayedMatch(
+                table.match,
+                table.game,
+                table.ladder,
+                table.seat,
+                table.names,
+                finish.result,
+                finish.rated,
+                table.commitment.hex(),
+            )
         )
 
     def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:

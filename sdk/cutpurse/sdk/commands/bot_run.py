@@ -120,4 +120,5 @@ def _row(match: PlayedMatch) -> dict[str, Any]:
         "end_causes": [cause.value for cause in match.result.end_causes],
         "voided": match.voided,
         "rated": match.rated,
+        "commitment": match.commitment,
     }

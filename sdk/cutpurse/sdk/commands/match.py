@@ -12,13 +12,13 @@ import typer
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.engine.match import Chosen, EndCause, Match
 from cutpurse.engine.match import Decision as EngineDecision
-from cutpurse.engine.record import Record, read_record
+from cutpurse.engine.record import Record
 from cutpurse.engine.record import replay as replay_record
-from cutpurse.engine.record import verify as verify_record
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.match_file import FiledMatch, check, read_matches
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.positions import decision_for
 from cutpurse.sdk.seating import view_for
@@ -40,25 +40,35 @@ _WHY = {
     EndCause.DISCONNECTED: "the bot was away",
 }
 
-RecordFile = Annotated[Path, typer.Argument(metavar="FILE", help="A record, as `cutpurse play --record` writes it.")]
+RecordFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Records, as `cutpurse play --record` writes them, or match files.")
+]
 
 
 @app.command()
 def verify(file: RecordFile, as_json: AsJson = False) -> None:
-    """Play every match of a record again and compare all that it says.
+    """Play every match of a file again and compare all that it says; nothing but the file is needed.
+
+    Of a match file also the promise about the deal is checked, and what the file alone cannot prove is named.
 
     Example: cutpurse match verify run.jsonl
     """
     matches = []
-    for number, line in enumerate(_lines(file), 1):
+    for filed in _matches(file):
         try:
-            record = read_record(line)
-            checked = verify_record(line, game_named(record.game))
+            found = check(filed)
         except UsageError as problem:
-            raise RecordError(f"{file}, line {number}: {problem}") from None
-        matches.append({"line": number, "game": record.game, "seats": list(record.seats), "checked": checked})
+            raise RecordError(f"{file}, line {filed.line}: {problem}") from None
+        head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
+        matches.append(
+            {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}
+        )
         if not as_json:
-            print_lines([f"line {number}: {record.game}, {', '.join(record.seats)}", *[f"  {one}" for one in checked]])
+            which = "" if filed.head is None else f"match {filed.head.match} of "
+            lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
+            print_lines(
+                [f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}", *[f"  {x}" for x in lines]]
+            )
     if as_json:
         print_json({"file": str(file), "matches": matches})
     else:
@@ -98,27 +108,28 @@ def replay(
     raise UsageError(f"match {match} of {file} has no decision {at}; it has 0 to {len(record.choices) - 1}")
 
 
-def _lines(file: Path) -> Iterator[str]:
-    """The lines of a record file.  Raises NotFound, and RecordError for what is no text or is empty."""
+def _matches(file: Path) -> Iterator[FiledMatch]:
+    """The matches of a file.  Raises NotFound, and RecordError for what is no such file."""
     try:
-        text = file.read_bytes().decode()
+        content = file.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
         raise NotFound(f"no record {file}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as problem:
+    except OSError as problem:
         raise RecordError(f"{file} cannot be read as a record: {problem}") from None
-    if not text:
-        raise RecordError(f"{file} is empty: it holds no match")
-    yield from text.splitlines()
+    try:
+        yield from read_matches(content)
+    except RecordError as problem:
+        raise RecordError(f"{file}: {problem}") from None
 
 
 def _record(file: Path, match: int) -> Record:
-    lines = list(_lines(file))
-    if not 0 <= match < len(lines):
-        raise UsageError(f"--match {match}: {file} has matches 0 to {len(lines) - 1}")
+    matches = list(_matches(file))
+    if not 0 <= match < len(matches):
+        raise UsageError(f"--match {match}: {file} has matches 0 to {len(matches) - 1}")
     try:
-        return read_record(lines[match])
+        return matches[match].record()
     except RecordError as problem:
-        raise RecordError(f"{file}, line {match + 1}: {problem}") from None
+        raise RecordError(f"{file}, line {matches[match].line}: {problem}") from None
 
 
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
