@@ -1,4 +1,4 @@
-"""`cutpurse bot logs`: why did my bot lose? Its faults, what it said about its decisions, and tests of where it failed."""
+"""`cutpurse bot logs`: why did my bot lose? Its faults, what it said about its decisions, and tests of the faults."""
 
 from __future__ import annotations
 
