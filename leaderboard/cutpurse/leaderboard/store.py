@@ -35,7 +35,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry
+from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
 from cutpurse.leaderboard.lock import WritingLock
@@ -206,7 +206,7 @@ class Store(Readings):
         Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
-            cut_off = ledger.unfinished(connection, now)
+            cut_off = state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
         return [result.match for result in cut_off]
@@ -322,7 +322,7 @@ class Store(Readings):
         """Answer results whose commit has failed by what is stored now."""
         try:
             with self.reading() as connection:
-                stored = ledger.stored(connection, {waiting.entry.match for waiting in batch})
+                stored = state.stored(connection, {waiting.entry.match for waiting in batch})
         except Exception:
             _fail(batch, Unsure, *error.args)
             return
