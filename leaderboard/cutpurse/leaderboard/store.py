@@ -26,7 +26,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from queue import Empty, SimpleQueue
@@ -50,6 +50,7 @@ from cutpurse.leaderboard.tokens import Token, new_token
 __all__ = ["GATHER", "Store"]
 
 GATHER: Final = 256  # results in one transaction at most: rating so many takes about a tenth of a second
+MOST_AT_ONCE: Final = 1024  # results and announcements, which cost little
 OPEN: Final = LadderTerms()  # to everybody, for as long as it is there
 
 Answer = TypeVar("Answer")
@@ -256,12 +257,7 @@ class Store(Readings):
     def _write(self) -> None:
         ended = False
         while not ended:
-            jobs = [self._waiting.get()]
-            try:
-                while len(jobs) < GATHER:
-                    jobs.append(self._waiting.get_nowait())
-            except Empty:
-                pass
+            jobs = self._gathered()
             ended = jobs[-1] is None  # nothing comes after it
             entries: list[_Entry] = []
             for job in jobs:
@@ -273,6 +269,16 @@ class Store(Readings):
                 if job is not None:
                     self._write_task(job)
             self._write_entries(entries)
+
+    def _gathered(self) -> list[_Entry | _Task | None]:
+        """What waits, if need be for the first of it."""
+        jobs = [self._waiting.get()]
+        results = 0
+        with suppress(Empty):
+            while results < GATHER and len(jobs) < MOST_AT_ONCE:
+                jobs.append(job := self._waiting.get_nowait())
+                results += isinstance(job, _Entry) and isinstance(job.entry, MatchResult)
+        return jobs
 
     def _write_task(self, task: _Task) -> None:
         try:
