@@ -69,7 +69,15 @@ def open_arena(
         ledger = Ledger(store, ladders)
         guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         try:
-            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
+            lobby = Lobby(
+                ladders,
+                ledger,
+                entropy=secrets.token_bytes,
+                utc=_utc,
+                log=log,
+                counts=counts,
+                paused=ledger.paused(),
+            )
             arena = Arena(
                 address,
                 lobby,
