@@ -31,10 +31,19 @@ from cutpurse.server.counts import Counts
 from cutpurse.server.invariants import QueueOver, SeedEarly, check_settled, within
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
-from cutpurse.server.results import Deal, FinishedMatch, LedgerBroken, NotTaken, ResultStore, StoreDown, StoreUnsure
+from cutpurse.server.results import (
+    Deal,
+    FinishedMatch,
+    Identity,
+    LedgerBroken,
+    NotTaken,
+    ResultStore,
+    StoreDown,
+    StoreUnsure,
+)
 from cutpurse.server.table import Incident, Player, Table, incident_of
 
-__all__ = ["Lobby", "Log"]
+__all__ = ["Lobby", "Log", "OpenMatch"]
 
 RETRY_S: Final = 1.0  # between two offers to a store that failed, and between attempts to set a broken game up
 LOOK_S: Final = 1.0  # between looks at how much waits
@@ -51,6 +60,18 @@ class Log(Protocol):
 
     def error(self, event: str, **facts: Any) -> Any:
         """Something is wrong with the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatch:
+    """A match that is being played, or whose result is being stored."""
+
+    name: str
+    ladder: Ladder
+    started: datetime
+    seats: tuple[Identity, ...]
+    requested_by: str
+    table: Table
 
 
 @dataclass(slots=True, eq=False)
@@ -83,6 +104,7 @@ class Lobby:
         Raises ValueError if two ladders have the same name.
         """
         self.wake: Callable[[], None] = lambda: None
+        self.on_started: list[Callable[[OpenMatch], None]] = []  # called with each match that begins; must not raise
         self._ladders = tuple(ladders)
         self._phrases: dict[str, Phrases] = {}  # by ladder
         self._pairing = Pairing(self._ladders, Chance(entropy(KEY_BYTES)))
@@ -128,6 +150,14 @@ class Lobby:
         """A bot has more or fewer free tables than before."""
         self._pairing.changed(session)
         self._seek()
+
+    def ladder_named(self, name: str) -> Ladder | None:
+        """The ladder of this name."""
+        return next((ladder for ladder in self._ladders if ladder.name == name), None)
+
+    def open_matches(self) -> list[OpenMatch]:
+        """Those that are being played, the newest last."""
+        return [_shown(entry) for entry in self._open.values()]
 
     @property
     def tables(self) -> int:
@@ -254,6 +284,8 @@ class Lobby:
         self.counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats))
         table.open()
+        for tell in self.on_started:
+            tell(_shown(self._open[name]))
         for player in players:
             self._pairing.changed(player)
 
@@ -393,6 +425,12 @@ class Lobby:
 
     def _tell(self, incident: Incident) -> None:
         self._log.error("match broke down", **asdict(incident))
+
+
+def _shown(entry: _Open) -> OpenMatch:
+    table = entry.table
+    seats = tuple(one.identity for one in entry.seating.players)
+    return OpenMatch(table.name, table.ladder, entry.started, seats, "", table)
 
 
 def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:

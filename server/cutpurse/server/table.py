@@ -230,6 +230,8 @@ class Table:
         self.deal = deal
         self.incident: Incident | None = None
         self.began = now
+        # Called after each change of the game, and once when it closes. They must not raise.
+        self.on_moved: list[Callable[[Table], None]] = []
         check_seats(players)
         rules, control = ladder.rules, ladder.control
         names = [player.identity.shown for player in players]
@@ -258,6 +260,8 @@ class Table:
         for decision in self.timed.opened():
             seat = seats[decision.seat]
             seat.player.ready(seat)
+        for tell in self.on_moved:
+            tell(self)
         self._moved(self)
 
     def decision_of(self, seat: int) -> Decision | None:
@@ -402,3 +406,5 @@ class Table:
         seats, self.seats = self.seats, ()
         for seat in seats:
             seat.player.ready(seat)
+        for tell in self.on_moved:
+            tell(self)
