@@ -68,12 +68,10 @@ class Hall:
         self.watching = Watching(
             self.world.lobby,
             logger(self.said, "debug"),
-            clock=lambda: self.world.now,
             delay_s=delay_s,
-            incident_number=lambda: "17",
             limits=limits,
         )
-        self.watching.due = self.ring
+        self.watching.begin(clock=lambda: self.world.now, due=self.ring, incident_number=lambda: "17")
 
     def ring(self) -> None:
         at = self.watching.next_event_at()

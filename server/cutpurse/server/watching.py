@@ -6,8 +6,8 @@ the rules let everybody know, so late that no bot could be helped by it, and a m
 not: what changes without an event, as an answer that is sealed, is told with the next one.
 
 Watchers that do not read are dropped, and no table waits for one. Whatever breaks here ends the watch and not the
-match. This module knows no stream, no token and no clock: moments are read from a clock that is handed in, and whoever
-drives it calls `tick` at `next_event_at`.
+match. This module knows no stream, no token and no clock: whoever drives it hands in a clock, and calls `tick` at
+`next_event_at`.
 """
 
 from __future__ import annotations
@@ -199,18 +199,13 @@ class Watching:
         lobby: Lobby,
         log: Logger,
         *,
-        clock: Callable[[], float],
         delay_s: float,
-        incident_number: Callable[[], str],
         limits: Limits | None = None,
     ) -> None:
-        """`clock` is the one that the lobby is driven by; delay_s: how much later spectators are told."""
-        self.clock = clock
+        """delay_s: how much later spectators are told. Nobody may watch before `begin`."""
         self.delay_s = delay_s
-        self.due: Callable[[], None] = lambda: None  # called when `next_event_at` is sooner than before
         self._lobby = lobby
         self._log = log
-        self._incident_number = incident_number
         self._limits = limits or Limits()
         self._shows: dict[str, dict[int | None, _Show]] = {}  # by the name of the match, by viewer
         self._waiting: dict[str, list[Watcher]] = {}  # for the next match of a ladder
@@ -218,6 +213,12 @@ class Watching:
         self._addresses: Counter[str] = Counter()  # of them
         self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # in order: there is one delay
         lobby.on_started.append(self._started)
+
+    def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
+        """`clock` is the one that the lobby is driven by; `due` is called when there is a `next_event_at` at last."""
+        self.clock = clock
+        self._due = due
+        self._incident_number = incident_number
 
     # -- who watches
     def watch(self, asked: ladder_pb2.WatchMatchRequest, visitor: Visitor, woken: Callable[[], None]) -> Watcher:
@@ -366,7 +367,7 @@ class Watching:
             return
         self._later.append((self.clock() + delay_s, show, what))
         if len(self._later) == 1:
-            self.due()
+            self._due()
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do; None: not before something happens."""
