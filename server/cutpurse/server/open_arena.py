@@ -7,7 +7,7 @@ listens on this machine only. Else it asks for tokens. This module knows no comm
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ class OpenArena:
 def open_arena(
     address: str,
     database: Path,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[Ladder] | Callable[[Store], Sequence[Ladder]],
     log: Logger,
     limits: Limits | None = None,
     *,
@@ -52,9 +52,9 @@ def open_arena(
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
-    certificate, insecure: as `Arena` has them. Raises AddressError for an address that other machines could reach
-    without TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that
-    was another one before.
+    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. Raises
+    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
+    for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -65,6 +65,8 @@ def open_arena(
                 f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
                 f"Make one first: cutpurse token create OWNER --db {database}"
             )
+        if callable(ladders):
+            ladders = ladders(store)
         ledger = Ledger(store, ladders)
         guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         try:

@@ -63,7 +63,9 @@ def serve(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let bots dial in and play them against each other, a ladder a game, until SIGTERM or Ctrl-C.
+    """Let bots dial in and play them against each other on the database's ladders, until SIGTERM or Ctrl-C.
+
+    A database that has no ladder yet gets one for each game.
 
     Each setting is a flag, an environment variable as CUTPURSE_LOG_LEVEL, or a line of cutpurse.toml; the first of them
     counts. Once the database has a token (`cutpurse token create`), bots need one; until then whoever is on this
@@ -112,9 +114,9 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
-        from cutpurse.server.ladders import default_ladders
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
+        from cutpurse.server.played import played
         from cutpurse.server.probes import pages
         from cutpurse.server.watch import Watch
     level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
@@ -124,8 +126,7 @@ def _serve(values: dict[str, Value]) -> None:
         raise UsageError(f"{drain.where} {drain.value:g}: a number of seconds is 0 or more")
     if metrics:
         host_and_port(metrics)  # before there is a database
-    games = [game_named(name).words.game for name in values["games"].value or GAMES]
-    ladders = [ladder for ladder in default_ladders() if ladder.game in games]
+    games = [game_named(name).words.game for name in values["games"].value]
     log = logger(sys.stderr, level.value)
     take_others(log)
     address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
@@ -133,7 +134,9 @@ def _serve(values: dict[str, Value]) -> None:
     try:
         with ExitStack() as stack:
             opened = stack.enter_context(
-                open_arena(address, db, ladders, log, certificate=certificate, insecure=insecure)
+                open_arena(
+                    address, db, lambda store: played(store, games), log, certificate=certificate, insecure=insecure
+                )
             )
             if metrics:
                 watch = stack.enter_context(Watch(metrics, pages(opened), log))
