@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.address import checked, is_local
 from cutpurse.server.certificate import Certificate
 from cutpurse.server.counts import Counts
@@ -24,7 +25,7 @@ from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
-from cutpurse.server.owners import OpenGuard, TokenGuard
+from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
 
 __all__ = ["OpenArena", "open_arena"]
 
@@ -49,12 +50,14 @@ def open_arena(
     *,
     certificate: Certificate | None = None,
     insecure: bool = False,
+    house: Token | None = None,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
-    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. Raises
-    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
-    for a database that cannot be used, Refused for a ladder that was another one before.
+    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
+    the house bots in; None: there are none. Raises AddressError for an address that other machines could reach without
+    TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was
+    another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -68,7 +71,9 @@ def open_arena(
         if callable(ladders):
             ladders = ladders(store)
         ledger = Ledger(store, ladders)
-        guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
+        guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
+        if house is not None:
+            guard = HouseGuard(guard, house)
         try:
             lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
             arena = Arena(
@@ -81,6 +86,7 @@ def open_arena(
                 tokens=store if asks else None,
                 certificate=certificate,
                 insecure=insecure,
+                has_house=house is not None,
             )
             yield OpenArena(arena, lobby, store, asks)
         finally:

@@ -23,15 +23,16 @@ from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.tokens import NOBODY, read_token
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
 
-__all__ = ["ANYBODY", "BAD", "Grant", "Guard", "OpenGuard", "TokenGuard", "TokenRefused", "TokenStore"]
+__all__ = ["ANYBODY", "BAD", "Grant", "Guard", "HouseGuard", "OpenGuard", "TokenGuard", "TokenRefused", "TokenStore"]
 
 TRIES: Final = 10  # bad tokens a minute that an address may show
 MINUTE_S: Final = 60.0  # in which they are counted; and for so long after them bad tokens are answered late
 MOST_ADDRESSES: Final = 4_096  # that are remembered for their bad tokens
+HOUSE_SCOPES: Final = ("play", "read")
 NOTE_S: Final = 60.0  # between two notes in the leaderboard of which tokens were used
 AGAIN_S: Final = 1.0  # after tokens could not be read
 
@@ -98,6 +99,36 @@ class OpenGuard:
         """Nothing to do."""
 
 
+class HouseGuard:
+    """Lets the bots of the house in by a token that was made for this run and is kept nowhere; others another guard."""
+
+    def __init__(self, others: Guard, token: Token) -> None:
+        self._others = others
+        self._token = token
+
+    def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
+        """See `Guard`. The house plays and reads."""
+        said = [*metadata]
+        shown = _shown(said)
+        if shown is not None and hmac.compare_digest(shown.digest, self._token.digest):
+            if scope not in HOUSE_SCOPES:
+                raise TokenRefused("TOKEN_SCOPE", _not_good_for(HOUSE_SCOPES, scope))
+            return Grant(HOUSE, self._token.id)
+        return self._others.enter(said, peer, scope, now)
+
+    def is_good(self, token: str) -> bool:
+        """See `Guard`."""
+        return token == self._token.id or self._others.is_good(token)
+
+    def look(self, now: float) -> bool:
+        """See `Guard`."""
+        return self._others.look(now)
+
+    def close(self) -> None:
+        """See `Guard`."""
+        self._others.close()
+
+
 class TokenStore(Protocol):
     """Where tokens are kept: a `Store`."""
 
@@ -129,29 +160,23 @@ class TokenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`."""
-        shown = [value for key, value in metadata if key == "authorization"]
-        if not shown:
+        said = [*metadata]
+        if not any(key == "authorization" for key, _ in said):
             raise TokenRefused("TOKEN_INVALID", MISSING)
-        entry = self._entry(shown)
+        entry = self._entry(_shown(said))
         if entry is None:
             raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(_address(peer), now))
         if scope not in entry.scopes:
-            text = f"this token is good for {', '.join(entry.scopes)}, not for {scope}; ask for one that is"
-            raise TokenRefused("TOKEN_SCOPE", text)
+            raise TokenRefused("TOKEN_SCOPE", _not_good_for(entry.scopes, scope))
         self._used[entry.id] = self._utc()
         return Grant(entry.owner, entry.id)
 
-    def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
+    def _entry(self, token: Token | None) -> TokenEntry | None:
         """What is kept of the token that was shown; None if it is not good, for whatever reason."""
-        if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
+        entry = self._tokens.get(token.id) if token is not None else None
+        if token is None or entry is None or not hmac.compare_digest(entry.digest, token.digest):
             return None
-        token = read_token(bearer[1])
-        if token is None:
-            return None
-        entry = self._tokens.get(token.id)
-        if entry is None or not hmac.compare_digest(entry.digest, token.digest) or not entry.is_good(self._utc()):
-            return None
-        return entry
+        return entry if entry.is_good(self._utc()) else None
 
     def is_good(self, token: str) -> bool:
         """See `Guard`."""
@@ -190,6 +215,18 @@ class TokenGuard:
         if self._used:
             used, self._used = self._used, {}
             self._thread.submit(_quietly, self._store, used)
+
+
+def _shown(metadata: Iterable[tuple[str, str | bytes]]) -> Token | None:
+    """The token that a call shows, if it shows one and it has the form of one."""
+    shown = [value for key, value in metadata if key == "authorization"]
+    if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
+        return None
+    return read_token(bearer[1])
+
+
+def _not_good_for(scopes: Sequence[str], scope: str) -> str:
+    return f"this token is good for {', '.join(scopes)}, not for {scope}; ask for one that is"
 
 
 class _Tries:

@@ -37,6 +37,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
     ] = None,
+    house: Annotated[
+        str | None,
+        typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
+    ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
     ] = None,
@@ -77,6 +81,7 @@ def serve(
         "address": address,
         "db": db,
         "games": tuple(game) if game else None,
+        "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "drain": drain,
         "metrics": metrics,
         "tls_cert": tls_cert,
@@ -114,6 +119,7 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
+        from cutpurse.server.house import House, check_house
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
         from cutpurse.server.played import played
@@ -126,6 +132,7 @@ def _serve(values: dict[str, Value]) -> None:
         raise UsageError(f"{drain.where} {drain.value:g}: a number of seconds is 0 or more")
     if metrics:
         host_and_port(metrics)  # before there is a database
+    bots = check_house(values["house"].value, values["house"].where)
     games = [game_named(name).words.game for name in values["games"].value]
     log = logger(sys.stderr, level.value)
     take_others(log)
@@ -133,9 +140,16 @@ def _serve(values: dict[str, Value]) -> None:
     certificate = _certificate(values, log)
     try:
         with ExitStack() as stack:
+            house = stack.enter_context(House(bots, log)) if bots else None
             opened = stack.enter_context(
                 open_arena(
-                    address, db, lambda store: played(store, games), log, certificate=certificate, insecure=insecure
+                    address,
+                    db,
+                    lambda store: played(store, games),
+                    log,
+                    certificate=certificate,
+                    insecure=insecure,
+                    house=house.token if house is not None else None,
                 )
             )
             if metrics:
@@ -146,6 +160,9 @@ def _serve(values: dict[str, Value]) -> None:
             def listening(bound: str) -> None:
                 say(f"bots dial in at {bound}; results in {db}")
                 say(f"let in is {whom}")
+                if house is not None:
+                    house.begin(opened.arena)
+                    say(f"house bots: {', '.join(bots)}")
 
             asyncio.run(run(opened.arena, drain.value, listening))
     except InUse as problem:
