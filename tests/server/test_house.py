@@ -17,7 +17,7 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.tokens import PATTERN, new_token
+from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
 from cutpurse.server.house import FIRST_WAIT_S, HOUSE_BOTS, LIVED_S, LONGEST_WAIT_S, House, check_house
 from cutpurse.server.logs import logger
 from cutpurse.server.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
@@ -32,10 +32,15 @@ def bearing(token: str) -> list[tuple[str, str | bytes]]:
 
 
 # -- at the door
+def grant_of(token: Token) -> Grant:
+    return Grant("house", token.id, ("play", "read"))
+
+
 def test_the_token_of_the_house_lets_its_bots_in_and_nobody_else() -> None:
     token, other = new_token(), new_token()
     guard = HouseGuard(OpenGuard(), token)
-    assert guard.enter(bearing(token.reveal()), HERE, "play", 0.0) == Grant("house", token.id)
+    assert guard.enter(bearing(token.reveal()), HERE, "play", 0.0) == grant_of(token)
+    assert guard.recognise(bearing(token.reveal()), HERE, 0.0) == grant_of(token)
     assert guard.is_good(token.id)
     for metadata in ([], bearing(other.reveal()), bearing("house"), bearing(token.reveal()) * 2):
         assert guard.enter(metadata, HERE, "play", 0.0) == ANYBODY
@@ -52,7 +57,7 @@ def test_where_tokens_are_asked_for_the_house_has_its_own_and_rules_nothing(tmp_
         ((anns, _),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
         guard = HouseGuard(TokenGuard(store, lambda: datetime.now(UTC), log), token)
         assert guard.enter(bearing(token.reveal()), HERE, "play", 0.0).owner == "house"
-        assert guard.enter(bearing(anns.reveal()), HERE, "play", 0.0) == Grant("ann", anns.id)
+        assert guard.enter(bearing(anns.reveal()), HERE, "play", 0.0) == Grant("ann", anns.id, ("play", "read"))
         assert guard.is_good(token.id)
         assert guard.is_good(anns.id)
         assert not guard.is_good(new_token().id)

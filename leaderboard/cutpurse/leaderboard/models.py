@@ -2,8 +2,8 @@
 
 An owner proves himself by tokens, of which only hashes are kept.
 
-What a match was and how it ended is written once and never changed. `ratings` alone is kept up to date; it and
-`rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
+What a match was and how it ended is written once and never changed. `ratings` and `opponents` are kept up to date; they
+and `rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
 tables, and a test proves that they are these.
 """
 
@@ -12,7 +12,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import DateTime, Dialect, Float, ForeignKeyConstraint, Index, LargeBinary, MetaData, UniqueConstraint
+from sqlalchemy import (
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    MetaData,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
@@ -20,10 +30,15 @@ __all__ = [
     "BearerToken",
     "Board",
     "Bot",
+    "Courses",
     "Epoch",
     "Ladder",
     "Match",
+    "Notes",
+    "OpenMatch",
+    "Opponents",
     "Owner",
+    "Pause",
     "Rating",
     "RatingChange",
     "Seat",
@@ -111,8 +126,28 @@ class BearerToken(Table, table=True):
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
 
 
+class Pause(Table, table=True):
+    """A version that plays no more until the pause is lifted; rows stay.
+
+    It follows from the faults of its rated matches, those up to `lifted_number` of the pause before left out.
+    """
+
+    __tablename__ = "pauses"
+    __table_args__ = (Index("ix_pauses_one_at_a_time", "version_id", unique=True, sqlite_where=text("lifted IS NULL")),)
+    id: int | None = Field(default=None, primary_key=True)
+    version_id: int = Field(foreign_key="versions.id", index=True)
+    match_number: int = Field(foreign_key="matches.number", index=True)  # the match that brought it about
+    since: datetime = Field(sa_type=UtcDateTime)
+    cause: str  # for its owner
+    lifted: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    lifted_number: int | None = None  # of the match that was stored last by then
+
+
 class Ladder(Table, table=True):
-    """Where versions are rated against each other: one game, settings, number of seats and clock, for good."""
+    """Where versions are rated against each other: one game, settings, number of seats and clock, for good.
+
+    What comes after `clock` may change.
+    """
 
     __tablename__ = "ladders"
     id: int | None = Field(default=None, primary_key=True)
@@ -121,6 +156,12 @@ class Ladder(Table, table=True):
     settings: str  # JSON; what differs from the game's defaults
     seats: int
     clock: str  # JSON
+    owners: str = "[]"  # JSON; whose bots may play, everybody's if it is empty
+    most_bots: int = 0  # at once; 0: any number
+    is_private: bool = False
+    frozen: datetime | None = Field(default=None, sa_type=UtcDateTime)  # from when on
+    house: str = "[]"  # JSON; house bots by name
+    created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
 
 
 class Epoch(Table, table=True):
@@ -136,7 +177,7 @@ class Board(Table, table=True):
     """A deal and what was promised of it; what is rated is a board.
 
     `sequence` counts the rated boards of a ladder from 1 without a gap: the order in which they are rated. It and
-    `epoch` are null if the board is void and rates nothing.
+    `epoch` are null if the board rates nothing: it is void, was played on request, or its match is not over yet.
     """
 
     __tablename__ = "boards"
@@ -153,11 +194,31 @@ class Board(Table, table=True):
     params: bytes = Field(sa_type=LargeBinary)
 
 
+class OpenMatch(Table, table=True):
+    """A match that was announced and is not over: its board is there. The row goes when the match is stored."""
+
+    __tablename__ = "open_matches"
+    match_id: str = Field(primary_key=True)
+    board_id: str = Field(foreign_key="boards.id", unique=True)
+    rules: str
+    started: datetime = Field(sa_type=UtcDateTime)
+    versions: str  # JSON; by seat
+    requested_by: str
+    reason: str
+
+
 class Match(Table, table=True):
-    """A match that ended; `id` is the key of its result, so none is stored twice; `number` is the order of storing."""
+    """A match that ended; `id` is the key of its result, so none is stored twice; `number` is the order of storing.
+
+    The record comes last, so that to read a row is not to read that.
+    """
 
     __tablename__ = "matches"
-    __table_args__ = (Index(None, "ladder_id", "number"),)
+    __table_args__ = (
+        Index(None, "ladder_id", "number"),
+        Index(None, "ladder_id", "finished"),
+        Index("ix_matches_faulted", "ladder_id", "number", sqlite_where=text("is_faulted = 1")),
+    )
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
     board_id: str = Field(foreign_key="boards.id", unique=True)
@@ -167,6 +228,10 @@ class Match(Table, table=True):
     finished: datetime = Field(sa_type=UtcDateTime)
     decisions: int
     void_cause: str | None = None  # null: it counts
+    is_rated: bool = True  # false: played on request, it rates nothing though it counts
+    requested_by: str = ""
+    reason: str = ""  # why these met, for people
+    is_faulted: bool = False  # whether a seat has a fault, for the index
     record: bytes | None = Field(default=None, sa_type=LargeBinary)  # compressed by zlib
 
 
@@ -174,15 +239,39 @@ class Seat(Table, table=True):
     """Who sat where, and how it ended for him; place and score are null if the match is void."""
 
     __tablename__ = "seats"
-    __table_args__ = (Index(None, "version_id", "match_number", "place"),)
+    __table_args__ = (
+        Index(None, "version_id", "match_number"),
+        Index(None, "version_id", "ladder_id", "match_number"),
+        Index("ix_seats_faulted", "version_id", "match_number", sqlite_where=text("faults > 0")),
+    )
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
     seat: int = Field(primary_key=True)  # from 0
+    ladder_id: int  # that of the match, for the index
     version_id: int = Field(foreign_key="versions.id")
     place: int | None = None  # 1 the best; who ties shares
     score: int | None = None
     end_cause: str
     faults: int
     thinking_ms: int
+
+
+class Courses(Table, table=True):
+    """What became of the decisions of a match, seat by seat; no row for a match of which that was not kept."""
+
+    __tablename__ = "courses"
+    match_number: int = Field(primary_key=True, foreign_key="matches.number")
+    courses: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_courses`
+
+
+class Notes(Table, table=True):
+    """What a bot sent along, for its owner alone; no row for a seat that sent nothing."""
+
+    __tablename__ = "notes"
+    __table_args__ = (ForeignKeyConstraint(["match_number", "seat"], ["seats.match_number", "seats.seat"]),)
+    match_number: int = Field(primary_key=True)
+    seat: int = Field(primary_key=True)
+    dropped_bytes: int  # that were too many, and are not here
+    notes: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_notes`
 
 
 class Rating(Table, table=True):
@@ -197,13 +286,30 @@ class Rating(Table, table=True):
     wins: int  # first places, shared ones too
     faulted: int  # matches with a fault of its own
     sequence: int  # of the board that changed it last
+    form: bytes = Field(sa_type=LargeBinary)  # places in the last rated matches, a byte each, the newest first
+
+
+class Opponents(Table, table=True):
+    """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id."""
+
+    __tablename__ = "opponents"
+    __table_args__ = (Index(None, "ladder_id", "other_id"), {"sqlite_with_rowid": False})
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    bot_id: int = Field(primary_key=True, foreign_key="bots.id")
+    other_id: int = Field(primary_key=True, foreign_key="bots.id")
+    matches: int  # rated ones in which both sat
+    ahead: int  # in which `bot_id` was ahead
+    level: int  # in which they shared a place
 
 
 class RatingChange(Table, table=True):
     """One step of one rating: what a board of the ladder made of it."""
 
     __tablename__ = "rating_changes"
-    __table_args__ = (ForeignKeyConstraint(["ladder_id", "sequence"], ["boards.ladder_id", "boards.sequence"]),)
+    __table_args__ = (
+        ForeignKeyConstraint(["ladder_id", "sequence"], ["boards.ladder_id", "boards.sequence"]),
+        Index(None, "ladder_id", "version_id", "sequence"),
+    )
     ladder_id: int = Field(primary_key=True)
     sequence: int = Field(primary_key=True)
     version_id: int = Field(primary_key=True, foreign_key="versions.id")

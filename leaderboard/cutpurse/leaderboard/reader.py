@@ -9,8 +9,9 @@ Nothing here can write, make a file or upgrade one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
@@ -19,7 +20,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
-from cutpurse.leaderboard.queries import LadderEntry, MatchEntry, Ranking, TokenEntry
+from cutpurse.leaderboard.queries import (
+    BotEntry,
+    HistoryStep,
+    LadderEntry,
+    MatchEntry,
+    Opponent,
+    Ranking,
+    SeatLogEntry,
+    TokenEntry,
+)
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.results import Course
 from cutpurse.leaderboard.schema import check_schema
 
 __all__ = ["Reader", "Readings"]
@@ -54,27 +66,62 @@ class Readings:
         except SQLAlchemyError as error:
             raise explained(error, self.path) from None
 
+    # -- ladders and who stands where
     def ladders(self) -> list[LadderEntry]:
         """`queries.ladders`."""
         with self.reading() as connection:
             return queries.ladders(connection)
+
+    def ladder(self, name: str) -> LadderEntry:
+        """`queries.ladder`."""
+        with self.reading() as connection:
+            return queries.ladder(connection, name)
 
     def rankings(self, ladder: str, every_version: bool = False) -> list[Ranking]:
         """`queries.rankings`."""
         with self.reading() as connection:
             return queries.rankings(connection, ladder, every_version)
 
+    def history(
+        self,
+        ladder: str,
+        owner: str,
+        bot: str,
+        version: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> list[HistoryStep]:
+        """`queries.history`."""
+        with self.reading() as connection:
+            return queries.history(connection, ladder, owner, bot, version, limit, before)
+
+    def opponents(self, ladder: str, owner: str, bot: str) -> list[Opponent]:
+        """`queries.opponents`."""
+        with self.reading() as connection:
+            return queries.opponents(connection, ladder, owner, bot)
+
+    def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
+        """`queries.standings`."""
+        with self.reading() as connection:
+            return queries.standings(connection, version_id)
+
+    # -- matches
     def matches(
         self,
         ladder: str | None = None,
         owner: str | None = None,
         bot: str | None = None,
+        version: str | None = None,
+        faulted: bool = False,
+        since: datetime | None = None,
+        until: datetime | None = None,
         limit: int = 50,
         before: int | None = None,
+        among: Collection[str] | None = None,
     ) -> list[MatchEntry]:
         """`queries.matches`."""
         with self.reading() as connection:
-            return queries.matches(connection, ladder, owner, bot, limit, before)
+            return queries.matches(connection, ladder, owner, bot, version, faulted, since, until, limit, before, among)
 
     def match(self, match_id: str) -> MatchEntry:
         """`queries.match`."""
@@ -86,6 +133,31 @@ class Readings:
         with self.reading() as connection:
             return queries.record(connection, match_id)
 
+    def courses(self, match_id: str) -> tuple[Course | None, ...]:
+        """`queries.courses`."""
+        with self.reading() as connection:
+            return queries.courses(connection, match_id)
+
+    # -- bots
+    def bots(self, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
+        """`queries.bots`."""
+        with self.reading() as connection:
+            return queries.bots(connection, owner, ladder)
+
+    def logs(
+        self,
+        owner: str,
+        bot: str,
+        version: str | None = None,
+        match: str | None = None,
+        faulted: bool = False,
+        limit: int = 10,
+    ) -> list[SeatLogEntry]:
+        """`queries.logs`."""
+        with self.reading() as connection:
+            return queries.logs(connection, owner, bot, version, match, faulted, limit)
+
+    # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
         """`queries.tokens`."""
         with self.reading() as connection:

@@ -93,15 +93,16 @@ def _take(entry: Step, standings: dict[int, Standing], parents: Mapping[int, int
 
 
 def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
-    """Results that count and were not rated, and void ones that were."""
+    """Results that count and were not rated, and those that were though they are void or were played on request."""
+    is_to_be = MATCHES.c.void_cause.is_(None) & MATCHES.c.is_rated
     unrated = (
         select(MATCHES.c.id)
         .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
         .join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
-        .where(LADDERS.c.name == ladder, MATCHES.c.void_cause.is_(None) != BOARDS.c.sequence.is_not(None))
+        .where(LADDERS.c.name == ladder, is_to_be != BOARDS.c.sequence.is_not(None))
     )
     for match in connection.scalars(unrated):
-        yield f"match {match} counts and was not rated, or is void and was"
+        yield f"match {match} counts and was not rated, or is void or on request and was"
 
 
 def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]:
@@ -116,7 +117,9 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, Standing]
     """Where the kept ratings differ from these."""
     query = select(RATINGS).join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id).where(LADDERS.c.name == ladder)
     kept = {
-        row.version_id: Standing(Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence)
+        row.version_id: Standing(
+            Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
+        )
         for row in connection.execute(query)
     }
     for version in sorted(kept.keys() | standings.keys()):

@@ -10,10 +10,15 @@ __all__ = [
     "BOARDS",
     "BOTS",
     "CHANGES",
+    "COURSES",
     "EPOCHS",
     "LADDERS",
     "MATCHES",
+    "NOTES",
+    "OPEN_MATCHES",
+    "OPPONENTS",
     "OWNERS",
+    "PAUSES",
     "RATINGS",
     "SEATS",
     "TOKENS",
@@ -32,6 +37,11 @@ MATCHES = Table.metadata.tables["matches"]
 SEATS = Table.metadata.tables["seats"]
 RATINGS = Table.metadata.tables["ratings"]
 CHANGES = Table.metadata.tables["rating_changes"]
+OPPONENTS = Table.metadata.tables["opponents"]
+OPEN_MATCHES = Table.metadata.tables["open_matches"]
+COURSES = Table.metadata.tables["courses"]
+NOTES = Table.metadata.tables["notes"]
+PAUSES = Table.metadata.tables["pauses"]
 
 
 def rated_seats() -> FromClause:

@@ -1,4 +1,4 @@
-"""What is handed in when a match is over, and what comes back when it is stored.
+"""What is handed in when a match begins and when it is over, and what comes back when it is stored.
 
 A result is checked when it is made: one that could not have happened never reaches the ledger. This module knows no
 database.
@@ -6,6 +6,7 @@ database.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,15 +14,60 @@ from typing import Final
 from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.ratings import Skill
 
-__all__ = ["Change", "Deal", "MatchResult", "SeatResult", "Stored", "checked_name"]
+__all__ = [
+    "Announcement",
+    "Change",
+    "Course",
+    "CourseFault",
+    "Deal",
+    "LadderTerms",
+    "MatchResult",
+    "Note",
+    "SeatResult",
+    "Stored",
+    "checked_name",
+]
 
 _LONGEST: Final = 200  # characters of a name or id
 _MOST: Final = 2**63 - 1  # what a column holds
 
 
 @dataclass(frozen=True, slots=True)
+class CourseFault:
+    """A decision that was taken for a seat.
+
+    decision: counts those of the seat from 1; at: its place in the record; text: why, for people.
+    """
+
+    decision: int
+    at: int
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What became of the decisions of a seat: how long it thought over each, in milliseconds, and its faults."""
+
+    thinking_ms: tuple[int, ...]
+    faults: tuple[CourseFault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a bot sent along with a decision of its seat, which count from 1; 0: before the first."""
+
+    decision: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SeatResult:
-    """How it ended for one seat; `version` as `Store.ensure_version` gave it, place and score None in a void match."""
+    """How it ended for one seat; `version` as `Store.ensure_version` gave it, place and score None in a void match.
+
+    course: what became of its decisions, None if that was not kept.
+    notes: what the bot sent along, for its owner alone; dropped_bytes: of what it sent and is not here.
+    """
 
     version: int
     place: int | None
@@ -29,6 +75,9 @@ class SeatResult:
     end_cause: str
     faults: int = 0
     thinking_ms: int = 0
+    course: Course | None = None
+    notes: tuple[Note, ...] = ()
+    dropped_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +99,8 @@ class MatchResult:
     seats: by seat, from 0; places as 1 for the best, who ties shares, and those behind count who is ahead.
     record: the line that replays it, if there is one.
     void_cause: why it counts for nothing; None if it counts.
+    is_rated: False for a match on request: it has places and changes no rating.
+    requested_by: who asked for it; reason: why these met. Both for people, and empty where there is nothing to say.
 
     Raises Refused.
     """
@@ -65,16 +116,16 @@ class MatchResult:
     deal: Deal
     record: str | None = None
     void_cause: str | None = None
+    is_rated: bool = True
+    requested_by: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
         checked_name("the id of a match", self.match)
         checked_name("the id of a board", self.board)
         if self.started.tzinfo is None or self.finished.tzinfo is None:
             raise Refused(f"match {self.match}: started {self.started} and finished {self.finished} need a time zone")
-        if len(self.seats) < 2:
-            raise Refused(f"match {self.match}: {len(self.seats)} seats; a match has at least 2")
-        if len({seat.version for seat in self.seats}) < len(self.seats):
-            raise Refused(f"match {self.match}: a version sits in two seats, and cannot be rated against itself")
+        _check_seated(self.match, [seat.version for seat in self.seats])
         self._check_numbers()
         if self.void:
             if any(seat.place is not None or seat.score is not None for seat in self.seats):
@@ -88,9 +139,11 @@ class MatchResult:
         return self.void_cause is not None
 
     def _check_numbers(self) -> None:
-        counts = [self.decisions, *(number for seat in self.seats for number in (seat.faults, seat.thinking_ms))]
+        counts = [self.decisions]
+        for seat in self.seats:
+            counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes)
         if not all(0 <= number <= _MOST for number in counts):
-            raise Refused(f"match {self.match}: decisions, faults and thinking times are counts, not {counts}")
+            raise Refused(f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}")
         if not all(abs(seat.score or 0) <= _MOST for seat in self.seats):
             raise Refused(f"match {self.match}: a score has at most 63 bits")
 
@@ -106,25 +159,83 @@ class MatchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Announcement:
+    """A match that begins, and what is promised of its deal before the first card.
+
+    versions: by seat. requested_by: who asked for it, which makes it an unrated one; empty: nobody.
+
+    Raises Refused.
+    """
+
+    match: str
+    board: str
+    ladder: str
+    rules: str
+    started: datetime
+    deal: Deal
+    versions: tuple[int, ...]
+    requested_by: str = ""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        checked_name("the id of a match", self.match)
+        checked_name("the id of a board", self.board)
+        if self.started.tzinfo is None:
+            raise Refused(f"match {self.match}: started {self.started} needs a time zone")
+        _check_seated(self.match, self.versions)
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """What a board made of one version's rating."""
+    """What a board made of one version's rating, and its rated matches on the ladder then, this one among them."""
 
     version: int
     before: Skill
     after: Skill
+    matches: int
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A result is stored for good: the answer to the first who handed it in and to everyone after.
 
-    sequence: its number among the rated boards of its ladder, from 1; None if it is void.
-    changes: by seat; none if it is void.
+    sequence: its number among the rated boards of its ladder, from 1; None if it rates nothing.
+    changes: by seat; none if it rates nothing.
+    paused: versions that play no more from now on, as each had a fault in three rated matches in a row.
     """
 
     match: str
     sequence: int | None
     changes: tuple[Change, ...]
+    paused: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LadderTerms:
+    """What may change of a ladder while it lives.
+
+    owners: whose bots may play, everybody's if there are none; most_bots: so many at once, 0 for any number.
+    is_private: results are for those who may play. frozen: from this moment on no match begins; None: it is open.
+    house: house bots, by name, that take seats where others are too few.
+
+    Raises Refused.
+    """
+
+    owners: tuple[str, ...] = ()
+    most_bots: int = 0
+    is_private: bool = False
+    frozen: datetime | None = None
+    house: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for owner in self.owners:
+            checked_name("the name of an owner", owner)
+        for bot in self.house:
+            checked_name("the name of a house bot", bot)
+        if not 0 <= self.most_bots <= _MOST:
+            raise Refused(f"at most {self.most_bots} bots: it must be a count, 0 for any number")
+        if self.frozen is not None and self.frozen.tzinfo is None:
+            raise Refused(f"frozen from {self.frozen} on: that needs a time zone")
 
 
 def checked_name(what: str, name: str) -> str:
@@ -134,3 +245,11 @@ def checked_name(what: str, name: str) -> str:
             f"{what} is {name!r:.300}; it needs 1-{_LONGEST} printable characters without a space at its ends"
         )
     return name
+
+
+def _check_seated(match: str, versions: Sequence[int]) -> None:
+    """Who sits in a match, by seat.  Raises Refused."""
+    if len(versions) < 2:
+        raise Refused(f"match {match}: {len(versions)} seats; a match has at least 2")
+    if len(set(versions)) < len(versions):
+        raise Refused(f"match {match}: a version sits in two seats, and cannot be rated against itself")

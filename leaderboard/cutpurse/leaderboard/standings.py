@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
-__all__ = ["Standing", "standing_of", "step"]
+__all__ = ["FORM", "Standing", "standing_of", "step"]
+
+FORM: Final = 10  # places in the last matches that are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row of `ratings`, but for whose it is."""
+    """A row of `ratings`, but for whose it is.  form: places in the last matches, the newest first."""
 
     skill: Skill
     matches: int = 0
     wins: int = 0
     faulted: int = 0
     sequence: int = 0
+    form: tuple[int, ...] = ()
 
 
 def standing_of(
@@ -56,6 +60,7 @@ def step(
             standing.wins + (place == 1),
             standing.faulted + (fault > 0),
             sequence,
+            (place, *standing.form[: FORM - 1]),
         )
         for standing, place, fault, skill in zip(standings, places, faults, skills, strict=True)
     ]

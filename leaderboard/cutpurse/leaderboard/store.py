@@ -35,31 +35,32 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import ledger, registry
+from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
 from cutpurse.leaderboard.lock import WritingLock
-from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.queries import LadderEntry, Pause, TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.registry import NewToken
-from cutpurse.leaderboard.results import MatchResult, Stored
+from cutpurse.leaderboard.results import Announcement, LadderTerms, MatchResult, Stored
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
 
 GATHER: Final = 256  # results in one transaction at most: rating so many takes about a tenth of a second
+OPEN: Final = LadderTerms()  # to everybody, for as long as it is there
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class _Results:
-    """A result that waits to be stored."""
+class _Entry:
+    """A result that waits to be stored, or a match to be announced."""
 
-    result: MatchResult
-    future: Future[Stored]
+    entry: MatchResult | Announcement
+    future: Future[Any]  # Stored, or None for an announcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Store(Readings):
         super().__init__(database, busy_timeout_s)
         self._right = WritingLock(self.path)
         self._writing = writing_engine(self.path, busy_timeout_s)
-        self._waiting: SimpleQueue[_Results | _Task | None] = SimpleQueue()
+        self._waiting: SimpleQueue[_Entry | _Task | None] = SimpleQueue()
         self._lock = threading.Lock()  # nothing is handed in behind the None that ends the thread
         self._closed = False
         self._rated: dict[int, int] = {}  # boards by the id of their ladder, as of the last commit; see the ledger
@@ -115,8 +116,40 @@ class Store(Readings):
         Raises Refused if there is one of this name that differs, StoreError as a future would have it.
         """
         return self._do(
-            lambda connection: ledger.ensure_ladder(connection, name, game, settings or {}, seats, clock or {}, rating)
+            lambda connection: ladders.ensure_ladder(connection, name, game, settings or {}, seats, clock or {}, rating)
         )
+
+    def create_ladder(
+        self,
+        name: str,
+        *,
+        game: str,
+        seats: int,
+        rating: TrueSkill,
+        settings: Mapping[str, object] | None = None,
+        clock: Mapping[str, object] | None = None,
+        terms: LadderTerms = OPEN,
+        created: datetime,
+    ) -> LadderEntry:
+        """A new ladder, returned once it is stored.
+
+        Raises Refused if there is one of this name, StoreError as a future would have it.
+        """
+
+        def create(connection: Connection) -> LadderEntry:
+            ladders.create_ladder(connection, name, game, settings or {}, seats, clock or {}, rating, terms, created)
+            return queries.ladder(connection, name)
+
+        return self._do(create)
+
+    def change_ladder(self, name: str, terms: LadderTerms) -> LadderEntry:
+        """The ladder with these terms, returned once they are stored.  Raises NotFound, and StoreError."""
+
+        def change(connection: Connection) -> LadderEntry:
+            ladders.change_ladder(connection, name, terms)
+            return queries.ladder(connection, name)
+
+        return self._do(change)
 
     def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
         """The id of a version of a bot of an owner, made if it is new, and then known since `created`.
@@ -146,18 +179,48 @@ class Store(Readings):
 
     def open_epoch(self, ladder: str, rating: TrueSkill) -> int:
         """Rate a ladder with other numbers from its next board on; the number of the epoch.  Raises as above."""
-        return self._do(lambda connection: ledger.open_epoch(connection, ladder, rating))
+        return self._do(lambda connection: ladders.open_epoch(connection, ladder, rating))
+
+    def lift_pause(self, version_id: int, now: datetime) -> Pause:
+        """Let a paused version play again; the pause that ended, returned once that is stored.
+
+        Raises NotFound if it is not paused, StoreError as a future would have it.
+        """
+        return self._do(lambda connection: queries.pause(connection, conduct.lift_pause(connection, version_id, now)))
+
+    def announce(self, announcement: Announcement) -> Future[None]:
+        """Store what is promised of a deal, before its match is over; the future is done after the commit.
+
+        A match that is announced or stored already is left as it is. The future may have a Refused (no such ladder or
+        version, another number of seats, a board that has a match) or a StoreError.
+        Raises StoreError if the store is closed.
+        """
+        future: Future[None] = Future()
+        self._hand_in(_Entry(announcement, future))
+        return future
+
+    def void_unfinished(self, now: datetime) -> list[str]:
+        """Store every match that was announced and is not over as void, by the server's fault; their names.
+
+        For the start of a server: a board has one match, which cannot go on without the clocks of its bots.
+        Returns once that is stored. Raises StoreError as a future would have it.
+        """
+        with self.reading() as connection:
+            cut_off = ledger.unfinished(connection, now)
+        for future in [self.submit(result) for result in cut_off]:
+            future.result()
+        return [result.match for result in cut_off]
 
     def submit(self, result: MatchResult) -> Future[Stored]:
         """Store and rate a result; the future is done after the commit.
 
         A result whose match is stored already changes nothing and is answered as the first time. The future may have
-        a Refused (no such ladder or version, another number of seats, a board that had its match) or a StoreError; if
-        that is an Unsure, it may be stored nevertheless.
+        a Refused (no such ladder or version, another number of seats, a board that had its match, a deal that is not
+        the one announced) or a StoreError; if that is an Unsure, it may be stored nevertheless.
         Raises StoreError if the store is closed.
         """
         future: Future[Stored] = Future()
-        self._hand_in(_Results(result, future))
+        self._hand_in(_Entry(result, future))
         return future
 
     @property
@@ -183,7 +246,7 @@ class Store(Readings):
         self._hand_in(_Task(write, future))
         return future.result()
 
-    def _hand_in(self, job: _Results | _Task) -> None:
+    def _hand_in(self, job: _Entry | _Task) -> None:
         job.future.set_running_or_notify_cancel()  # so that whoever stops waiting does not lose the result
         with self._lock:
             if self._closed:
@@ -200,16 +263,16 @@ class Store(Readings):
             except Empty:
                 pass
             ended = jobs[-1] is None  # nothing comes after it
-            results: list[_Results] = []
+            entries: list[_Entry] = []
             for job in jobs:
-                if isinstance(job, _Results):
-                    results.append(job)
+                if isinstance(job, _Entry):
+                    entries.append(job)
                     continue
-                self._write_results(results)  # in the order in which they were handed in
-                results = []
+                self._write_entries(entries)  # in the order in which they were handed in
+                entries = []
                 if job is not None:
                     self._write_task(job)
-            self._write_results(results)
+            self._write_entries(entries)
 
     def _write_task(self, task: _Task) -> None:
         try:
@@ -221,7 +284,7 @@ class Store(Readings):
             self.changes += 1
             task.future.set_result(answer)
 
-    def _write_results(self, batch: Sequence[_Results]) -> None:
+    def _write_entries(self, batch: Sequence[_Entry]) -> None:
         if not batch:
             return
         if self._broken is not None:
@@ -229,7 +292,7 @@ class Store(Readings):
             return
         try:
             with self._transaction() as connection:
-                answers = ledger.write_results(connection, [waiting.result for waiting in batch], self._rated)
+                answers = ledger.write(connection, [waiting.entry for waiting in batch], self._rated)
         except Exception as error:
             self._rated.clear()
             self._not_written(batch, error)
@@ -240,7 +303,7 @@ class Store(Readings):
                 else:
                     waiting.future.set_result(answer)
 
-    def _not_written(self, batch: Sequence[_Results], error: Exception) -> None:
+    def _not_written(self, batch: Sequence[_Entry], error: Exception) -> None:
         """Answer results of which nothing is stored, unless the commit has happened nevertheless."""
         if isinstance(error, Unsure):
             self._look_up(batch, error)
@@ -253,19 +316,19 @@ class Store(Readings):
             batch[0].future.set_exception(error)
         else:  # something in one of them that nobody thought of: the others are none the worse for it
             for waiting in batch:
-                self._write_results([waiting])
+                self._write_entries([waiting])
 
-    def _look_up(self, batch: Sequence[_Results], error: Unsure) -> None:
+    def _look_up(self, batch: Sequence[_Entry], error: Unsure) -> None:
         """Answer results whose commit has failed by what is stored now."""
         try:
             with self.reading() as connection:
-                stored = ledger.stored(connection, {waiting.result.match for waiting in batch})
+                stored = ledger.stored(connection, {waiting.entry.match for waiting in batch})
         except Exception:
             _fail(batch, Unsure, *error.args)
             return
         for waiting in batch:
-            answer = stored.get(waiting.result.match)
-            if answer is None:
+            answer = stored.get(waiting.entry.match)
+            if isinstance(waiting.entry, Announcement) or answer is None:  # to be announced again does no harm
                 waiting.future.set_exception(StoreError(*error.args))
             else:
                 waiting.future.set_result(answer)
@@ -292,7 +355,7 @@ class Store(Readings):
             raise (Unsure(*problem.args) if is_committing else problem) from None
 
 
-def _fail(batch: Sequence[_Results], problem: Callable[..., StoreError], *facts: object) -> None:
+def _fail(batch: Sequence[_Entry], problem: Callable[..., StoreError], *facts: object) -> None:
     """Answer each of these results by a problem of its own."""
     for waiting in batch:
         waiting.future.set_exception(problem(*facts))

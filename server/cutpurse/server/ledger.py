@@ -79,6 +79,9 @@ class Ledger:
                     end_cause=seat.end_cause.value,
                     faults=seat.faults,
                     thinking_ms=seat.thinking_ms,
+                    course=seat.course,
+                    notes=seat.notes,
+                    dropped_bytes=seat.dropped_bytes,
                 )
                 for seat in result.seats
             ),

@@ -23,11 +23,24 @@ from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
 
-__all__ = ["ANYBODY", "BAD", "Grant", "Guard", "HouseGuard", "OpenGuard", "TokenGuard", "TokenRefused", "TokenStore"]
+__all__ = [
+    "ANYBODY",
+    "BAD",
+    "Grant",
+    "Guard",
+    "HouseGuard",
+    "OpenGuard",
+    "TokenGuard",
+    "TokenRefused",
+    "TokenStore",
+    "address_of",
+    "check_scope",
+]
 
 TRIES: Final = 10  # bad tokens a minute that an address may show
 MINUTE_S: Final = 60.0  # in which they are counted; and for so long after them bad tokens are answered late
@@ -47,13 +60,14 @@ _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
 class Grant(NamedTuple):
-    """What a call is let in as: whose it is, and by which token (its name; empty where none is asked for)."""
+    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what."""
 
     owner: str
     token: str
+    scopes: tuple[str, ...] = ()
 
 
-ANYBODY: Final = Grant(NOBODY, "")
+ANYBODY: Final = Grant(NOBODY, "", SCOPES)
 
 
 class TokenRefused(Refused):
@@ -64,11 +78,23 @@ class TokenRefused(Refused):
         self.is_late = is_late
 
 
+def check_scope(grant: Grant | None, *scopes: str) -> None:
+    """Whether a call may do what takes one of these scopes.  Raises TokenRefused."""
+    if grant is None:
+        raise TokenRefused("TOKEN_INVALID", MISSING)
+    if not set(scopes) & set(grant.scopes):
+        text = f"this token is good for {', '.join(grant.scopes)}, not for {' or '.join(scopes)}; ask for one that is"
+        raise TokenRefused("TOKEN_SCOPE", text)
+
+
 class Guard(Protocol):
     """Lets calls in, or not."""
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """Whose call it is, by its metadata and what gRPC says of its peer.  Raises TokenRefused."""
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """Whose call it is; None for one without a token.  Raises TokenRefused for a bad token."""
 
     def is_good(self, token: str) -> bool:
         """Whether the token of a grant still counts."""
@@ -85,6 +111,10 @@ class OpenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """As the owner `local`; what metadata says is not looked at."""
+        return ANYBODY
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """The same."""
         return ANYBODY
 
     def is_good(self, token: str) -> bool:
@@ -105,16 +135,24 @@ class HouseGuard:
     def __init__(self, others: Guard, token: Token) -> None:
         self._others = others
         self._token = token
+        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`. The house plays and reads."""
         said = [*metadata]
-        shown = _shown(said)
-        if shown is not None and hmac.compare_digest(shown.digest, self._token.digest):
-            if scope not in HOUSE_SCOPES:
-                raise TokenRefused("TOKEN_SCOPE", _not_good_for(HOUSE_SCOPES, scope))
-            return Grant(HOUSE, self._token.id)
-        return self._others.enter(said, peer, scope, now)
+        if not self._is_house(said):
+            return self._others.enter(said, peer, scope, now)
+        check_scope(self._grant, scope)
+        return self._grant
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """See `Guard`."""
+        said = [*metadata]
+        return self._grant if self._is_house(said) else self._others.recognise(said, peer, now)
+
+    def _is_house(self, metadata: Iterable[tuple[str, str | bytes]]) -> bool:
+        token = _token([value for key, value in metadata if key == "authorization"])
+        return token is not None and hmac.compare_digest(token.digest, self._token.digest)
 
     def is_good(self, token: str) -> bool:
         """See `Guard`."""
@@ -160,23 +198,31 @@ class TokenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`."""
-        said = [*metadata]
-        if not any(key == "authorization" for key, _ in said):
-            raise TokenRefused("TOKEN_INVALID", MISSING)
-        entry = self._entry(_shown(said))
-        if entry is None:
-            raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(_address(peer), now))
-        if scope not in entry.scopes:
-            raise TokenRefused("TOKEN_SCOPE", _not_good_for(entry.scopes, scope))
-        self._used[entry.id] = self._utc()
-        return Grant(entry.owner, entry.id)
+        grant = self.recognise(metadata, peer, now)
+        check_scope(grant, scope)
+        assert grant is not None
+        return grant
 
-    def _entry(self, token: Token | None) -> TokenEntry | None:
-        """What is kept of the token that was shown; None if it is not good, for whatever reason."""
-        entry = self._tokens.get(token.id) if token is not None else None
-        if token is None or entry is None or not hmac.compare_digest(entry.digest, token.digest):
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """See `Guard`."""
+        shown = [value for key, value in metadata if key == "authorization"]
+        if not shown:
             return None
-        return entry if entry.is_good(self._utc()) else None
+        entry = self._entry(shown)
+        if entry is None:
+            raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(address_of(peer), now))
+        self._used[entry.id] = self._utc()
+        return Grant(entry.owner, entry.id, entry.scopes)
+
+    def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
+        """What is kept of the token that was shown; None if it is not good, for whatever reason."""
+        token = _token(shown)
+        if token is None:
+            return None
+        entry = self._tokens.get(token.id)
+        if entry is None or not hmac.compare_digest(entry.digest, token.digest) or not entry.is_good(self._utc()):
+            return None
+        return entry
 
     def is_good(self, token: str) -> bool:
         """See `Guard`."""
@@ -217,16 +263,11 @@ class TokenGuard:
             self._thread.submit(_quietly, self._store, used)
 
 
-def _shown(metadata: Iterable[tuple[str, str | bytes]]) -> Token | None:
-    """The token that a call shows, if it shows one and it has the form of one."""
-    shown = [value for key, value in metadata if key == "authorization"]
+def _token(shown: Sequence[str | bytes]) -> Token | None:
+    """The token that a call shows, if it shows one that has the form of one."""
     if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
         return None
     return read_token(bearer[1])
-
-
-def _not_good_for(scopes: Sequence[str], scope: str) -> str:
-    return f"this token is good for {', '.join(scopes)}, not for {scope}; ask for one that is"
 
 
 class _Tries:
@@ -271,7 +312,7 @@ def _quietly(store: TokenStore, used: Mapping[str, datetime]) -> None:
         pass
 
 
-def _address(peer: str) -> str:
+def address_of(peer: str) -> str:
     """Where a call came from, of "ipv4:10.0.0.7:4711": the host; of IPv6 its network, which is one caller's."""
     found = _PEER.fullmatch(peer)
     if found is None:

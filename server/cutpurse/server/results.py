@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
+from cutpurse.leaderboard.results import Course, Note
 from cutpurse.leaderboard.tokens import NOBODY
 
 __all__ = [
@@ -61,6 +62,9 @@ class SeatResult:
     end_cause: EndCause
     faults: int
     thinking_ms: int
+    course: Course | None = None  # decision by decision
+    notes: tuple[Note, ...] = ()  # what the bot had to say, for its owner alone
+    dropped_bytes: int = 0  # of notes that were too many
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,51 @@
+"""What became of the decisions of seats, and what bots sent along, as the bytes that are kept: JSON in zlib.
+
+Courses of a match are packed together, since they are read together and are much alike. Notes are packed seat by seat,
+since each seat's belong to another owner. No database is known here.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Final
+
+from cutpurse.leaderboard.results import Course, CourseFault, Note
+
+__all__ = ["COMPRESSION", "pack_courses", "pack_notes", "unpack_courses", "unpack_notes"]
+
+COMPRESSION: Final = 1  # zlib's; 6 makes records of Greed and Szmal 5-12 % smaller in 14-20 % more time
+
+
+def pack_courses(courses: Sequence[Course | None]) -> bytes:
+    """The courses of a match, by seat: `[[thinking_ms], [[decision, at, cause, text]]]` for each, or null."""
+    rows = [
+        None
+        if course is None
+        else (course.thinking_ms, [(fault.decision, fault.at, fault.cause, fault.text) for fault in course.faults])
+        for course in courses
+    ]
+    return _packed(rows)
+
+
+def unpack_courses(packed: bytes) -> tuple[Course | None, ...]:
+    """The courses that `pack_courses` took."""
+    return tuple(
+        None if row is None else Course(tuple(row[0]), tuple(CourseFault(*fault) for fault in row[1]))
+        for row in json.loads(zlib.decompress(packed))
+    )
+
+
+def pack_notes(notes: Sequence[Note]) -> bytes:
+    """The notes of a seat: `[decision, text]` for each."""
+    return _packed([(note.decision, note.text) for note in notes])
+
+
+def unpack_notes(packed: bytes) -> tuple[Note, ...]:
+    """The notes that `pack_notes` took."""
+    return tuple(Note(*row) for row in json.loads(zlib.decompress(packed)))
+
+
+def _packed(value: object) -> bytes:
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), COMPRESSION)

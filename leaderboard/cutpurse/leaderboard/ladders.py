@@ -1,0 +1,136 @@
+"""Ladders are written here: what one is, its terms, and the epochs of its ratings.
+
+Every function works within the transaction it is given, which must hold the write lock. No thread, no file and no clock
+is known here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.relations import EPOCHS, LADDERS
+from cutpurse.leaderboard.results import LadderTerms, checked_name
+
+__all__ = ["MOST_SEATS", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
+
+MOST_SEATS: Final = 255  # a place is kept in a byte
+
+
+def ensure_ladder(
+    connection: Connection,
+    ladder: str,
+    game: str,
+    settings: Mapping[str, object],
+    seats: int,
+    clock: Mapping[str, object],
+    rating: TrueSkill,
+) -> int:
+    """The id of a ladder, made with its first epoch if it is new, and then open to everybody.
+
+    Raises Refused if there is one of this name that is anything else; its terms may be any.
+    """
+    row = _defined(ladder, game, settings, seats, clock)
+    found = connection.execute(select(LADDERS).where(LADDERS.c.name == ladder)).mappings().first()
+    if found is None:
+        return _made(connection, row, LadderTerms(), rating, None)
+    for name, value in row.items():
+        if found[name] != value:
+            raise Refused(
+                f"ladder {ladder} has {name} {found[name]}, not {value}; a ladder never changes: "
+                "give the new one another name"
+            )
+    _, now = epoch_of(connection, found["id"])
+    if now != rating:
+        raise Refused(f"ladder {ladder} is rated with {now}, not {rating}; to change that, open an epoch")
+    return int(found["id"])
+
+
+def create_ladder(
+    connection: Connection,
+    ladder: str,
+    game: str,
+    settings: Mapping[str, object],
+    seats: int,
+    clock: Mapping[str, object],
+    rating: TrueSkill,
+    terms: LadderTerms,
+    created: datetime,
+) -> int:
+    """The id of a new ladder.  Raises Refused if there is one of this name."""
+    if created.tzinfo is None:
+        raise Refused(f"ladder {ladder}: created {created} needs a time zone")
+    if connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder)) is not None:
+        raise Refused(f"there is a ladder {ladder} already; give the new one another name")
+    return _made(connection, _defined(ladder, game, settings, seats, clock), terms, rating, created)
+
+
+def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
+    """Put other terms in force.  Raises NotFound."""
+    changed = connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
+    if changed.rowcount == 0:
+        raise NotFound(f"there is no ladder {ladder!r:.300}")
+
+
+def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
+    """Rate the boards of a ladder with other numbers from the next on; the epoch, which may be the one there is.
+
+    Ratings go on from where they are. Raises Refused if there is no such ladder.
+    """
+    ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
+    if ladder_id is None:
+        raise Refused(f"there is no ladder {ladder!r:.300}")
+    number, now = epoch_of(connection, ladder_id)
+    if now == rating:
+        return number
+    connection.execute(insert(EPOCHS).values(ladder_id=ladder_id, number=number + 1, settings=rating.to_json()))
+    return number + 1
+
+
+def epoch_of(connection: Connection, ladder_id: int) -> tuple[int, TrueSkill]:
+    """The epoch of a ladder now: its number and settings."""
+    query = select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id).order_by(EPOCHS.c.number.desc()).limit(1)
+    row = connection.execute(query).one()
+    return row.number, TrueSkill.from_json(row.settings)
+
+
+def _made(
+    connection: Connection, row: Mapping[str, object], terms: LadderTerms, rating: TrueSkill, created: datetime | None
+) -> int:
+    new = insert(LADDERS).values(**row, **_terms(terms), created=created).returning(LADDERS.c.id)
+    made: int = connection.execute(new).scalar_one()
+    connection.execute(insert(EPOCHS).values(ladder_id=made, number=1, settings=rating.to_json()))
+    return made
+
+
+def _defined(
+    ladder: str, game: str, settings: Mapping[str, object], seats: int, clock: Mapping[str, object]
+) -> dict[str, object]:
+    """The columns that never change.  Raises Refused."""
+    name = checked_name("the name of a ladder", ladder)
+    if seats < 2:
+        raise Refused(f"ladder {ladder} has {seats} seats; at least 2 are needed")
+    if seats > MOST_SEATS:
+        raise Refused(f"ladder {ladder} has {seats} seats; at most {MOST_SEATS} can be rated")
+    return {"name": name, "game": game, "settings": _json(settings), "seats": seats, "clock": _json(clock)}
+
+
+def _terms(terms: LadderTerms) -> dict[str, object]:
+    return {
+        "owners": _json(list(terms.owners)),
+        "most_bots": terms.most_bots,
+        "is_private": terms.is_private,
+        "frozen": terms.frozen,
+        "house": _json(list(terms.house)),
+    }
+
+
+def _json(value: Mapping[str, object] | list[str]) -> str:
+    return json.dumps(value if isinstance(value, list) else dict(value), separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,44 @@
+"""What readers ask of a leaderboard; each function takes a connection, only reads, and returns plain values.
+
+A match is there once it is over; nothing here is about one that is still played.
+"""
+
+from cutpurse.leaderboard.queries.bots import BotEntry, Pause, bots, pause
+from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, history, opponents
+from cutpurse.leaderboard.queries.ladders import LadderEntry, ladder, ladders
+from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
+from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, match, matches, record
+from cutpurse.leaderboard.queries.rankings import Ranking, rankings, standings
+from cutpurse.leaderboard.queries.steps import Step, ladder_history
+from cutpurse.leaderboard.queries.tokens import TokenEntry, has_tokens, token, tokens
+
+__all__ = [
+    "BotEntry",
+    "HistoryStep",
+    "LadderEntry",
+    "MatchEntry",
+    "Opponent",
+    "Pause",
+    "Ranking",
+    "SeatEntry",
+    "SeatLogEntry",
+    "Step",
+    "TokenEntry",
+    "bots",
+    "courses",
+    "has_tokens",
+    "history",
+    "ladder",
+    "ladder_history",
+    "ladders",
+    "logs",
+    "match",
+    "matches",
+    "opponents",
+    "pause",
+    "rankings",
+    "record",
+    "standings",
+    "token",
+    "tokens",
+]

@@ -1,0 +1,81 @@
+"""Which bots there are, and which of their versions are paused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from cutpurse.leaderboard.queries.names import ladder_id_of
+from cutpurse.leaderboard.relations import BOTS, LADDERS, OWNERS, PAUSES, RATINGS, VERSIONS
+
+__all__ = ["BotEntry", "Pause", "bots", "pause"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A time in which a version does not play: `since` when and why, for its owner; `lifted`: when it ended."""
+
+    version_id: int
+    since: datetime
+    cause: str
+    lifted: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BotEntry:
+    """A version of a bot; `created`: since when it is known, None if that was before it was kept.
+
+    ladders: where it was rated, by name. paused: the pause that it is in, if it is.
+    """
+
+    owner: str
+    bot: str
+    version: str
+    version_id: int
+    created: datetime | None
+    ladders: tuple[str, ...]
+    paused: Pause | None
+
+
+def bots(connection: Connection, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
+    """All versions, by owner, bot and the order in which they became known: of an owner, or rated on a ladder, or all.
+
+    Raises NotFound for a ladder that is not there. An owner who is not there has no bots.
+    """
+    whose = [] if owner is None else [OWNERS.c.name == owner]
+    query = (
+        select(OWNERS.c.name.label("owner"), BOTS.c.name.label("bot"), VERSIONS)
+        .select_from(VERSIONS.join(BOTS, BOTS.c.id == VERSIONS.c.bot_id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id))
+        .where(*whose)
+        .order_by(OWNERS.c.name, BOTS.c.name, VERSIONS.c.id)
+    )
+    if ladder is not None:
+        rated_here = select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id_of(connection, ladder))
+        query = query.where(VERSIONS.c.id.in_(rated_here))
+    rated: dict[int, list[str]] = {}
+    where = (
+        select(RATINGS.c.version_id, LADDERS.c.name)
+        .join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id)
+        .order_by(LADDERS.c.name)
+    )
+    for version_id, name in connection.execute(where):
+        rated.setdefault(version_id, []).append(name)
+    paused = {
+        row.version_id: _pause(row) for row in connection.execute(select(PAUSES).where(PAUSES.c.lifted.is_(None)))
+    }
+    return [
+        BotEntry(row.owner, row.bot, row.label, row.id, row.created, tuple(rated.get(row.id, ())), paused.get(row.id))
+        for row in connection.execute(query)
+    ]
+
+
+def pause(connection: Connection, pause_id: int) -> Pause:
+    """The pause of this id, which is there."""
+    return _pause(connection.execute(select(PAUSES).where(PAUSES.c.id == pause_id)).one())
+
+
+def _pause(row: Row[*tuple[Any, ...]]) -> Pause:
+    return Pause(row.version_id, row.since, row.cause, row.lifted)

@@ -1,0 +1,71 @@
+"""What became of a bot's decisions, match by match, with what it sent along: for its owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from cutpurse.leaderboard.courses import unpack_notes
+from cutpurse.leaderboard.queries.matches import MatchEntry, courses_of, entries_of, match_number, numbers_of_versions
+from cutpurse.leaderboard.queries.names import versions_of
+from cutpurse.leaderboard.relations import NOTES
+from cutpurse.leaderboard.results import Course, Note
+
+__all__ = ["SeatLogEntry", "logs"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLogEntry:
+    """How a bot did in a match, in the seat that it had.
+
+    course: None if it was not kept. notes: what it sent along; dropped_bytes: of what it sent and was not kept.
+    """
+
+    match: MatchEntry
+    seat: int
+    course: Course | None
+    notes: tuple[Note, ...]
+    dropped_bytes: int
+
+
+def logs(
+    connection: Connection,
+    owner: str,
+    bot: str,
+    version: str | None = None,
+    match: str | None = None,
+    faulted: bool = False,
+    limit: int = 10,
+) -> list[SeatLogEntry]:
+    """The logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
+
+    faulted: only where it had a fault. Raises NotFound and Refused.
+    """
+    versions = versions_of(connection, owner, bot, version)
+    if match is None:
+        numbers = numbers_of_versions(connection, versions, faulted=faulted, limit=limit)
+    else:
+        numbers = [match_number(connection, match)]
+    courses = courses_of(connection, numbers)
+    notes = {
+        (row.match_number, row.seat): row
+        for row in connection.execute(select(NOTES).where(NOTES.c.match_number.in_(numbers)))
+    }
+    entries = []
+    for entry in entries_of(connection, numbers):
+        for seat, taken in enumerate(entry.seats):
+            if taken.version_id not in versions or (faulted and not taken.faults):
+                continue
+            kept = courses.get(entry.number)
+            sent = notes.get((entry.number, seat))
+            entries.append(
+                SeatLogEntry(
+                    entry,
+                    seat,
+                    None if kept is None else kept[seat],
+                    () if sent is None else unpack_notes(sent.notes),
+                    0 if sent is None else sent.dropped_bytes,
+                )
+            )
+    return entries

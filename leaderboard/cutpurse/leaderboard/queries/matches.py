@@ -1,0 +1,382 @@
+"""Matches that are over: which, and how each seat did."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, text
+
+from cutpurse.leaderboard.courses import unpack_courses
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.relations import (
+    BOARDS,
+    BOTS,
+    CHANGES,
+    COURSES,
+    LADDERS,
+    MATCHES,
+    OWNERS,
+    SEATS,
+    VERSIONS,
+    rated_seats,
+)
+from cutpurse.leaderboard.results import Course, Deal
+
+__all__ = [
+    "SHORTEST",
+    "MatchEntry",
+    "SeatEntry",
+    "courses",
+    "courses_of",
+    "entries_of",
+    "match",
+    "match_number",
+    "matches",
+    "numbers_of_versions",
+    "record",
+]
+
+SHORTEST: Final = 8  # signs of a match's name by which it may be called
+
+_Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
+_NEWEST: Final = 2**63 - 1  # above every number
+_HIGHEST: Final = "\U0010ffff"  # the last character there is
+
+
+@dataclass(frozen=True, slots=True)
+class SeatEntry:
+    """Who sat in a seat and how it ended; place and score are None in a void match, the skills in one not rated."""
+
+    owner: str
+    bot: str
+    version: str
+    version_id: int
+    place: int | None
+    score: int | None
+    end_cause: str
+    faults: int
+    thinking_ms: int
+    before: Skill | None
+    after: Skill | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEntry:
+    """A match that is over; `number` is the order of storing, `sequence` that of rating on its ladder.
+
+    sequence is None if it rates nothing: it is void, or `is_rated` is False since somebody asked for it.
+    """
+
+    number: int
+    match: str
+    board: str
+    ladder: str
+    game: str
+    rules: str
+    settings: Mapping[str, Any]
+    started: datetime
+    finished: datetime
+    decisions: int
+    void_cause: str | None
+    sequence: int | None
+    deal: Deal
+    seats: tuple[SeatEntry, ...]
+    is_rated: bool
+    requested_by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """From which number to which, and which of those: over at or after `since` and before `until`."""
+
+    low: int = 0
+    high: int = _NEWEST
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def over(self) -> list[ColumnElement[bool]]:
+        """The conditions on the match itself."""
+        return _over(self.since, self.until)
+
+
+def matches(
+    connection: Connection,
+    ladder: str | None = None,
+    owner: str | None = None,
+    bot: str | None = None,
+    version: str | None = None,
+    faulted: bool = False,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 50,
+    before: int | None = None,
+    among: Collection[str] | None = None,
+) -> list[MatchEntry]:
+    """Matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
+
+    among: only of these ladders; those that are not there are passed over.
+
+    faulted: only those with a fault, of that bot if one is given. since, until: only those that were over at or after
+    the one and before the other. `before` is the number of the last match of the page before.
+    Raises NotFound for a ladder or bot that is not there.
+    """
+    ladder_id = None if ladder is None else ladder_id_of(connection, ladder)
+    ladder_ids = [ladder_id] if ladder_id is not None else _ladder_ids(connection, among)
+    span = _span(connection, ladder_ids, since, until, before)
+    if span is None:
+        return []
+    if owner is not None or bot is not None:
+        versions = versions_of(connection, owner or "", bot, version)
+        only = None if ladder_id is None and among is None else ladder_ids
+        numbers = _of_versions(connection, versions, only, faulted, limit, span)
+    elif ladder_id is None and among is None and not faulted:
+        numbers = _of_ladder(connection, None, False, limit, span)
+    else:
+        found = [number for one in ladder_ids for number in _of_ladder(connection, one, faulted, limit, span)]
+        numbers = sorted(found, reverse=True)[:limit]
+    return entries_of(connection, numbers)
+
+
+def match(connection: Connection, match_id: str) -> MatchEntry:
+    """One match, by its name or the first eight or more signs of it.
+
+    Raises NotFound, and Refused if several begin so.
+    """
+    (entry,) = entries_of(connection, [match_number(connection, match_id)])
+    return entry
+
+
+def record(connection: Connection, match_id: str) -> str:
+    """The line that replays a match, which is named as for `match`.
+
+    Raises NotFound if there is no such match, or it has none, and Refused.
+    """
+    number = match_number(connection, match_id)
+    found = connection.scalar(select(MATCHES.c.record).where(MATCHES.c.number == number))
+    if found is None:
+        raise NotFound(f"match {match_id} has no record")
+    return zlib.decompress(found).decode()
+
+
+def courses(connection: Connection, match_id: str) -> tuple[Course | None, ...]:
+    """What became of the decisions of a match, by seat: None where that was not kept.  Raises as `match` does."""
+    number = match_number(connection, match_id)
+    if kept := courses_of(connection, [number]).get(number):
+        return kept
+    seats = connection.scalar(select(func.count()).where(SEATS.c.match_number == number)) or 0
+    return (None,) * seats
+
+
+def match_number(connection: Connection, match_id: str) -> int:
+    """The number of a match that is named in full or by its first signs.  Raises NotFound and Refused."""
+    number = connection.scalar(select(MATCHES.c.number).where(MATCHES.c.id == match_id))
+    if number is None and len(match_id) >= SHORTEST:
+        begins_so = MATCHES.c.id.between(match_id, match_id + _HIGHEST)
+        found = connection.execute(select(MATCHES.c.number, MATCHES.c.id).where(begins_so).limit(2)).all()
+        if len(found) > 1:
+            raise Refused(f"the names of several matches begin with {match_id!r:.300}: give more of it")
+        number = found[0].number if found else None
+    if number is None:
+        raise NotFound(f"there is no match {match_id!r:.300}")
+    assert isinstance(number, int)
+    return number
+
+
+def courses_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[Course | None, ...]]:
+    """The courses of matches by their numbers, as far as they were kept."""
+    query = select(COURSES).where(COURSES.c.match_number.in_(numbers))
+    return {row.match_number: unpack_courses(row.courses) for row in connection.execute(query)}
+
+
+# -- which
+def numbers_of_versions(connection: Connection, versions: Sequence[int], faulted: bool, limit: int) -> list[int]:
+    """The newest matches in which one of these versions sat, or had a fault."""
+    return _of_versions(connection, versions, None, faulted, limit, _Span())
+
+
+def _ladder_ids(connection: Connection, among: Collection[str] | None) -> list[int]:
+    """Those of these names, or all."""
+    query = select(LADDERS.c.id)
+    return list(connection.scalars(query if among is None else query.where(LADDERS.c.name.in_(among))))
+
+
+def _span(
+    connection: Connection,
+    ladders: Sequence[int],
+    since: datetime | None,
+    until: datetime | None,
+    before: int | None,
+) -> _Span | None:
+    """Where to look; None if there is nothing to be found."""
+    high = _NEWEST if before is None else before - 1
+    if since is None and until is None:
+        return _Span(high=high)
+    low = _NEWEST
+    last = 0
+    for ladder in ladders:  # the index has the moments of each ladder in order
+        ends = select(func.min(MATCHES.c.number), func.max(MATCHES.c.number)).where(
+            MATCHES.c.ladder_id == ladder, *_over(since, until)
+        )
+        first_here, last_here = connection.execute(ends).one()
+        if first_here is not None:
+            low, last = min(low, first_here), max(last, last_here)
+    high = min(high, last)
+    return None if low > high else _Span(low, high, since, until)
+
+
+def _over(since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+    conditions = []
+    if since is not None:
+        conditions.append(MATCHES.c.finished >= since)
+    if until is not None:
+        conditions.append(MATCHES.c.finished < until)
+    return conditions
+
+
+def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit: int, span: _Span) -> list[int]:
+    query = select(MATCHES.c.number).where(MATCHES.c.number.between(span.low, span.high), *span.over())
+    if ladder is not None:
+        query = query.where(MATCHES.c.ladder_id == ladder)
+    if faulted:
+        query = query.where(text("matches.is_faulted = 1"))  # in the words of the index
+    return list(connection.scalars(query.order_by(MATCHES.c.number.desc()).limit(limit)))
+
+
+def _of_versions(
+    connection: Connection,
+    versions: Sequence[int],
+    ladders: Sequence[int] | None,
+    faulted: bool,
+    limit: int,
+    span: _Span,
+) -> list[int]:
+    def of(version: int) -> Select[Any]:
+        query = select(SEATS.c.match_number).where(
+            SEATS.c.version_id == version, SEATS.c.match_number.between(span.low, span.high)
+        )
+        if ladders is not None:
+            query = query.where(
+                SEATS.c.ladder_id == ladders[0] if len(ladders) == 1 else SEATS.c.ladder_id.in_(ladders)
+            )
+        if faulted:
+            query = query.where(text("seats.faults > 0"))  # in the words of the index
+        if over := span.over():
+            query = query.join(MATCHES, MATCHES.c.number == SEATS.c.match_number).where(*over)
+        return query.order_by(SEATS.c.match_number.desc())
+
+    newest = {version: connection.scalar(of(version).limit(1)) for version in versions}
+    played = sorted((number, version) for version, number in newest.items() if number is not None)
+    found: list[int] = []
+    # From the version that played last on: as soon as the page is full and all others are older, it is done.
+    for last, version in reversed(played):
+        if len(found) >= limit and found[limit - 1] > last:
+            break
+        found = sorted({*found, *connection.scalars(of(version).limit(limit))}, reverse=True)
+    return found[:limit]
+
+
+# -- what
+def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntry]:
+    """Everything about the matches of these numbers but their records, the newest first."""
+    query = _WHOLE.where(MATCHES.c.number.in_(numbers))
+    entries = []
+    for _, seats in groupby(connection.execute(query), lambda row: row.number):
+        taken = list(seats)
+        entries.append(_entry(taken[0], taken))
+    return entries
+
+
+# A row a seat.
+_WHOLE: Final = (
+    select(
+        MATCHES.c.number,
+        MATCHES.c.id,
+        MATCHES.c.board_id,
+        LADDERS.c.name.label("ladder"),
+        LADDERS.c.game,
+        MATCHES.c.rules,
+        LADDERS.c.settings,
+        MATCHES.c.started,
+        MATCHES.c.finished,
+        MATCHES.c.decisions,
+        MATCHES.c.void_cause,
+        MATCHES.c.is_rated,
+        MATCHES.c.requested_by,
+        MATCHES.c.reason,
+        BOARDS.c.sequence,
+        BOARDS.c.commitment,
+        BOARDS.c.seed,
+        BOARDS.c.params,
+        OWNERS.c.name.label("owner"),
+        BOTS.c.name.label("bot"),
+        VERSIONS.c.label,
+        SEATS.c.version_id,
+        SEATS.c.place,
+        SEATS.c.score,
+        SEATS.c.end_cause,
+        SEATS.c.faults,
+        SEATS.c.thinking_ms,
+        CHANGES.c.mu_before,
+        CHANGES.c.sigma_before,
+        CHANGES.c.mu_after,
+        CHANGES.c.sigma_after,
+    )
+    .select_from(
+        rated_seats()
+        .join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
+        .join(VERSIONS, VERSIONS.c.id == SEATS.c.version_id)
+        .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
+        .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+    )
+    .order_by(MATCHES.c.number.desc(), SEATS.c.seat)
+)
+
+
+def _entry(row: _Row, taken: Sequence[_Row]) -> MatchEntry:
+    return MatchEntry(
+        row.number,
+        row.id,
+        row.board_id,
+        row.ladder,
+        row.game,
+        row.rules,
+        json.loads(row.settings),
+        row.started,
+        row.finished,
+        row.decisions,
+        row.void_cause,
+        row.sequence,
+        Deal(row.commitment, row.seed, row.params),
+        tuple(_seat_entry(seat) for seat in taken),
+        row.is_rated,
+        row.requested_by,
+        row.reason,
+    )
+
+
+def _seat_entry(row: _Row) -> SeatEntry:
+    before = after = None
+    if row.mu_before is not None:
+        before, after = Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after)
+    return SeatEntry(
+        row.owner,
+        row.bot,
+        row.label,
+        row.version_id,
+        row.place,
+        row.score,
+        row.end_cause,
+        row.faults,
+        row.thinking_ms,
+        before,
+        after,
+    )
