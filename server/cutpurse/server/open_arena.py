@@ -55,6 +55,8 @@ def open_arena(
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
+    What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
+
     ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
     the house bots in; None: there are none. Raises AddressError for an address that other machines could reach without
     TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was
@@ -71,6 +73,8 @@ def open_arena(
             )
         if callable(ladders):
             ladders = ladders(store)
+        if unfinished := store.void_unfinished(_utc()):
+            log.warning("unfinished matches are void", count=len(unfinished))
         ledger = Ledger(store, ladders)
         guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         if house is not None:

@@ -115,6 +115,7 @@ def _serve(values: dict[str, Value]) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or its core writes a line of its own for each malformed call
     with needs("server"):
         import asyncio
+        from datetime import UTC, datetime
 
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
@@ -145,7 +146,7 @@ def _serve(values: dict[str, Value]) -> None:
                 open_arena(
                     address,
                     db,
-                    lambda store: played(store, games),
+                    lambda store: played(store, datetime.now(UTC), games, bots),
                     log,
                     certificate=certificate,
                     insecure=insecure,
