@@ -16,7 +16,7 @@ from cutpurse.leaderboard.reader import Reader
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import match_shown
+from cutpurse.server.league_messages import match_shown
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.sdk.bot_files import bot_file
 from tests.sdk.leagues import play_league
