@@ -91,7 +91,7 @@ class Store(Readings):
         self._broken: LedgerBroken | None = None
         self.changes = 0  # how often anything but results was written: whoever keeps a copy sees that it is old
         try:
-            upgrade(self._writing)
+            self.found = upgrade(self._writing)  # the schema that the file had; None if it was empty
         except BaseException as error:
             self._writing.dispose()
             self._right.release()
