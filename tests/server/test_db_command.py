@@ -13,6 +13,7 @@ import pytest
 
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.cli import app
 from tests.leaderboard.sample_results import prepare, random_result
 from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT
@@ -126,7 +127,7 @@ def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> Non
 )
 @pytest.mark.parametrize("word", ["upgrade", "recompute", "backup", "restore"])
 def test_what_is_no_sound_database_is_said_in_one_line(
-    tmp_path: Path, league: Path, word: str, kind: str, code: int, said: str
+    tmp_path: Path, league: Path, word: str, kind: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "bad.db"
     if kind == "folder":
@@ -136,11 +137,14 @@ def test_what_is_no_sound_database_is_said_in_one_line(
     elif kind == "truncated":
         league.rename(path)
         os.truncate(path, path.stat().st_size // 3)
-    run = db(word, path, *([] if word in ("upgrade", "recompute") else [tmp_path / "to.db"]))
-    assert run.returncode == code, run.stderr
-    assert said in run.stderr
-    assert run.stderr.count("\n") == 1
-    assert "bad.db" in run.stderr
+    words = [word, str(path), *([] if word in ("upgrade", "recompute") else [str(tmp_path / "to.db")])]
+    with pytest.raises(SystemExit) as ended:
+        app(["db", *words], prog_name="cutpurse")  # in this process, since there are many
+    told = capsys.readouterr().err
+    assert ended.value.code == code, told
+    assert said in told
+    assert told.count("\n") == 1
+    assert "bad.db" in told
     assert not (tmp_path / "to.db").exists()
 
 
@@ -192,7 +196,6 @@ def test_a_full_disk_leaves_nothing_half_done(tmp_path: Path, league: Path, word
         cwd=CHECKOUT,
     )
     assert run.returncode == 1, run.stderr
-    assert run.stderr.startswith("cutpurse: the leaderboard ") or "the leaderboard" in run.stderr
     assert "full" in run.stderr or "disk I/O error" in run.stderr
     assert run.stderr.count("\n") == 1
     assert not (tmp_path / "to.db").exists()
@@ -243,8 +246,9 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPat
     assert run.stderr.count("\n") == 1
 
 
-def test_help_has_examples() -> None:
-    for word in ("backup", "restore", "upgrade", "recompute"):
-        run = db(word, "--help")
-        assert run.returncode == 0
-        assert f"Example: cutpurse db {word}" in run.stdout
+@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "recompute"])
+def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        app(["db", word, "--help"], prog_name="cutpurse")
+    assert ended.value.code == 0
+    assert f"Example: cutpurse db {word}" in capsys.readouterr().out
