@@ -12,13 +12,14 @@ import asyncio
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 from typing import Any, Final
 
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.sdk import session as sdk_session
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.notes import prints_are_noted
@@ -30,7 +31,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.lobby import Lobby
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept
 from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 
@@ -73,9 +74,17 @@ class Taken:
     def __init__(self) -> None:
         self.note_bytes = 0
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
-        done: Future[None] = Future()
-        done.set_result(None)
+    def announce(self, match: Announced) -> None:
+        pass
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        known: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        known.set_result({})
+        return known
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
+        done: Future[Kept] = Future()
+        done.set_result(Kept())
         self.note_bytes += sum(len(note.text) for seat in result.seats for note in seat.notes)
         return done
 
