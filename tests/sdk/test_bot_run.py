@@ -9,12 +9,14 @@ import re
 import signal
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
+from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import server_address
 from cutpurse.sdk.bot import BotMaker
@@ -149,6 +151,8 @@ async def test_the_document_tells_of_every_match(tmp_path: Path) -> None:
         assert sorted(match["places"])[0] == 1
         assert match["end_causes"] == ["normal"] * 3
         assert (match["game"], match["voided"], match["rated"]) == ("greed", False, True)
+        seed, params = sha256(match["match"].encode()).digest(), {"board": match["match"], "game": "greed"}
+        assert match["commitment"] == commitment(seed, json.dumps(params).encode()).hex()
     assert err == f"hello\nme (version 1) plays at {server.address} (test)\n"
     assert [game.game for game in server.hellos[0].games] == ["greed"]
 

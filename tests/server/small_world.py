@@ -25,7 +25,10 @@ from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, Re
 from cutpurse.server.table import SeatAt
 from cutpurse.v1 import arena_pb2, game_pb2
 
-__all__ = ["BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
+__all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
+
+NOTE = "my hand is a copper_wire"  # what notes say, and nobody but the bot's owner may read
+NOTE_BYTES = 16_384
 
 
 def entropy_of(seed: str) -> Callable[[int], bytes]:
@@ -111,6 +114,7 @@ class Manner:
     repeats: float = 0.0  # answers twice, the second time differently
     loses_stream: float = 0.0  # at a decision, for up to `away_s`
     away_s: float = 0.2
+    says: int = 0  # notes about each of its decisions
 
 
 @dataclass
@@ -237,6 +241,8 @@ class BotThere:
         if not self.is_there:
             return
         now = self.world.now
+        for said in range(manner.says):
+            seat.note(decision.decision, f"{NOTE}, {said} of {decision.decision}", NOTE_BYTES)
         if self.random.random() < manner.gives_up:
             played.outcomes.append(seat.give_up(number, "its own code failed", now))
             return

@@ -130,8 +130,8 @@ def crc_in_base_62(begin: str) -> str:
 def test_a_token_lets_its_owner_in(door: Door) -> None:
     ann, bob = door.tokens.make("ann"), door.tokens.make("bob")
     assert door.look()
-    assert door.enter(bearer(ann)) == Grant("ann", ann.id)
-    assert door.enter(bearer(bob).replace("Bearer", "bearer")) == Grant("bob", bob.id)
+    assert door.enter(bearer(ann)) == Grant("ann", ann.id, ("play", "read"))
+    assert door.enter(bearer(bob).replace("Bearer", "bearer")) == Grant("bob", bob.id, ("play", "read"))
 
 
 def test_whatever_is_wrong_with_a_token_is_told_in_the_same_words(door: Door) -> None:
@@ -179,13 +179,25 @@ def test_no_token_at_all_is_told_how_to_send_one_and_is_no_try(door: Door) -> No
         assert not refused.is_late
 
 
+def test_a_call_that_needs_no_token_is_known_by_a_good_one_and_refused_with_a_bad_one(door: Door) -> None:
+    token = door.tokens.make("ann", ("read",))
+    door.look()
+    assert door.guard.recognise([], HERE, 0.0) is None
+    assert door.guard.recognise([("user-agent", "x")], HERE, 0.0) is None
+    shown = [("authorization", bearer(token))]
+    assert door.guard.recognise(shown, HERE, 0.0) == Grant("ann", token.id, ("read",))
+    with pytest.raises(TokenRefused) as refused:
+        door.guard.recognise([("authorization", "Bearer nonsense")], HERE, 0.0)
+    assert refused.value.ending == door.refusal("Bearer nonsense").ending
+
+
 def test_a_token_that_is_good_for_something_else(door: Door) -> None:
     token = door.tokens.make("ann", ("admin", "read"))
     door.look()
     refused = door.refusal(bearer(token))
     assert refused.ending.reason == "TOKEN_SCOPE"
     assert refused.ending.text == "this token is good for admin, read, not for play; ask for one that is"
-    assert door.enter(bearer(token), scope="admin") == Grant("ann", token.id)
+    assert door.enter(bearer(token), scope="admin") == Grant("ann", token.id, ("admin", "read"))
 
 
 # -- tokens come and go
@@ -336,7 +348,8 @@ def test_no_secret_is_logged_or_told(door: Door) -> None:
 
 def test_an_open_server_asks_nobody(door: Door) -> None:
     guard = OpenGuard()
-    assert guard.enter([("authorization", "Bearer nonsense")], HERE, "play", 0.0) == ANYBODY == Grant(NOBODY, "")
+    assert guard.enter([("authorization", "Bearer nonsense")], HERE, "play", 0.0) == ANYBODY
+    assert guard.recognise([], HERE, 0.0) == ANYBODY == Grant(NOBODY, "", ("admin", "play", "read"))
     assert guard.is_good("")
     assert not guard.look(0.0)
 

@@ -34,6 +34,7 @@ class ToySeat:
         self.handed_over: list[float] = []
         self.answered: list[tuple[int, int | None, float]] = []
         self.given_up: list[str] = []
+        self.notes: list[tuple[int, str]] = []
         self.is_connected = True
         self.incident = ""
 
@@ -95,6 +96,10 @@ class ToySeat:
         self.given_up.append(reason)
         self.go_on()
         return Outcome(OutcomeKind.ACCEPTED)
+
+    def note(self, decision: int, text: str, most_bytes: int) -> bool:
+        self.notes.append((decision, text))
+        return not self.is_over
 
     def connected(self) -> None:
         self.is_connected = True

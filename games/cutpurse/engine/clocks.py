@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from cutpurse.engine.errors import IllegalAnswer, SettingsError
@@ -305,6 +306,14 @@ class TimedMatch:
     def thinking_ms(self, seat: int) -> int:
         """How long a seat has thought in this match, network included, over the decisions that are closed."""
         return sum(self._thought[seat]) // _MS
+
+    def thinking_course(self, seat: int) -> list[int]:
+        """How long a seat has thought over each of its decisions that are closed, in their order, in whole ms.
+
+        Rounded so that they add up to `thinking_ms`: each is up to a millisecond more or less than it was.
+        """
+        ends = [end // _MS for end in accumulate(self._thought[seat])]
+        return [end - before for before, end in pairwise([0, *ends])]
 
     def thinking_times(self) -> list[float]:
         """The seconds of which `thinking_ms` is the sum, decision by decision, of all seats."""

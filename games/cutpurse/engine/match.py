@@ -82,6 +82,7 @@ class Fault:
     """A question that a seat left to its safe option."""
 
     seat: int
+    number: int  # of the decision, as `Decision` has it
     place: int  # among the choices of the match, as in its record
     ask: str
     cause: EndCause
@@ -264,7 +265,7 @@ class Match:
 
     def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
         seat = decision.seat
-        self.faults.append(Fault(seat, len(self.choices), decision.ask, cause, reason))
+        self.faults.append(Fault(seat, decision.number, len(self.choices), decision.ask, cause, reason))
         if sum(fault.seat == seat for fault in self.faults) >= FAULTS:
             first = next(fault for fault in self.faults if fault.seat == seat)
             self._played_on[seat] = first.cause

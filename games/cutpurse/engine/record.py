@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.errors import CutpurseError, RecordError
@@ -25,7 +25,18 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.match import Chosen, Decision, EndCause, Match, MatchResult
 from cutpurse.engine.words import FACE_DOWN, Words
 
-__all__ = ["SCHEMA", "Record", "act_to_json", "event_to_json", "read_record", "replay", "verify", "write_record"]
+__all__ = [
+    "SCHEMA",
+    "Record",
+    "Verified",
+    "act_to_json",
+    "event_to_json",
+    "read_record",
+    "replay",
+    "verified",
+    "verify",
+    "write_record",
+]
 
 SCHEMA: Final = 1
 _DIGEST: Final = ',"digest":"'
@@ -221,8 +232,20 @@ def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
         raise RecordError(f"choice {at} of the record, {choice!r:.200}, cannot be read: {problem}") from None
 
 
+class Verified(NamedTuple):
+    """A record that holds: its match, played again to the end, and what was checked, in plain words."""
+
+    match: Match
+    checked: list[str]
+
+
 def verify(line: str, rules: type[Game]) -> list[str]:
     """Re-play a record and compare everything; what was checked, in plain words.  Raises RecordError."""
+    return verified(line, rules).checked
+
+
+def verified(line: str, rules: type[Game]) -> Verified:
+    """The same, with the match.  Raises RecordError."""
     record = read_record(line)
     checked = [f"the digest fits the {len(line.rstrip())} bytes of the record"]
     match: Match | None = None
@@ -248,4 +271,4 @@ def verify(line: str, rules: type[Game]) -> list[str]:
     checked.append(f"every seat and the spectator were told the same {len(match.game.log or ())} events")
     if line.rstrip("\r\n") != write_record(match):
         raise RecordError("the record is not in its canonical form")
-    return checked
+    return Verified(match, checked)

@@ -9,7 +9,7 @@ Nothing here can write, make a file or upgrade one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -117,10 +117,11 @@ class Readings:
         until: datetime | None = None,
         limit: int = 50,
         before: int | None = None,
+        among: Collection[str] | None = None,
     ) -> list[MatchEntry]:
         """`queries.matches`."""
         with self.reading() as connection:
-            return queries.matches(connection, ladder, owner, bot, version, faulted, since, until, limit, before)
+            return queries.matches(connection, ladder, owner, bot, version, faulted, since, until, limit, before, among)
 
     def match(self, match_id: str) -> MatchEntry:
         """`queries.match`."""

@@ -314,23 +314,29 @@ Global___ListLaddersResponse: _TypeAlias = ListLaddersResponse  # noqa: Y015
 
 @_typing.final
 class CreateLadderRequest(_message.Message):
-    """Asks for a new ladder."""
+    """Asks for a new ladder, or for several at once."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     LADDER_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ladder(self) -> Global___LadderDefined:
         """What it is to be."""
+
+    @_builtins.property
+    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderDefined]:
+        """Others that are made with it, or not at all; at most 999."""
 
     def __init__(
         self,
         *,
         ladder: Global___LadderDefined | None = ...,
+        more: _abc.Iterable[Global___LadderDefined] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "more", b"more"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -338,23 +344,29 @@ Global___CreateLadderRequest: _TypeAlias = CreateLadderRequest  # noqa: Y015
 
 @_typing.final
 class CreateLadderResponse(_message.Message):
-    """The ladder that was made."""
+    """The ladders that were made."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     LADDER_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ladder(self) -> Global___LadderShown:
         """As it is now."""
+
+    @_builtins.property
+    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___LadderShown]:
+        """The others, in the order of the request."""
 
     def __init__(
         self,
         *,
         ladder: Global___LadderShown | None = ...,
+        more: _abc.Iterable[Global___LadderShown] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "more", b"more"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1145,7 +1157,7 @@ class SeatFault(_message.Message):
     cause: _arena_pb2.EndCause.ValueType
     """Why."""
     text: _builtins.str
-    """For people."""
+    """For people: may quote what the bot said, so it is told to its owner and whoever runs the server; else empty."""
     def __init__(
         self,
         *,
@@ -1496,7 +1508,7 @@ class BotShown(_message.Message):
     is_here: _builtins.bool
     """Whether it is there now."""
     tables: _builtins.int
-    """At how many tables it sits."""
+    """At how many tables it sits, on ladders that the caller may see."""
     paused_ms: _builtins.int
     """When it was paused; 0: it is not."""
     paused_for: _builtins.str
@@ -1507,7 +1519,7 @@ class BotShown(_message.Message):
 
     @_builtins.property
     def ladders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ladders where it was rated, or is there now."""
+        """Ladders where it was rated, or is there now, of those that the caller may see."""
 
     def __init__(
         self,

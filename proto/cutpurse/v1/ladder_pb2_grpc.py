@@ -124,7 +124,7 @@ class LadderServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CreateLadder(self, request, context):
-        """Makes a ladder; it is played on at once. Needs the scope "admin".
+        """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -201,7 +201,7 @@ class LadderServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListBots(self, request, context):
-        """Bots: who is there, who is paused and why. All are public but the reason of a pause.
+        """Bots that were rated or are there on a ladder that the caller may see, and his own: who is there, who is paused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,7 +215,7 @@ class LadderServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def LiftPause(self, request, context):
-        """Lets a paused version play again, once it has passed its check. Needs "play", and is the owner's alone.
+        """Lets a paused version play again, once it has passed its check. Needs "play", and is for its owner, or "admin" too.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -43,7 +43,7 @@ class LadderServiceStub:
     ListLadders: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListLaddersRequest, _ladder_pb2.ListLaddersResponse]
     """Which ladders there are."""
     CreateLadder: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.CreateLadderRequest, _ladder_pb2.CreateLadderResponse]
-    """Makes a ladder; it is played on at once. Needs the scope "admin"."""
+    """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin"."""
     ChangeLadder: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ChangeLadderRequest, _ladder_pb2.ChangeLadderResponse]
     """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin"."""
     ListRankings: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]
@@ -65,11 +65,11 @@ class LadderServiceStub:
     RequestMatch: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.RequestMatchRequest, _ladder_pb2.RequestMatchResponse]
     """Has an unrated match played by chosen bots. Needs the scope "play"."""
     ListBots: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListBotsRequest, _ladder_pb2.ListBotsResponse]
-    """Bots: who is there, who is paused and why. All are public but the reason of a pause."""
+    """Bots that were rated or are there on a ladder that the caller may see, and his own: who is there, who is paused."""
     ListLogs: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListLogsRequest, _ladder_pb2.ListLogsResponse]
     """What became of a bot's decisions, match by match, with its notes: the owner's alone. Needs "read"."""
     LiftPause: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]
-    """Lets a paused version play again, once it has passed its check. Needs "play", and is the owner's alone."""
+    """Lets a paused version play again, once it has passed its check. Needs "play", and is for its owner, or "admin" too."""
 
 @_typing.type_check_only
 class LadderServiceAsyncStub(LadderServiceStub):
@@ -79,7 +79,7 @@ class LadderServiceAsyncStub(LadderServiceStub):
     ListLadders: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListLaddersRequest, _ladder_pb2.ListLaddersResponse]  # type: ignore[assignment]
     """Which ladders there are."""
     CreateLadder: _aio.UnaryUnaryMultiCallable[_ladder_pb2.CreateLadderRequest, _ladder_pb2.CreateLadderResponse]  # type: ignore[assignment]
-    """Makes a ladder; it is played on at once. Needs the scope "admin"."""
+    """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin"."""
     ChangeLadder: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ChangeLadderRequest, _ladder_pb2.ChangeLadderResponse]  # type: ignore[assignment]
     """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin"."""
     ListRankings: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]  # type: ignore[assignment]
@@ -101,11 +101,11 @@ class LadderServiceAsyncStub(LadderServiceStub):
     RequestMatch: _aio.UnaryUnaryMultiCallable[_ladder_pb2.RequestMatchRequest, _ladder_pb2.RequestMatchResponse]  # type: ignore[assignment]
     """Has an unrated match played by chosen bots. Needs the scope "play"."""
     ListBots: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListBotsRequest, _ladder_pb2.ListBotsResponse]  # type: ignore[assignment]
-    """Bots: who is there, who is paused and why. All are public but the reason of a pause."""
+    """Bots that were rated or are there on a ladder that the caller may see, and his own: who is there, who is paused."""
     ListLogs: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListLogsRequest, _ladder_pb2.ListLogsResponse]  # type: ignore[assignment]
     """What became of a bot's decisions, match by match, with its notes: the owner's alone. Needs "read"."""
     LiftPause: _aio.UnaryUnaryMultiCallable[_ladder_pb2.LiftPauseRequest, _ladder_pb2.LiftPauseResponse]  # type: ignore[assignment]
-    """Lets a paused version play again, once it has passed its check. Needs "play", and is the owner's alone."""
+    """Lets a paused version play again, once it has passed its check. Needs "play", and is for its owner, or "admin" too."""
 
 class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
     """Ladders, rankings and matches."""
@@ -124,7 +124,7 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_pb2.CreateLadderRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.CreateLadderResponse, _abc.Awaitable[_ladder_pb2.CreateLadderResponse]]:
-        """Makes a ladder; it is played on at once. Needs the scope "admin"."""
+        """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin"."""
 
     @_abc_1.abstractmethod
     def ChangeLadder(
@@ -212,7 +212,7 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_pb2.ListBotsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.ListBotsResponse, _abc.Awaitable[_ladder_pb2.ListBotsResponse]]:
-        """Bots: who is there, who is paused and why. All are public but the reason of a pause."""
+        """Bots that were rated or are there on a ladder that the caller may see, and his own: who is there, who is paused."""
 
     @_abc_1.abstractmethod
     def ListLogs(
@@ -228,6 +228,6 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_pb2.LiftPauseRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.LiftPauseResponse, _abc.Awaitable[_ladder_pb2.LiftPauseResponse]]:
-        """Lets a paused version play again, once it has passed its check. Needs "play", and is the owner's alone."""
+        """Lets a paused version play again, once it has passed its check. Needs "play", and is for its owner, or "admin" too."""
 
 def add_LadderServiceServicer_to_server(servicer: LadderServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

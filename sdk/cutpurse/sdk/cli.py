@@ -15,7 +15,19 @@ import typer
 from typer.core import TyperGroup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.commands import bot, bot_check, bot_init, bot_run, compare, games, match, play
+from cutpurse.sdk.commands import (
+    bot,
+    bot_check,
+    bot_init,
+    bot_logs,
+    bot_run,
+    compare,
+    games,
+    ladder,
+    match,
+    match_list,
+    play,
+)
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
 
@@ -82,7 +94,10 @@ app.command("compare")(compare.compare)
 bot.app.command("init")(bot_init.init)
 bot.app.command("check")(bot_check.check)
 bot.app.command("run")(bot_run.run)
+bot.app.command("logs")(bot_logs.logs)
+match.app.command("list")(match_list.list_matches)
 app.add_typer(bot.app, name="bot")
+app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")
 
 

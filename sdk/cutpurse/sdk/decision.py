@@ -5,11 +5,13 @@ This module knows no game and asks nobody; whoever drives a match makes these.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any, SupportsIndex
 
 from cutpurse.engine import agenda
+from cutpurse.sdk.notes import Notes
 from cutpurse.sdk.views.acts import Option
 from cutpurse.sdk.views.base import GameView
 
@@ -22,7 +24,9 @@ class Decision:
     `acts` and `safe` may be what makes them; it is called when they are first looked at.
     """
 
-    __slots__ = ("_made", "_options", "_safe", "_view", "ask", "number")
+    # `_notes` is only there where somebody keeps them: of millions of decisions in local play, none does.
+    __slots__ = ("_made", "_notes", "_options", "_safe", "_view", "ask", "number")
+    _notes: Notes
 
     def __init__(
         self,
@@ -90,6 +94,22 @@ class Decision:
             if option.text == text:
                 return option
         raise KeyError(f"{text!r} is not offered; there are: {', '.join(repr(one.text) for one in self.options)}")
+
+    def note(self, text: object) -> None:
+        """Say something about this decision, before you answer it, for nobody but yourself.
+
+        On a server it is kept with the match, see `cutpurse bot logs`; elsewhere it is a line on stderr.
+        """
+        try:
+            notes = self._notes
+        except AttributeError:
+            sys.stderr.write(f"decision {self.number} ({self.ask}): {text}\n")
+        else:
+            notes.add_line(str(text))
+
+    def keep_notes(self, notes: Notes) -> None:
+        """For whoever puts this question: here is what its bot has to say gathered."""
+        self._notes = notes
 
     def __repr__(self) -> str:
         return f"<Decision {self.number} {self.ask}: {', '.join(repr(option.text) for option in self.options)}>"

@@ -13,7 +13,7 @@ from typing import Any
 
 from cutpurse.engine.errors import IllegalAnswer, UsageError
 from cutpurse.engine.match import Decision as EngineDecision
-from cutpurse.engine.match import Match
+from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, replay
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
@@ -42,14 +42,16 @@ def ask_again(
     seats: Sequence[str],
     settings: Mapping[str, str],
     choices: Sequence[Sequence[Any]],
+    match: str = "",
 ) -> Option:
     """What a bot chooses now where the last of these choices was made.
 
-    The other arguments are those of a record, its choices cut off there. The bot is made anew and asked at each earlier
-    decision of its seat too, so that it remembers what it did then; there the match goes on as recorded.
+    The other arguments are those of a record, its choices cut off there; match: its name, if a server played it, from
+    which a bot's own chance follows there. The bot is made anew and asked at each earlier decision of its seat too, so
+    that it remembers what it did then; there the match goes on as recorded.
 
     Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered, and
-    whatever the bot raises.
+    whatever the bot raises, but for decisions that were taken for it already then: so one fault does not hide the next.
     """
     if not choices:
         raise UsageError("no choices were given: the last of them says which decision is meant")
@@ -57,20 +59,26 @@ def ask_again(
     record = Record(game, rules, dict(settings), bytes.fromhex(key), tuple(seats), tuple(map(list, choices)), {}, ())
     (maker,) = bot_makers([bot])
     with a_run():
-        return _asked_again(maker, seat, record, len(choices))
+        return _asked_again(maker, seat, record, len(choices), match)
 
 
-def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int) -> Option:
-    info = MatchInfo(record.game, seat, record.seats, record.settings, bot_chance(record.key, seat))
+def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name: str) -> Option:
+    chance = bot_chance(name.encode() or record.key, seat)
+    info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
     player = hooks.without_a_loop(hooks.started(maker, info))
     told = 0
-    for match, asked, _ in replay(record, game_named(record.game)):
+    for match, asked, chosen in replay(record, game_named(record.game)):
         if asked.seat != seat:
             continue
         view, decision = decision_for(match, asked, told)
         told = len(match.game.log or ())
-        answer = hooks.without_a_loop(hooks.asked(player, view, decision))
-        if len(match.choices) == choices - 1:
+        is_meant = len(match.choices) == choices - 1
+        try:
+            answer = hooks.without_a_loop(hooks.asked(player, view, decision))
+        except (Exception, SystemExit):
+            if is_meant or chosen.cause is EndCause.NORMAL:
+                raise
+        if is_meant:
             return _offered(decision, answer)
     raise UsageError("the last choice was not made by a bot: the seat was played on there")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.match import EndCause, MatchResult
@@ -20,6 +20,7 @@ from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, option_of
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.hooks import Flow
+from cutpurse.sdk.notes import Notes, about
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Session, Table, Todo, Welcomed
 from cutpurse.sdk.thinking import Kind, Thinker
@@ -29,12 +30,18 @@ from cutpurse.sdk.wire.asked import asked
 
 __all__ = ["PlayedMatch", "RemoteBots"]
 
+T = TypeVar("T")
+
 OPTIONS_SHOWN: Final = 6  # in a line about a failure
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedMatch:
-    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty."""
+    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
+
+    commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
+    that of the match file, which must be the same.
+    """
 
     match: str
     game: str
@@ -43,6 +50,7 @@ class PlayedMatch:
     seats: tuple[str, ...]  # who sat where
     result: MatchResult
     rated: bool
+    commitment: str
 
     @property
     def voided(self) -> bool:
@@ -70,16 +78,19 @@ class _Seat:
     decision: Decision | None = None
     number: int = 0  # of that decision, as the server counts
     answer: object = None
+    notes: Notes = field(default_factory=Notes)
 
 
 class _Chosen(NamedTuple):
     answer: object
     option: int | None
+    notes: str
 
 
 class _Failed(NamedTuple):
     where: str
     trace: str
+    notes: str
 
 
 class _TooLate:
@@ -98,6 +109,7 @@ class RemoteBots:
     on_match: Callable[[PlayedMatch], None]
     wake: Callable[[], None]  # something may be sent
     debug: bool = False  # show whole traces
+    sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
     faults: int = 0  # decisions at which the bot failed, and other methods that raised
     seats: dict[int, _Seat] = field(default_factory=dict)  # by table
 
@@ -128,7 +140,7 @@ class RemoteBots:
     def _begin(self, table: Table) -> None:
         seat = self.seats[table.number] = _Seat(table)
         self.pace.started(table.base_s)
-        self.thinker.do(table.match, Kind.BEGIN, self._made(seat), self._begun)
+        self.thinker.do(table.match, Kind.BEGIN, self._heard(seat, self._made(seat)), self._begun)
 
     def _made(self, seat: _Seat) -> Flow[_Failed | None]:
         table = seat.table
@@ -139,7 +151,12 @@ class RemoteBots:
             seat.bot = yield from hooks.started(self.maker, info)
         except (Exception, SystemExit) as problem:
             seat.bot = hooks.Unable(problem)
+        table.before = seat.notes.take()
         return None
+
+    def _heard(self, seat: _Seat, flow: Flow[T]) -> Flow[T]:
+        """The same flow; what the bot prints in it is gathered, if that is wanted."""
+        return _about_it(seat.notes, flow) if self.sends_prints else flow
 
     def _begun(self, _: object, seconds: float) -> None:
         pass
@@ -151,6 +168,8 @@ class RemoteBots:
         except ValueError as problem:
             raise ServerRefused(str(problem)) from None
         seat.number = message.decision
+        if self.session.keeps_notes:
+            seat.decision.keep_notes(seat.notes)
         self._put(seat, again=False)
 
     def _put(self, seat: _Seat, again: bool) -> None:
@@ -164,7 +183,7 @@ class RemoteBots:
             self.thinker.did(Kind.DECIDE, seconds)
             self._answered(seat, decision, number, outcome, seconds)
         else:
-            flow = self._asked(seat, view, decision, number, again)
+            flow = self._heard(seat, self._asked(seat, view, decision, number, again))
             self.thinker.do(seat.table.match, Kind.DECIDE, flow, partial(self._answered, seat, decision, number))
 
     def _asked(
@@ -175,36 +194,39 @@ class RemoteBots:
                 yield from hooks.told(seat.bot, view)
                 return _TooLate()
             answer = yield from hooks.asked(seat.bot, view, decision, again)
-            return _Chosen(answer, _index(answer, decision))
+            return _Chosen(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
-            return self._failed(problem)
+            return self._failed(problem, seat.notes.take())
 
     def _asked_here(
         self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
     ) -> _Chosen | _Failed | _TooLate:
         """`_asked` carried out without a loop, some microseconds quicker."""
+        if self.sends_prints:
+            return hooks.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
         try:
             if not seat.table.is_open(number):
                 hooks.without_a_loop(hooks.told(seat.bot, view))
                 return _TooLate()
             answer = hooks.asked_here(seat.bot, view, decision, again)
-            return _Chosen(answer, _index(answer, decision))
+            return _Chosen(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
-            return self._failed(problem)
+            return self._failed(problem, seat.notes.take())
 
-    def _failed(self, problem: BaseException) -> _Failed:
-        return _Failed(where_it_failed(problem, self.maker.file), "".join(traceback.format_exception(problem)))
+    def _failed(self, problem: BaseException, notes: str) -> _Failed:
+        trace = "".join(traceback.format_exception(problem))
+        return _Failed(where_it_failed(problem, self.maker.file), trace, notes)
 
     def _answered(
         self, seat: _Seat, decision: Decision, number: int, outcome: _Chosen | _Failed | _TooLate, seconds: float
     ) -> None:
         match outcome:
-            case _Chosen(answer, option):
+            case _Chosen(answer, option, notes):
                 seat.answer = answer
-                self.session.answer(seat.table, number, option)
-            case _Failed(where, trace):
+                self.session.answer(seat.table, number, option, notes)
+            case _Failed(where, trace, notes):
                 self.faults += 1
-                self.session.give_up(seat.table, number, where)
+                self.session.give_up(seat.table, number, where, notes)
                 offered = f"; offered were {_offered(decision)}"
                 self._tell_failure(seat, f"decision {decision.number} ({decision.ask})", where + offered, trace)
             case _TooLate():
@@ -237,7 +259,16 @@ class RemoteBots:
         seat = self.seats.pop(table.number)
         self.thinker.do(table.match, Kind.END, self._ended(seat, finish), partial(self._over, seat))
         self.on_match(
-            PlayedMatch(table.match, table.game, table.ladder, table.seat, table.names, finish.result, finish.rated)
+            PlayedMatch(
+                table.match,
+                table.game,
+                table.ladder,
+                table.seat,
+                table.names,
+                finish.result,
+                finish.rated,
+                table.commitment.hex(),
+            )
         )
 
     def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
@@ -247,7 +278,7 @@ class RemoteBots:
         try:
             yield from hooks.ended(seat.bot, view, finish.result)
         except (Exception, SystemExit) as problem:
-            return self._failed(problem)
+            return self._failed(problem, "")
         return None
 
     def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
@@ -264,6 +295,11 @@ class RemoteBots:
         self.say(f"{self._at(seat)} crashed, {when}: {what}")
         if self.debug:
             self.say(trace.rstrip())
+
+
+def _about_it(notes: Notes, flow: Flow[T]) -> Flow[T]:
+    with about(notes):
+        return (yield from flow)
 
 
 def _index(answer: object, decision: Decision) -> int | None:

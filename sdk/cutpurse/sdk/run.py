@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +32,7 @@ from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.hooks import hears_events, is_async
 from cutpurse.sdk.local import bot_makers
+from cutpurse.sdk.notes import prints_are_noted
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.program import PATIENCE_VARIABLE
 from cutpurse.sdk.remote import PlayedMatch, RemoteBots
@@ -69,6 +70,7 @@ def run(
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
     give_up_after_s: float | None = None,
+    send_prints: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> int:
@@ -80,7 +82,8 @@ def run(
     CUTPURSE_CA, else the usual ones. name: as the rankings show it, else that of the class or the file; another version
     is another entry there. max_tables: never more at once; how many it is follows from how quick the bot is. matches:
     leave after so many. on_match: told of each match that is over. give_up_after_s: how long to be without a server;
-    None: for ever, but 10 s at the beginning. quiet: no line a match. debug: whole traces.
+    None: for ever, but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the
+    decision that it thinks about, for `cutpurse bot logs`. quiet: no line a match. debug: whole traces.
     """
     try:
         stay = asyncio.run(
@@ -95,6 +98,7 @@ def run(
                 matches=matches,
                 on_match=on_match,
                 give_up_after_s=give_up_after_s,
+                send_prints=send_prints,
                 quiet=quiet,
                 debug=debug,
             )
@@ -122,6 +126,7 @@ async def connect(
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
     give_up_after_s: float | None = None,
+    send_prints: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> Stay:
@@ -161,9 +166,9 @@ async def connect(
     session = Session(name, version, wanted, pace.tables, hears_events(kind))
     client = Client(door, session, pace, say, matches=matches, give_up_after_s=give_up_after_s)
     thinker = Thinker(is_async(kind), client.broken)
-    bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug)
+    bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
     try:
-        with _leaves_when_told(client):
+        with _leaves_when_told(client), prints_are_noted() if send_prints else nullcontext():
             await client.play(bots)
             if not await thinker.finish(BUSY_S):
                 say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")

@@ -38,7 +38,7 @@ __all__ = ["Ask", "Begin", "Finish", "Illegal", "Note", "Session", "Table", "Tod
 
 MAJOR: Final = 1
 MINOR: Final = 0
-FEATURES: Final = ("agenda",)  # so that a view here equals that of local play
+FEATURES: Final = ("agenda", "notes")  # agenda: so that a view here equals that of local play
 REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
 WITHOUT_ANSWERS: Final = 64  # bytes of an envelope, at most
 MOST_FINISHED: Final = 1_024  # tables that are over and remembered; servers tell a few of the last 128 again
@@ -51,6 +51,7 @@ _ANSWERS: Final = 3
 _GIVE_UPS: Final = 4
 _MAX_TABLES: Final = 5
 _LEAVING: Final = 6
+_NOTES: Final = 8
 
 
 @dataclass(slots=True)
@@ -66,8 +67,9 @@ class Table:
     commitment: bytes
     board: str
     asked: int = 0  # the decision that was put last, as the server numbers it; 0: none
-    answer: bytes = b""  # to that decision, as a field of PlayRequest; empty: none yet
+    answer: bytes = b""  # to that decision, as fields of PlayRequest, its notes before it; empty: none yet
     over: bool = False
+    before: str = ""  # what the bot had to say before its first decision; it goes along with the answer to that
 
     def is_open(self, decision: int) -> bool:
         """Whether this decision was the last to be put, and the match goes on."""
@@ -159,6 +161,7 @@ class Session:
         self.tables: dict[int, Table] = {}
         self.leaving = False
         self.max_bytes = 65_536
+        self.keeps_notes = False  # the server
         self.come_back_s: float | None = None  # when to reconnect, if the server has said so
         self.silent_at: float | None = None  # when the stream must be taken for lost; None: nothing is expected
         self._name = ""  # of the session; empty: there is none to resume
@@ -260,6 +263,7 @@ class Session:
         self._name, self._secret = welcome.session, welcome.resume_secret
         self._heartbeat_s = welcome.heartbeat_ms / 1000
         self.max_bytes = welcome.max_bytes or self.max_bytes
+        self.keeps_notes = "notes" in welcome.features
         self.come_back_s = None
         lost, self._forgotten = self._forgotten, ()
         return Welcomed(
@@ -337,26 +341,41 @@ class Session:
         todos.append(Note(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s"))
 
     # -- what the bot says
-    def answer(self, table: Table, decision: int, option: int | None) -> None:
-        """The bot's answer, as an index; None for one that is no index of anything."""
+    def answer(self, table: Table, decision: int, option: int | None, notes: str = "") -> None:
+        """The bot's answer, as an index; None for one that is no index of anything.  notes: what it had to say."""
         if option is not None and not 0 <= option < 1 << 32:
             option = None
         said = uint_field(1, table.number) + uint_field(2, decision) + present_uint_field(3, option)
-        self._say(table, decision, field(_ANSWERS, said))
+        self._say(table, decision, field(_ANSWERS, said), notes)
 
-    def give_up(self, table: Table, decision: int, reason: str) -> None:
+    def give_up(self, table: Table, decision: int, reason: str, notes: str = "") -> None:
         """The bot's own code failed at this decision."""
         reason = legible(reason, REASON_MOST)
         said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason)
-        self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()))
+        self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()), notes)
 
-    def _say(self, table: Table, decision: int, said: bytes) -> None:
+    def _say(self, table: Table, decision: int, said: bytes, notes: str) -> None:
         if table.over:
             return
+        if table.before or notes:
+            said = self._noted(table, decision, notes) + said
         if table.asked == decision:
             table.answer = said
         if self._in:  # else it is sent when the decision is put again
             self._out.append(said)
+
+    def _noted(self, table: Table, decision: int, notes: str) -> bytes:
+        """Notes, as fields of PlayRequest; nothing for a server that would pass them over."""
+        said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
+        table.before = ""
+        number = uint_field(1, table.number)
+        return b"".join(
+            [
+                field(_NOTES, number + uint_field(2, which) + field(3, text.encode(errors="replace")))
+                for which, text in said
+                if text
+            ]
+        )
 
     def want_tables(self, tables: int) -> None:
         """At how many tables to sit from now on; at 0 no new match begins."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import grpc
@@ -38,8 +39,20 @@ class Entrance:
     async def enter(self, context: Context, scope: str) -> Grant:
         """Whose call it is, if its token is good for this.  Raises TokenRefused, some of them late."""
         now = asyncio.get_running_loop().time()
-        try:
+        async with self._watched(context):
             return self._guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
+
+    async def recognise(self, context: Context) -> Grant | None:
+        """Whose call it is; None if it does not say.  Raises TokenRefused for a bad token, sometimes late."""
+        now = asyncio.get_running_loop().time()
+        async with self._watched(context):
+            return self._guard.recognise(context.invocation_metadata() or (), context.peer(), now)
+
+    @contextlib.asynccontextmanager
+    async def _watched(self, context: Context) -> AsyncIterator[None]:
+        """What is refused is counted, and logged or held up."""
+        try:
+            yield
         except TokenRefused as refused:
             how = refused.ending
             self._counts.streams_refused[how.reason] += 1

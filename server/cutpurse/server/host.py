@@ -27,6 +27,8 @@ from cutpurse.server.entrance import Entrance
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.game_service import GAME, GameService
 from cutpurse.server.garbage import rarely_collected
+from cutpurse.server.ladder_service import LADDER, LadderService
+from cutpurse.server.league import Answers, Presence
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.matches import Matches
@@ -64,11 +66,13 @@ class Arena:
         counts: Counts | None = None,
         guard: Guard | None = None,
         tokens: TokenRegistry | None = None,
+        league: Answers | None = None,
         certificate: Certificate | None = None,
         insecure: bool = False,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
+        league: what is told of ladders and matches; None: nothing is.
         certificate: speak TLS. insecure: do not, even where other machines can reach the address.
         Raises AddressError for an address that is none, or that other machines could reach without TLS.
         """
@@ -77,6 +81,7 @@ class Arena:
         self._address = checked(address, may_be_reached=certificate is not None or insecure)
         self._certificate = certificate
         self._tokens = tokens
+        self._league = league
         self._matches = matches
         self._limits = limits or Limits()
         self._entropy = entropy
@@ -105,6 +110,17 @@ class Arena:
             )
             self._server.add_generic_rpc_handlers((tokens.handler(),))
             services.append(TOKENS)
+        self._ladders: LadderService | None = None
+        if self._league is not None:
+            self._ladders = LadderService(
+                self._league,
+                self._entrance,
+                self._log,
+                presence=Presence,
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((self._ladders.handler(),))
+            services.append(LADDER)
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
@@ -200,6 +216,8 @@ class Arena:
         self._is_stopping = True
         self.sessions.close(loop.time())
         await self._server.stop(_CALLS_END_S)
+        if self._ladders is not None:
+            self._ladders.close()
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()

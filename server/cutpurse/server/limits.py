@@ -21,6 +21,7 @@ class Limits:
     usual_tables: int = 4  # for a bot that names no number
     most_tables: int = 64
     most_bytes: int = 65_536  # of an envelope from a bot; gRPC itself refuses more
+    note_bytes: int = 16_384  # of notes that are kept of a bot's match
     envelope_bytes: int = 524_288  # after so many, what is ready waits for the next envelope to the bot
     envelopes_per_second: int = 200  # that nobody asked for, and answers that are refused; see `Paced`
     envelopes_at_once: int = 400  # of those
@@ -54,13 +55,13 @@ class Paced:
         """So many more are expected, beyond the rate."""
         self._left += count
 
-    def take(self, now: float) -> float:
-        """Take one.  Returns for how many seconds the next should not be read; 0.0 nearly always."""
+    def take(self, now: float, count: int = 1) -> float:
+        """Take one, or more.  Returns for how many seconds the next should not be read; 0.0 nearly always."""
         if now > self._then:
             if self._left < self._most:
                 self._left = min(self._most, self._left + (now - self._then) * self._rate)
             self._then = now
-        self._left -= 1
+        self._left -= count
         return self.wait_s
 
     @property

@@ -126,6 +126,8 @@ class Link:
 
     def take(self, request: arena_pb2.PlayRequest, now: float) -> None:
         """Take what an envelope says about tables, also the first of the stream."""
+        if request.notes:  # before the answers: one of them may end its match, and what was said about it is to count
+            self._take_notes(request, now)
         if request.answers:
             self._take_answers(request, now)
         if request.give_ups:
@@ -183,6 +185,18 @@ class Link:
                 self._counts.accepted += 1
             elif not self._refuse(table, given_up.decision, outcome, now):
                 return
+
+    def _take_notes(self, request: arena_pb2.PlayRequest, now: float) -> None:
+        """Notes are never refused. Those that nobody keeps cost as much as an envelope each, but for one an answer."""
+        session, most = self.session, self._limits.note_bytes if self.session.sends_notes else 0
+        passed_over = 0
+        for note in request.notes:
+            seat = session.seat_at(note.table)
+            if seat is None or not most or not seat.note(note.decision, note.text, most):
+                passed_over += 1
+        unasked = passed_over - len(request.answers) - len(request.give_ups)
+        if unasked > 0:
+            self._paced.take(now, unasked)
 
     def _nowhere(self, table: int) -> Outcome:
         """What becomes of an answer at a table where the bot does not sit (any more)."""

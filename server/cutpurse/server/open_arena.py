@@ -20,6 +20,7 @@ from cutpurse.server.counts import Counts
 from cutpurse.server.errors import AddressError
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.league import Answers
 from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
@@ -85,6 +86,7 @@ def open_arena(
                 counts=counts,
                 guard=guard,
                 tokens=store if asks else None,
+                league=Answers(store, _utc),
                 certificate=certificate,
                 insecure=insecure,
             )

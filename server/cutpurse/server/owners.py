@@ -23,11 +23,23 @@ from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import NOBODY, read_token
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
 
-__all__ = ["ANYBODY", "BAD", "Grant", "Guard", "OpenGuard", "TokenGuard", "TokenRefused", "TokenStore"]
+__all__ = [
+    "ANYBODY",
+    "BAD",
+    "Grant",
+    "Guard",
+    "OpenGuard",
+    "TokenGuard",
+    "TokenRefused",
+    "TokenStore",
+    "address_of",
+    "check_scope",
+]
 
 TRIES: Final = 10  # bad tokens a minute that an address may show
 MINUTE_S: Final = 60.0  # in which they are counted; and for so long after them bad tokens are answered late
@@ -46,13 +58,14 @@ _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
 class Grant(NamedTuple):
-    """What a call is let in as: whose it is, and by which token (its name; empty where none is asked for)."""
+    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what."""
 
     owner: str
     token: str
+    scopes: tuple[str, ...] = ()
 
 
-ANYBODY: Final = Grant(NOBODY, "")
+ANYBODY: Final = Grant(NOBODY, "", SCOPES)
 
 
 class TokenRefused(Refused):
@@ -63,11 +76,23 @@ class TokenRefused(Refused):
         self.is_late = is_late
 
 
+def check_scope(grant: Grant | None, *scopes: str) -> None:
+    """Whether a call may do what takes one of these scopes.  Raises TokenRefused."""
+    if grant is None:
+        raise TokenRefused("TOKEN_INVALID", MISSING)
+    if not set(scopes) & set(grant.scopes):
+        text = f"this token is good for {', '.join(grant.scopes)}, not for {' or '.join(scopes)}; ask for one that is"
+        raise TokenRefused("TOKEN_SCOPE", text)
+
+
 class Guard(Protocol):
     """Lets calls in, or not."""
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """Whose call it is, by its metadata and what gRPC says of its peer.  Raises TokenRefused."""
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """Whose call it is; None for one without a token.  Raises TokenRefused for a bad token."""
 
     def is_good(self, token: str) -> bool:
         """Whether the token of a grant still counts."""
@@ -84,6 +109,10 @@ class OpenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """As the owner `local`; what metadata says is not looked at."""
+        return ANYBODY
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """The same."""
         return ANYBODY
 
     def is_good(self, token: str) -> bool:
@@ -129,17 +158,21 @@ class TokenGuard:
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`."""
+        grant = self.recognise(metadata, peer, now)
+        check_scope(grant, scope)
+        assert grant is not None
+        return grant
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """See `Guard`."""
         shown = [value for key, value in metadata if key == "authorization"]
         if not shown:
-            raise TokenRefused("TOKEN_INVALID", MISSING)
+            return None
         entry = self._entry(shown)
         if entry is None:
-            raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(_address(peer), now))
-        if scope not in entry.scopes:
-            text = f"this token is good for {', '.join(entry.scopes)}, not for {scope}; ask for one that is"
-            raise TokenRefused("TOKEN_SCOPE", text)
+            raise TokenRefused("TOKEN_INVALID", BAD, self._tries.is_late(address_of(peer), now))
         self._used[entry.id] = self._utc()
-        return Grant(entry.owner, entry.id)
+        return Grant(entry.owner, entry.id, entry.scopes)
 
     def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
         """What is kept of the token that was shown; None if it is not good, for whatever reason."""
@@ -234,7 +267,7 @@ def _quietly(store: TokenStore, used: Mapping[str, datetime]) -> None:
         pass
 
 
-def _address(peer: str) -> str:
+def address_of(peer: str) -> str:
     """Where a call came from, of "ipv4:10.0.0.7:4711": the host; of IPv6 its network, which is one caller's."""
     found = _PEER.fullmatch(peer)
     if found is None:

@@ -74,6 +74,11 @@ class Session:
         return "agenda" in self.introduction.features
 
     @property
+    def sends_notes(self) -> bool:
+        """Whether it may have something to say about its decisions."""
+        return "notes" in self.introduction.features
+
+    @property
     def is_connected(self) -> bool:
         """Whether it has a stream."""
         return self.link is not None

@@ -159,6 +159,7 @@ class Sessions:
             version=told.identity.version,
             features=sorted(FEATURES & told.features),
             owner=told.identity.owner,
+            max_note_bytes=limits.note_bytes if "notes" in told.features else 0,
         )
 
     def tell(self, reason: str, text: str) -> None:

@@ -22,11 +22,13 @@ from typing import Final, Protocol
 from cutpurse.engine.clocks import Outcome, OutcomeKind, TimedMatch
 from cutpurse.engine.commitment import board_key
 from cutpurse.engine.match import CORRECTIONS, FAULTS, Decision, EndCause, Match, MatchResult
+from cutpurse.leaderboard.results import Course, CourseFault
 from cutpurse.sdk.wire.catalogue import settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.notes import SeatNotes
 from cutpurse.server.pairing import Plays
 from cutpurse.server.results import Deal, FinishedMatch, SeatResult
 from cutpurse.v1 import arena_pb2
@@ -63,6 +65,13 @@ class SeatAt(Protocol):
 
     def give_up(self, decision: int, reason: str, now: float) -> Outcome:
         """The bot's own code failed at a decision."""
+
+    def note(self, decision: int, text: str, most_bytes: int) -> bool:
+        """Something for the log of the seat, of which so many bytes are kept.  Whether this was kept, or a part of it.
+
+        The decision is numbered from 1, as on the wire; 0 is before the first. Nothing is kept of what is said about
+        one that was not put yet, or once the match is over.
+        """
 
     def connected(self) -> None:
         """The session's stream is back."""
@@ -118,12 +127,13 @@ def incident_of(problem: BaseException, number: str, match: str) -> Incident:
 class _Seat:
     """See `SeatAt`."""
 
-    __slots__ = ("_first", "_sent", "_table", "_told", "number", "player", "seat")
+    __slots__ = ("_first", "_sent", "_table", "_told", "notes", "number", "player", "seat")
 
     def __init__(self, table: Table, seat: int, player: Player) -> None:
         self.number = 0
         self.seat = seat
         self.player = player
+        self.notes: SeatNotes | None = None  # of a bot that has sent some
         self._table = table
         self._sent = -1  # the decision that was sent last
         self._first = 0  # number of the first event that was sent with it
@@ -199,8 +209,18 @@ class _Seat:
         table.go_on()
         return outcome
 
+    def note(self, decision: int, text: str, most_bytes: int) -> bool:
+        table = self._table
+        if table.over or decision > table.match.asked(self.seat):
+            return False
+        if self.notes is None:
+            self.notes = SeatNotes(most_bytes)
+        return self.notes.take(decision, text)
+
     def connected(self) -> None:
         self._table.timed.connected(self.seat)
+        if self.notes is not None:
+            self.notes.connected()
 
     def disconnected(self) -> None:
         self._table.timed.disconnected(self.seat)
@@ -383,14 +403,17 @@ class Table:
             finished=finished,
             seats=tuple(
                 SeatResult(
-                    player=self.seats[seat].player.identity,
-                    place=places[seat],
-                    score=scores[seat],
-                    end_cause=result.end_causes[seat],
-                    faults=faults[seat],
-                    thinking_ms=self.timed.thinking_ms(seat),
+                    player=seat.player.identity,
+                    place=place,
+                    score=score,
+                    end_cause=end_cause,
+                    faults=faults[seat.seat],
+                    thinking_ms=self.timed.thinking_ms(seat.seat),
+                    course=self._course(seat.seat),
+                    notes=seat.notes.kept() if seat.notes is not None else (),
+                    dropped_bytes=seat.notes.dropped_bytes if seat.notes is not None else 0,
                 )
-                for seat in range(seats)
+                for seat, place, score, end_cause in zip(self.seats, places, scores, result.end_causes, strict=True)
             ),
             decisions=len(self.match.choices),
             void=void,
@@ -399,6 +422,14 @@ class Table:
             requested_by=self.requested_by,
             reason=self.reason,
         )
+
+    def _course(self, seat: int) -> Course:
+        faults = [
+            CourseFault(fault.number + 1, fault.place, fault.cause.value, fault.reason)
+            for fault in self.match.faults
+            if fault.seat == seat
+        ]
+        return Course(tuple(self.timed.thinking_course(seat)), tuple(faults))
 
     def _result(self) -> MatchResult:
         if self.incident is None:

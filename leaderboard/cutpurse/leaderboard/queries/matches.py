@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -119,22 +119,26 @@ def matches(
     until: datetime | None = None,
     limit: int = 50,
     before: int | None = None,
+    among: Collection[str] | None = None,
 ) -> list[MatchEntry]:
     """Matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
+
+    among: only of these ladders; those that are not there are passed over.
 
     faulted: only those with a fault, of that bot if one is given. since, until: only those that were over at or after
     the one and before the other. `before` is the number of the last match of the page before.
     Raises NotFound for a ladder or bot that is not there.
     """
     ladder_id = None if ladder is None else ladder_id_of(connection, ladder)
-    ladder_ids = [ladder_id] if ladder_id is not None else list(connection.scalars(select(LADDERS.c.id)))
+    ladder_ids = [ladder_id] if ladder_id is not None else _ladder_ids(connection, among)
     span = _span(connection, ladder_ids, since, until, before)
     if span is None:
         return []
     if owner is not None or bot is not None:
         versions = versions_of(connection, owner or "", bot, version)
-        numbers = _of_versions(connection, versions, ladder_id, faulted, limit, span)
-    elif ladder_id is None and not faulted:
+        only = None if ladder_id is None and among is None else ladder_ids
+        numbers = _of_versions(connection, versions, only, faulted, limit, span)
+    elif ladder_id is None and among is None and not faulted:
         numbers = _of_ladder(connection, None, False, limit, span)
     else:
         found = [number for one in ladder_ids for number in _of_ladder(connection, one, faulted, limit, span)]
@@ -199,6 +203,12 @@ def numbers_of_versions(connection: Connection, versions: Sequence[int], faulted
     return _of_versions(connection, versions, None, faulted, limit, _Span())
 
 
+def _ladder_ids(connection: Connection, among: Collection[str] | None) -> list[int]:
+    """Those of these names, or all."""
+    query = select(LADDERS.c.id)
+    return list(connection.scalars(query if among is None else query.where(LADDERS.c.name.in_(among))))
+
+
 def _span(
     connection: Connection,
     ladders: Sequence[int],
@@ -242,14 +252,21 @@ def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit:
 
 
 def _of_versions(
-    connection: Connection, versions: Sequence[int], ladder: int | None, faulted: bool, limit: int, span: _Span
+    connection: Connection,
+    versions: Sequence[int],
+    ladders: Sequence[int] | None,
+    faulted: bool,
+    limit: int,
+    span: _Span,
 ) -> list[int]:
     def of(version: int) -> Select[Any]:
         query = select(SEATS.c.match_number).where(
             SEATS.c.version_id == version, SEATS.c.match_number.between(span.low, span.high)
         )
-        if ladder is not None:
-            query = query.where(SEATS.c.ladder_id == ladder)
+        if ladders is not None:
+            query = query.where(
+                SEATS.c.ladder_id == ladders[0] if len(ladders) == 1 else SEATS.c.ladder_id.in_(ladders)
+            )
         if faulted:
             query = query.where(text("seats.faults > 0"))  # in the words of the index
         if over := span.over():

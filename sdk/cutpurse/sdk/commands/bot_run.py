@@ -56,6 +56,10 @@ def run(
         float | None,
         typer.Option(metavar="S", help="Seconds without a server; else 10 at the beginning, and for ever later."),
     ] = None,
+    send_prints: Annotated[
+        bool,
+        typer.Option("--send-prints", help="What it prints is kept by the server too, for you alone; see `bot logs`."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No line for each match.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -91,6 +95,7 @@ def run(
                 matches=matches,
                 on_match=note,
                 give_up_after_s=give_up_after,
+                send_prints=send_prints,
                 quiet=quiet,
                 debug=bool(context.obj),
             )
@@ -115,4 +120,5 @@ def _row(match: PlayedMatch) -> dict[str, Any]:
         "end_causes": [cause.value for cause in match.result.end_causes],
         "voided": match.voided,
         "rated": match.rated,
+        "commitment": match.commitment,
     }

@@ -1,0 +1,107 @@
+"""A decision of a recorded match as a module for pytest: the bot is asked the same again.
+
+What was the bot's own choice is expected again, until whoever writes the test says what should have been; where the
+safe option was taken for it, an answer is. This module reads no file and knows no command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.engine.match import Chosen, Decision, EndCause, Match
+from cutpurse.engine.record import Record, replay
+from cutpurse.engine.text import option_text
+from cutpurse.games import game_named
+from cutpurse.sdk.match_file import FiledMatch, Head
+from cutpurse.sdk.terminal import legible
+
+__all__ = ["WHY", "as_test", "decision_at"]
+
+# Why a safe option was taken for a bot.
+WHY: Final = {
+    EndCause.TIMEOUT: "no answer in time",
+    EndCause.ILLEGAL: "the bot answered illegally",
+    EndCause.CRASHED: "the bot crashed",
+    EndCause.DISCONNECTED: "the bot was away",
+}
+
+
+def decision_at(record: Record, at: int) -> tuple[Match, Decision, Chosen] | None:
+    """The match before its choice of this number, the question and what was chosen; None if there is none."""
+    for match, asked, chosen in replay(record, game_named(record.game)):
+        if len(match.choices) == at:
+            return match, asked, chosen
+    return None
+
+
+def as_test(filed: FiledMatch, at: int, which: str, command: str, bot: str = "", fault: str = "") -> list[str]:
+    """The lines of a module for pytest about the choice of number `at`.
+
+    which: the match, for whoever reads the test: "match 3". command: that writes such a test. bot: the file of the bot;
+    empty: as the record names it, or for a match of a server NAME.py. fault: what went wrong there, in words.
+
+    Raises UsageError if there is no such choice, RecordError for what is no record.
+    """
+    record = filed.record()
+    found = decision_at(record, at)
+    if found is None:
+        raise UsageError(f"{which} has no decision {at}; it has 0 to {len(record.choices) - 1}")
+    match, asked, chosen = found
+    bot = bot or (record.seats[asked.seat] if filed.head is None else f"{filed.head.seats[asked.seat].bot}.py")
+    choices = [f"    {choice!r}," for choice in record.choices[: at + 1]]
+    offered = [f"    #   {option_text(match.game, option)}" for option in asked.options]
+    return [
+        f'"""Decision {at} of {which}: {asked.ask}, put to {bot} in seat {asked.seat}.',
+        "",
+        f"Written by `{command}`.",
+        '"""',
+        "",
+        "from cutpurse.sdk.positions import ask_again",
+        "",
+        f"BOT = {json.dumps(bot)}",
+        f"MATCH = {json.dumps(_head(record, filed.head), indent=4)}",
+        "# Every choice up to this decision; of the last one only the seat counts.",
+        "CHOICES = [",
+        *choices,
+        "]",
+        "",
+        "",
+        f"def test_decision_{at}_{asked.ask}() -> None:",
+        "    # Offered were:",
+        *offered,
+        *_expected(chosen, option_text(match.game, chosen.option), fault),
+    ]
+
+
+def _head(record: Record, head: Head | None) -> dict[str, Any]:
+    """What `ask_again` is told of the match: as a server told its bots, if it was played on one."""
+    told: dict[str, Any] = {
+        "game": record.game,
+        "rules": record.rules,
+        "key": record.key.hex(),
+        "seats": list(record.seats),
+        "settings": record.settings,
+    }
+    if head is not None:
+        told |= {"match": head.match, "seats": [seat.shown.removesuffix(f" {seat.version}") for seat in head.seats]}
+    return told
+
+
+def _expected(chosen: Chosen, text: str, fault: str) -> Sequence[str]:
+    if chosen.cause is EndCause.NORMAL:
+        return [
+            "    # Below is what was chosen then: write what should have been.",
+            "    answer = ask_again(BOT, **MATCH, choices=CHOICES)",
+            f"    assert answer.text == {json.dumps(text)}",
+        ]
+    why = WHY.get(chosen.cause, chosen.cause.value)
+    why += f": {legible(fault)}" if fault else ""
+    return [
+        f"    # The safe option was taken then, {json.dumps(text)}: {why}.",
+        "    # It is enough to answer; below can stand what.",
+        "    answer = ask_again(BOT, **MATCH, choices=CHOICES)",
+        "    assert answer.text",
+    ]

@@ -1,0 +1,119 @@
+"""What the commands that ask a league have in common: where it is, moments, pages, and words for what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
+from cutpurse.sdk.terminal import legible
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from cutpurse.sdk.league import League
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = [
+    "Authority",
+    "Database",
+    "Server",
+    "asked",
+    "bot_row",
+    "complete_ladders",
+    "count",
+    "iso",
+    "local_time",
+    "short",
+    "skill_row",
+]
+
+SHORT: Final = 12  # signs of a match's name: two of a million begin alike once in five hundred leagues
+COMPLETION_S: Final = 1.0  # that the shell waits for
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+Server: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="ADDRESS",
+        help=f"host:port, https://host:port or unix:/path; else {SERVER_VARIABLE}, or {DEFAULT_SERVER}.",
+    ),
+]
+Authority: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--ca", metavar="FILE", help=f"Certificates to trust it by; else {CA_VARIABLE}, or the usual."),
+]
+Database: TypeAlias = Annotated[
+    Path | None, typer.Option("--db", metavar="FILE", help="Read a server's database instead of asking a server.")
+]
+
+
+@contextmanager
+def asked(server: str | None, ca: Path | None, db: Path | None) -> Iterator[League]:
+    """The league that is meant."""
+    from cutpurse.sdk.league import league_at  # gRPC takes a while
+
+    with league_at(server, ca, db) as league:
+        yield league
+
+
+def complete_ladders(context: typer.Context) -> list[str]:
+    """The names of the ladders, for the shell; none if the league does not answer at once."""
+    from cutpurse.sdk.league import league_at
+    from cutpurse.v1 import ladder_pb2
+
+    given = context.params
+    try:
+        with league_at(given.get("server"), given.get("ca"), given.get("db"), COMPLETION_S) as league:
+            return [one.defined.name for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders]
+    except CutpurseError:
+        return []
+
+
+def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
+    """A number that is sent; 0 if none was given.  Raises UsageError."""
+    if given is None:
+        return 0
+    if not 0 < given <= most:
+        raise UsageError(f"{flag} {given}: it is a number from 1 to {most:,}")
+    return given
+
+
+def iso(ms: int) -> str | None:
+    """A moment in UTC, as ISO 8601; None if there is none."""
+    return None if ms == 0 else _moment(ms).isoformat(timespec="milliseconds")
+
+
+def local_time(ms: int) -> str:
+    """A moment as whoever reads it has it on the wall, to the minute and with the zone; empty if there is none."""
+    return "" if ms == 0 else _moment(ms).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _moment(ms: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:  # whoever sends that does not mean it
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def short(match: str) -> str:
+    """Enough of a match's name to ask for it."""
+    return legible(match, SHORT)
+
+
+def bot_row(bot: ladder_pb2.BotName) -> dict[str, str]:
+    """A bot, for a JSON document."""
+    return {"owner": bot.owner, "bot": bot.bot, "version": bot.version}
+
+
+def skill_row(message: Message, name: str) -> dict[str, float] | None:
+    """What is believed, for a JSON document; None where it is absent."""
+    skill: Any = getattr(message, name)
+    return {"mu": skill.mu, "sigma": skill.sigma} if message.HasField(name) else None

@@ -1,0 +1,173 @@
+"""`cutpurse bot logs`: why did my bot lose? Its faults, what it said about its decisions, and tests of the faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, local_time, short
+from cutpurse.sdk.commands.match_list import cause, match_row
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.league import League
+    from cutpurse.sdk.match_file import FiledMatch
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["logs"]
+
+MOST: Final = 100  # logs that are told at a time
+USUAL: Final = 10
+COMMAND: Final = "cutpurse bot logs --as-test"
+
+
+def logs(
+    bot: Annotated[
+        str, typer.Argument(metavar="BOT", help="As the rankings show it: name, name:version or owner/name:version.")
+    ],
+    ladder: Annotated[str | None, typer.Option(metavar="LADDER", help="Only matches on this ladder.")] = None,
+    match: Annotated[
+        str | None, typer.Option(metavar="MATCH", help="This match: its name, or the first eight or more signs of it.")
+    ] = None,
+    faulted: Annotated[bool, typer.Option("--faulted", help="Only matches in which it had a fault.")] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many matches, up to 100; else 10.")] = None,
+    as_test: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write each fault there as a test of the bot, for pytest.")
+    ] = None,
+    file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where the bot's code is, for those tests; else NAME.py.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """What became of a bot's decisions, those with faults first: for its owner alone.
+
+    Example: cutpurse bot logs my_bot --faulted --as-test tests
+    """
+    from cutpurse.sdk.league import bot_name
+    from cutpurse.v1 import ladder_pb2
+
+    if file is not None and as_test is None:
+        raise UsageError("--file is for the tests that --as-test writes")
+    most = count("--limit", limit, MOST) or USUAL
+    request = ladder_pb2.ListLogsRequest(
+        bot=bot_name(bot), match=match or "", faulted=faulted, limit=most if ladder is None else MOST
+    )
+    with asked(server, ca, db) as league:
+        found = [log for log in league.ListLogs(request).logs if ladder in (None, log.match.ladder)][:most]
+        found.sort(key=lambda log: not log.course.faults)
+        written = {} if as_test is None else _tests(league, found, as_test, file or "")
+    if as_json:
+        print_json({"bot": bot, "logs": [_row(log) for log in found], "tests": [str(path) for path in written]})
+        return
+    for log in found:
+        print_lines(_told(log, bot, as_test is None))
+    for path, is_new in written.items():
+        say(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
+    if not found:
+        say(f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}")
+
+
+def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
+    """A match in lines: how it went, then decision by decision what went wrong and what the bot said about it."""
+    match, seat = log.match, log.match.seats[log.seat]
+    how = f"void ({legible(match.void_cause, 40)})" if match.void_cause else f"place {seat.place}, score {seat.score:,}"
+    ended = cause(seat.end_cause)
+    lines = [
+        f"match {short(match.match)}  {legible(match.ladder, 64)}  {local_time(match.finished_ms)}  "
+        f"version {legible(seat.bot.version, 64)}, seat {log.seat}: {how}"
+        + (f", {ended}" if ended != "normal" and not match.void_cause else "")
+        + _thinking(log)
+    ]
+    faults = {fault.decision: fault for fault in log.course.faults}
+    notes: dict[int, list[str]] = {}
+    for note in log.notes:
+        notes.setdefault(note.decision, []).append(note.text)
+    for decision in sorted(faults.keys() | notes.keys()):
+        lines.append(f"  decision {decision}" if decision else "  before its first decision")
+        if (fault := faults.get(decision)) is not None:
+            lines[-1] += f", at {fault.at}: {cause(fault.cause)}: {legible(fault.text)}"
+        lines += [f"    {line}" for text in notes.get(decision, ()) for line in _lines(text)]
+    if log.dropped_bytes:
+        lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")
+    if faults and tells_how:
+        lines.append(f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests")
+    return lines
+
+
+def _thinking(log: ladder_pb2.SeatLog) -> str:
+    times = log.course.thinking_ms
+    if not times:
+        return ""
+    slowest = max(range(len(times)), key=times.__getitem__)
+    return f"; {len(times)} decisions in {sum(times):,} ms, the slowest ({slowest + 1}) in {times[slowest]:,}"
+
+
+def _lines(text: str) -> list[str]:
+    """What a bot said, line by line, in signs that do nothing to a terminal."""
+    return ["".join([sign if sign.isprintable() else " " for sign in line]).rstrip() for line in text.split("\n")]
+
+
+def _row(log: ladder_pb2.SeatLog) -> dict[str, Any]:
+    return {
+        "match": match_row(log.match),
+        "seat": log.seat,
+        "thinking_ms": list(log.course.thinking_ms),
+        "faults": [
+            {"decision": fault.decision, "at": fault.at, "cause": cause(fault.cause), "text": fault.text}
+            for fault in log.course.faults
+        ],
+        "notes": [{"decision": note.decision, "text": note.text} for note in log.notes],
+        "dropped_bytes": log.dropped_bytes,
+    }
+
+
+# -- tests
+def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: str) -> dict[Path, bool]:
+    """A file for each fault, and whether it is new: what is there may have been worked on, and is left alone."""
+    from cutpurse.sdk.as_test import as_test
+
+    written: dict[Path, bool] = {}
+    for log in found:
+        filed = _record(league, log.match.match) if log.course.faults else None
+        for fault in log.course.faults if filed is not None else ():
+            assert filed is not None
+            name = short(log.match.match)
+            path = folder / f"test_{name}_{fault.at}.py"
+            lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text)
+            written[path] = _write(path, "\n".join(lines) + "\n")
+    return written
+
+
+def _record(league: League, match: str) -> FiledMatch | None:
+    """The match, if it can be replayed; one that cannot costs a line of talk."""
+    from cutpurse.sdk.match_file import read_matches
+    from cutpurse.v1 import ladder_pb2
+
+    content = b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
+    filed = next(read_matches(content))
+    if filed.text is None:
+        say(f"match {short(match)} has no record, so there is no test of it")
+        return None
+    return filed
+
+
+def _write(path: Path, text: str) -> bool:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        if path.parent.is_dir():
+            return False
+        raise NotFound(f"{path.parent} is no folder") from None
+    except OSError as problem:
+        raise RecordError(f"{path} cannot be written: {problem.strerror}") from None
+    return True

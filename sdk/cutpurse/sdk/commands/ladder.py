@@ -1,0 +1,207 @@
+"""`cutpurse ladder`: which ladders there are, and who stands where on them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import (
+    Authority,
+    Database,
+    Server,
+    asked,
+    bot_row,
+    complete_ladders,
+    iso,
+    local_time,
+    skill_row,
+)
+from cutpurse.sdk.terminal import legible, print_json, print_lines, table
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["app"]
+
+CSV_COLUMNS: Final = (
+    "place",
+    "owner",
+    "bot",
+    "version",
+    "mu",
+    "sigma",
+    "rating",
+    "low",
+    "high",
+    "matches",
+    "wins",
+    "faulted",
+    "form",
+    "is_here",
+    "is_paused",
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",
+)
+
+Ladder: TypeAlias = Annotated[
+    str, typer.Argument(metavar="LADDER", help="As `ladder list` shows it.", autocompletion=complete_ladders)
+]
+
+
+@app.callback()
+def ladder() -> None:
+    """Ladders and who stands where."""
+
+
+@app.command("list")
+def list_ladders(
+    game: Annotated[str | None, typer.Option(metavar="GAME", help="Of this game; else of all.")] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """The ladders there are.
+
+    Example: cutpurse ladder list --server https://league.example:7777
+    """
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        ladders = league.ListLadders(ladder_pb2.ListLaddersRequest(game=game or "")).ladders
+    if as_json:
+        print_json([ladder_row(one) for one in ladders])
+        return
+    head = ("ladder", "game", "seats", "matches", "bots", "tables", "state")
+    cells = [
+        (
+            legible(one.defined.name, 64),
+            legible(one.defined.game, 64),
+            one.defined.seats,
+            one.matches,
+            one.bots,
+            one.tables,
+            _state(one),
+        )
+        for one in ladders
+    ]
+    print_lines(table(head, cells))
+
+
+@app.command()
+def rankings(
+    ladder: Ladder,
+    every_version: Annotated[
+        bool, typer.Option("--every-version", help="Every version that was rated, not only the newest of each bot.")
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Who stands where on a ladder.
+
+    skill is where the bot stands with a probability of 95 %; the order is by mu - 3 sigma, so that whoever is little
+    known does not stand first. form is the places in its last matches, the newest first.
+
+    Example: cutpurse ladder rankings greed --csv > greed.csv
+    """
+    from cutpurse.sdk.league import shown
+    from cutpurse.v1 import ladder_pb2
+
+    if as_csv and as_json:
+        raise UsageError("--csv and --json: name one of them")
+    with asked(server, ca, db) as league:
+        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version)
+        rows = league.ListRankings(request).rankings
+    if as_json:
+        print_json({"ladder": ladder, "rankings": [_ranking_row(one) for one in rows]})
+        return
+    if as_csv:
+        typer.echo(_csv([_ranking_row(one) for one in rows]), nl=False)
+        return
+    head = ("place", "bot", "skill", "matches", "wins", "faulted", "form", "state")
+    cells = [
+        (
+            one.place,
+            shown(one.bot),
+            f"{one.low:.1f}-{one.high:.1f}",
+            one.matches,
+            one.wins,
+            one.faulted,
+            " ".join(map(str, one.form)),
+            "paused" if one.is_paused else "here" if one.is_here else "",
+        )
+        for one in rows
+    ]
+    print_lines(table(head, cells))
+
+
+def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
+    """A ladder, for a JSON document."""
+    defined, terms = one.defined, one.defined.terms
+    return {
+        "ladder": defined.name,
+        "game": defined.game,
+        "settings": {setting.name: setting.value for setting in defined.settings},
+        "seats": defined.seats,
+        "clock": {field.name: value for field, value in defined.clock.ListFields()},
+        "owners": list(terms.owners),
+        "most_bots": terms.most_bots,
+        "private": terms.private,
+        "frozen": iso(terms.frozen_ms),
+        "is_frozen": one.is_frozen,
+        "house": list(terms.house),
+        "matches": one.matches,
+        "bots": one.bots,
+        "tables": one.tables,
+        "created": iso(one.created_ms),
+    }
+
+
+def _state(one: ladder_pb2.LadderShown) -> str:
+    terms = one.defined.terms
+    words = ["private"] if terms.private else []
+    if one.is_frozen:
+        words.append("frozen")
+    elif terms.frozen_ms:
+        words.append(f"frozen from {local_time(terms.frozen_ms)}")
+    return ", ".join(words) or "open"
+
+
+def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
+    return {
+        "place": one.place,
+        **bot_row(one.bot),
+        **(skill_row(one, "skill") or {}),
+        "rating": one.skill.mu - 3 * one.skill.sigma,
+        "low": one.low,
+        "high": one.high,
+        "matches": one.matches,
+        "wins": one.wins,
+        "faulted": one.faulted,
+        "form": list(one.form),
+        "is_here": one.is_here,
+        "is_paused": one.is_paused,
+    }
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    """As RFC 4180 has it: lines end in CR LF."""
+    text = io.StringIO()
+    lines = csv.DictWriter(text, CSV_COLUMNS)
+    lines.writeheader()
+    for row in rows:
+        switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused")}
+        lines.writerow({**row, **switches, "form": " ".join(map(str, row["form"]))})
+    return text.getvalue()

@@ -1,0 +1,178 @@
+"""Ladders written down in TOML: a `[[ladder]]` table each.
+
+    [[ladder]]
+    name = "greed-duel"
+    game = "greed"
+    seats = 2
+    settings = { rounds = 3 }
+    clock = { base_ms = 500, bank_ms = 5000 }
+    owners = ["ann", "bob"]
+    private = true
+    most_bots = 60
+    frozen = 2027-01-31T18:00:00+01:00
+    house = ["random"]
+
+Name and game are needed. This module knows what can be written, and leaves it to a league what can be played.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.errors import NotFound
+from cutpurse.v1 import game_pb2, ladder_pb2
+
+__all__ = ["CLOCK", "MOST_LADDERS", "moment_ms", "read_ladders"]
+
+MOST_LADDERS: Final = 1_000
+CLOCK: Final = ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
+_KEYS: Final = (
+    "name",
+    "game",
+    "seats",
+    "settings",
+    "clock",
+    "owners",
+    "most_bots",
+    "private",
+    "frozen",
+    "house",
+)
+_MOST: Final = 2**32 - 1
+
+
+def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]:
+    """The ladders of a file, in its order.  Raises NotFound for no such file, UsageError for what it does not say."""
+    file = Path(path)
+    try:
+        written = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound(f"no file {file} with ladders: it does not exist") from None
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} is no TOML: {problem}") from None
+    tables = written.pop("ladder", None)
+    if written:
+        raise UsageError(f"{file}: there is no key {next(iter(written))!r:.80}; ladders are tables [[ladder]]")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise UsageError(f"{file} has no ladder; each is a table [[ladder]] with a name and a game")
+    if len(tables) > MOST_LADDERS:
+        raise UsageError(f"{file} has {len(tables):,} ladders; {MOST_LADDERS:,} are the most")
+    ladders = [_ladder(table, f"{file}, ladder {number}") for number, table in enumerate(tables, 1)]
+    names = [ladder.name for ladder in ladders]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{file} has the ladder {name!r:.80} twice")
+    return ladders
+
+
+def moment_ms(given: object, what: str) -> int:
+    """A moment as ms since 1970; a date is its beginning, and what names no zone is in this machine's.
+
+    given: a date, a datetime, or their text as 2027-01-31 or 2027-01-31T18:00+01:00. Raises UsageError, which names
+    `what`.
+    """
+    moment = given
+    if isinstance(given, str):
+        try:
+            moment = datetime.fromisoformat(given)
+        except ValueError:
+            raise UsageError(f"{what} is {given!r:.80}; it is as 2027-01-31 or 2027-01-31T18:00+01:00") from None
+    elif isinstance(given, date) and not isinstance(given, datetime):
+        moment = datetime(given.year, given.month, given.day)  # noqa: DTZ001 # in this machine's zone, below
+    if not isinstance(moment, datetime):
+        raise UsageError(f"{what} is {given!r:.80}; it is a date, as 2027-01-31 or 2027-01-31T18:00:00+01:00")
+    try:
+        ms = int(moment.astimezone(UTC).timestamp() * 1_000)
+    except (OverflowError, ValueError, OSError):
+        ms = 0
+    if ms <= 0:
+        raise UsageError(f"{what} is {given!s:.80}; it is a date after 1970 and before the year 9999")
+    return ms
+
+
+def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
+    for key in table:
+        if key not in _KEYS:
+            raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(_KEYS)}")
+    for key in ("name", "game"):
+        if not table.get(key):
+            raise UsageError(f"{where} has no {key}")
+    frozen = table.get("frozen")
+    return ladder_pb2.LadderDefined(
+        name=_text(table, "name", where),
+        game=_text(table, "game", where),
+        seats=_count(table, "seats", where),
+        settings=[
+            game_pb2.Setting(name=name, value=_written(value, f"{where}, settings.{name}"))
+            for name, value in _table(table, "settings", where).items()
+        ],
+        clock=_clock(_table(table, "clock", where), where),
+        terms=ladder_pb2.LadderTerms(
+            owners=_names(table, "owners", where),
+            most_bots=_count(table, "most_bots", where),
+            private=_switch(table, "private", where),
+            frozen_ms=0 if frozen is None else moment_ms(frozen, f"{where}: frozen"),
+            house=_names(table, "house", where),
+        ),
+    )
+
+
+def _clock(written: Mapping[str, Any], where: str) -> ladder_pb2.LadderClock | None:
+    for key in written:
+        if key not in CLOCK:
+            raise UsageError(f"{where}: there is no clock.{key!s:.80}; there are: {', '.join(CLOCK)}")
+    if not written:
+        return None
+    return ladder_pb2.LadderClock(**{key: _count(written, key, f"{where}, clock") for key in written})
+
+
+def _text(table: Mapping[str, Any], key: str, where: str) -> str:
+    value = table[key]
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a text")
+    return value
+
+
+def _count(table: Mapping[str, Any], key: str, where: str) -> int:
+    value = table.get(key, 0)
+    if type(value) is not int or not 0 <= value <= _MOST:
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a number, 0 or more")
+    return value
+
+
+def _switch(table: Mapping[str, Any], key: str, where: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is true or false")
+    return value
+
+
+def _names(table: Mapping[str, Any], key: str, where: str) -> list[str]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a list of names")
+    return value
+
+
+def _table(table: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table, as {{ NAME = VALUE }}")
+    return value
+
+
+def _written(value: object, where: str) -> str:
+    """A setting as it is typed on the command line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise UsageError(f"{where} is {value!r:.80}; it is a text, a number, or true or false")

@@ -1,0 +1,200 @@
+"""A league, asked: ladders, rankings, matches and bots, of a server that runs or of its database file.
+
+Both answer the messages of ladder.proto, so whoever asks needs to know one kind of `League`. What a server says in
+refusal becomes an error of the command line, by the reason that it gives. A league in a file is brought by the part
+that knows the database, under the entry point `db` of the group `cutpurse.leagues`. This module knows no command.
+
+A bot is written `owner/name:version`; without the owner it is the caller's own, without the version the newest, or
+every version where a list is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from google.rpc import error_details_pb2, status_pb2
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.client import UNTRUSTED
+from cutpurse.sdk.dialling import Dialling, dialling
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable, needs
+from cutpurse.sdk.terminal import legible
+from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
+
+__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "shown"]
+
+PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
+GROUP: Final = "cutpurse.leagues"
+LOCAL: Final = "local"  # the owner of what plays where no token is asked for
+MOST_BYTES: Final = 64 * 1024 * 1024  # of an answer: a page of matches is some 300 KB, a ranking of 10,000 some 2 MB
+
+_OPTIONS: Final = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.max_receive_message_length", MOST_BYTES),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+_STREAMS: Final = ("GetRecord", "WatchMatch")
+_BY_REASON: Final[dict[str, type[CutpurseError]]] = {
+    "BAD_MESSAGE": UsageError,
+    "SETTINGS": UsageError,
+    "NOT_FOUND": NotFound,
+    "TOKEN_INVALID": NotAuthorised,
+    "TOKEN_SCOPE": NotAuthorised,
+    "NOT_YOURS": NotAuthorised,
+    "DRAINING": ServerUnreachable,
+}
+_BY_CODE: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
+    grpc.StatusCode.UNAUTHENTICATED: NotAuthorised,
+    grpc.StatusCode.UNAVAILABLE: ServerUnreachable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: ServerUnreachable,
+}
+
+
+class League:
+    """The calls of LadderService, each a function of its request; those that stream give an iterator.
+
+    Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable or ServerRefused, as the case may be.
+    """
+
+    def __init__(self, ask: Callable[[str, Message], Any]) -> None:
+        """ask: answers a call by its name and request."""
+        pb = ladder_pb2
+        self.ListLadders: Callable[[pb.ListLaddersRequest], pb.ListLaddersResponse] = partial(ask, "ListLadders")
+        self.CreateLadder: Callable[[pb.CreateLadderRequest], pb.CreateLadderResponse] = partial(ask, "CreateLadder")
+        self.ChangeLadder: Callable[[pb.ChangeLadderRequest], pb.ChangeLadderResponse] = partial(ask, "ChangeLadder")
+        self.ListRankings: Callable[[pb.ListRankingsRequest], pb.ListRankingsResponse] = partial(ask, "ListRankings")
+        self.ListHistory: Callable[[pb.ListHistoryRequest], pb.ListHistoryResponse] = partial(ask, "ListHistory")
+        self.ListOpponents: Callable[[pb.ListOpponentsRequest], pb.ListOpponentsResponse] = partial(
+            ask, "ListOpponents"
+        )
+        self.ListMatches: Callable[[pb.ListMatchesRequest], pb.ListMatchesResponse] = partial(ask, "ListMatches")
+        self.ListOpenMatches: Callable[[pb.ListOpenMatchesRequest], pb.ListOpenMatchesResponse] = partial(
+            ask, "ListOpenMatches"
+        )
+        self.GetMatch: Callable[[pb.GetMatchRequest], pb.GetMatchResponse] = partial(ask, "GetMatch")
+        self.GetRecord: Callable[[pb.GetRecordRequest], Iterator[pb.GetRecordResponse]] = partial(ask, "GetRecord")
+        self.WatchMatch: Callable[[pb.WatchMatchRequest], Iterator[pb.WatchMatchResponse]] = partial(ask, "WatchMatch")
+        self.RequestMatch: Callable[[pb.RequestMatchRequest], pb.RequestMatchResponse] = partial(ask, "RequestMatch")
+        self.ListBots: Callable[[pb.ListBotsRequest], pb.ListBotsResponse] = partial(ask, "ListBots")
+        self.ListLogs: Callable[[pb.ListLogsRequest], pb.ListLogsResponse] = partial(ask, "ListLogs")
+        self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
+
+
+@contextmanager
+def league_at(
+    server: str | None = None,
+    ca: str | os.PathLike[str] | None = None,
+    db: str | os.PathLike[str] | None = None,
+    patience_s: float = PATIENCE_S,
+) -> Iterator[League]:
+    """The league of a server (see `dialling`), or with `db` that of a database file, for the length of a block.
+
+    patience_s: how long an answer is waited for. Raises UsageError for both at once, NotFound for no such file,
+    ExtraMissing where databases cannot be read.
+    """
+    if db is None:
+        with _remote(dialling(server, ca), patience_s) as league:
+            yield league
+        return
+    if server is not None or ca is not None:
+        raise UsageError("--db reads a file, --server and --ca are for a server: name one of them")
+    with _local(Path(db)) as league:
+        yield league
+
+
+def problem_of(reason: str, text: str) -> CutpurseError:
+    """The error that a refusal for this reason (of ErrorReason, without its prefix) becomes."""
+    return _BY_REASON.get(reason, ServerRefused)(text)
+
+
+def bot_name(text: str) -> ladder_pb2.BotName:
+    """The bot that is meant by `owner/name:version`, `name`, and what is between.  Raises UsageError."""
+    rest, colon, version = text.partition(":")
+    owner, slash, bot = rest.rpartition("/")
+    if not bot or (slash and not owner) or (colon and not version) or "/" in owner or ":" in version:
+        raise UsageError(f"{text!r:.100} names no bot: write name, owner/name, or owner/name:version")
+    return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
+
+
+def shown(bot: ladder_pb2.BotName) -> str:
+    """A bot as it is written: the owner is left out where nobody in particular is, the version where it is empty."""
+    name = legible(bot.bot, 64)
+    if bot.owner not in ("", LOCAL):
+        name = f"{legible(bot.owner, 64)}/{name}"
+    return f"{name}:{legible(bot.version, 64)}" if bot.version else name
+
+
+# -- a database
+def _local(path: Path) -> AbstractContextManager[League]:
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    if "db" not in found:
+        raise UsageError(f"--db {path}: nothing that is installed here reads databases; pip install 'cutpurse[server]'")
+    with needs("server"):
+        opens = found["db"].load()
+    opened: AbstractContextManager[League] = opens(path)
+    return opened
+
+
+# -- a server
+@contextmanager
+def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would say in its own words what is said here
+    with to.blocking_channel(_OPTIONS) as channel:
+        stub = ladder_pb2_grpc.LadderServiceStub(channel)
+
+        def ask(name: str, request: Message) -> Any:
+            call = getattr(stub, name)
+            if name in _STREAMS:
+                return _pieces(call(request, metadata=to.metadata), to)
+            try:
+                return call(request, timeout=patience_s, metadata=to.metadata)
+            except grpc.RpcError as error:
+                raise _told(error, to) from None
+
+        yield League(ask)
+
+
+def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
+    try:
+        yield from call
+    except grpc.RpcError as error:
+        raise _told(error, to) from None
+    finally:
+        call.cancel()
+
+
+def _told(error: grpc.RpcError, to: Dialling) -> CutpurseError:
+    call: Any = error  # what is raised is a Call as well; its types do not say so
+    address, code, text = to.address, call.code(), call.details() or ""
+    if any(words in text for words in UNTRUSTED):
+        return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        return ServerRefused(f"the server at {address} tells nothing of its league: it is older than this program")
+    if text.startswith("failed to connect"):
+        text = text.rpartition(": ")[2]
+    said = f"the server at {address}: {legible(text, 600) or code.name}"
+    reason = _reason(call)
+    return problem_of(reason, said) if reason else _BY_CODE.get(code, ServerRefused)(said)
+
+
+def _reason(call: Any) -> str:
+    """Why a call was refused, by the protocol's list; empty if the server gave no reason."""
+    for key, value in call.trailing_metadata() or ():
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            try:
+                details = status_pb2.Status.FromString(value).details
+                for detail in details:
+                    info = error_details_pb2.ErrorInfo()
+                    if detail.Unpack(info):
+                        return str(info.reason)
+            except DecodeError:
+                return ""
+    return ""

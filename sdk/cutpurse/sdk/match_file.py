@@ -1,0 +1,356 @@
+"""Files of matches: the records that `play --record` writes, and the match files of a server, and whether they hold.
+
+A match file has a head for each match, and after it the record if there is one; `docs/leaderboard.md` tells its fields.
+Nothing but the file is needed to check it: the promise about the deal is opened, the cards are dealt and every decision
+is played again, and what comes out is compared with what the file says. What a file alone cannot prove is named. This
+module reads no file and knows no server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from cutpurse.engine.commitment import board_key, commitment
+from cutpurse.engine.errors import RecordError
+from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.record import Record, Verified, read_record, verified
+from cutpurse.games import game_named
+
+__all__ = ["SCHEMA", "Checked", "FiledMatch", "Head", "HeadSeat", "check", "read_head", "read_matches"]
+
+SCHEMA: Final = "match/1"
+_BEGINS: Final = '{"schema":"match/'  # a head of whatever schema
+_DIGEST: Final = ',"digest":"'
+_NOBODY: Final = "local"  # the owner of bots that nobody in particular owns
+_HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_VOID: Final = tuple(cause.value for cause in EndCause if cause.is_void)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSeat:
+    """Who sat in a seat and how it ended; place and score are None in a void match."""
+
+    owner: str
+    bot: str
+    version: str
+    place: int | None
+    score: int | None
+    end_cause: str
+    faults: int
+    thinking_ms: int
+
+    @property
+    def shown(self) -> str:
+        """As records name it: "ann/sneak 1.0"; without an owner where nobody in particular is."""
+        return f"{self.bot} {self.version}" if self.owner == _NOBODY else f"{self.owner}/{self.bot} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a server knows of a match, as it was written down; `record` is the SHA-256 of the line that follows."""
+
+    board: str
+    commitment: bytes
+    decisions: int
+    finished: str
+    game: str
+    ladder: str
+    match: str
+    params: str
+    rated_number: int | None
+    record: str | None
+    rules: str
+    seats: tuple[HeadSeat, ...]
+    seed: bytes
+    settings: Mapping[str, str]
+    started: str
+    void_cause: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FiledMatch:
+    """A match of a file: its head, if it has one, and the line of its record, if there is one.
+
+    line: where it begins in the file, from 1.
+    """
+
+    line: int
+    head: Head | None
+    head_bytes: int
+    text: str | None
+
+    def record(self) -> Record:
+        """The record.  Raises RecordError if there is none, or it is damaged."""
+        if self.text is None:
+            raise RecordError("this match has no record, so it cannot be shown: the platform broke down in it")
+        return read_record(self.text)
+
+
+class Checked(NamedTuple):
+    """What was found to hold, and what the file alone cannot prove, in plain words."""
+
+    game: str
+    seats: tuple[str, ...]
+    checked: list[str]
+    not_checked: list[str]
+
+
+# -- reading
+def read_matches(content: bytes) -> Iterator[FiledMatch]:
+    """The matches of a file, in its order.  Raises RecordError, which names the line, for what is no such file."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as problem:
+        raise RecordError(f"it cannot be read as a record: {problem}") from None
+    if not text:
+        raise RecordError("it is empty: it holds no match")
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    elif lines[-1].endswith("\r"):
+        raise RecordError(f"line {len(lines)}: it ends with half a line end")
+    at = 0
+    while at < len(lines):
+        begins = at
+        line = lines[at].removesuffix("\r")
+        at += 1
+        if not line.startswith(_BEGINS):
+            yield FiledMatch(begins + 1, None, 0, line)
+            continue
+        try:
+            head = read_head(line)
+        except RecordError as problem:
+            raise RecordError(f"line {begins + 1}: {problem}") from None
+        record = None
+        if head.record is not None:
+            record = lines[at].removesuffix("\r") if at < len(lines) else ""
+            at += 1
+            if sha256(record.encode()).hexdigest() != head.record:
+                raise RecordError(f"line {at}: this is not the record that the head of match {head.match} names")
+        yield FiledMatch(begins + 1, head, len(line), record)
+
+
+def read_head(line: str) -> Head:
+    """The head on a line, once its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
+    text, _, tail = line.rpartition(_DIGEST)
+    if not text or not tail.endswith('"}'):
+        raise RecordError("not a whole head of a match: such a line ends with its digest")
+    if sha256(text.encode()).hexdigest() != tail[:-2]:
+        raise RecordError("the head of the match was altered: its digest does not fit its bytes")
+    try:
+        body = json.loads(line)
+        if body["schema"] != SCHEMA:
+            raise RecordError(f"the head has schema {body['schema']!r:.100}; this version reads {SCHEMA}")
+        head = _head(body)
+        again = f'{{"schema":"{SCHEMA}",' + json.dumps(_plain(body), separators=(",", ":"), sort_keys=True)[1:-1]
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise RecordError(f"not a head of this form: {problem!r:.300}") from None
+    if again != text:
+        raise RecordError("the head of the match is not in its canonical form")
+    return head
+
+
+def _plain(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name not in ("schema", "digest")}
+
+
+def _head(body: dict[str, Any]) -> Head:
+    """Raises ValueError, KeyError or TypeError for what is not of the form."""
+    names = {*Head.__dataclass_fields__, "schema", "digest"}
+    if body.keys() != names:
+        raise ValueError(f"its fields are not {', '.join(sorted(names))}")
+    settings = body["settings"]
+    if not isinstance(settings, dict) or not all(isinstance(value, str) for value in settings.values()):
+        raise TypeError("settings are texts by name")
+    return Head(
+        board=_text(body, "board"),
+        commitment=_bytes(body, "commitment"),
+        decisions=_count(body, "decisions"),
+        finished=_moment(body, "finished"),
+        game=_text(body, "game"),
+        ladder=_text(body, "ladder"),
+        match=_text(body, "match"),
+        params=_text(body, "params"),
+        rated_number=None if body["rated_number"] is None else _count(body, "rated_number"),
+        record=None if body["record"] is None else _bytes(body, "record").hex(),
+        rules=_text(body, "rules"),
+        seats=tuple([_seat(seat) for seat in body["seats"]]),
+        seed=_bytes(body, "seed"),
+        settings=settings,
+        started=_moment(body, "started"),
+        void_cause=None if body["void_cause"] is None else _text(body, "void_cause"),
+    )
+
+
+def _seat(seat: dict[str, Any]) -> HeadSeat:
+    if seat.keys() != HeadSeat.__dataclass_fields__.keys():
+        raise ValueError(f"the fields of a seat are not {', '.join(HeadSeat.__dataclass_fields__)}")
+    return HeadSeat(
+        owner=_text(seat, "owner"),
+        bot=_text(seat, "bot"),
+        version=_text(seat, "version"),
+        place=None if seat["place"] is None else _count(seat, "place"),
+        score=None if seat["score"] is None else _number(seat, "score"),
+        end_cause=EndCause(seat["end_cause"]).value,
+        faults=_count(seat, "faults"),
+        thinking_ms=_count(seat, "thinking_ms"),
+    )
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    if not isinstance(body[name], str):
+        raise TypeError(f"{name} is no text")
+    body[name].encode()  # raises for half a sign
+    return str(body[name])
+
+
+def _number(body: dict[str, Any], name: str) -> int:
+    if type(body[name]) is not int:
+        raise TypeError(f"{name} is no whole number")
+    return int(body[name])
+
+
+def _count(body: dict[str, Any], name: str) -> int:
+    if _number(body, name) < 0:
+        raise ValueError(f"{name} is less than 0")
+    return int(body[name])
+
+
+def _bytes(body: dict[str, Any], name: str) -> bytes:
+    if not _HEX.fullmatch(_text(body, name)) or len(body[name]) != 64:
+        raise ValueError(f"{name} is not 32 bytes as hex")
+    return bytes.fromhex(body[name])
+
+
+def _moment(body: dict[str, Any], name: str) -> str:
+    if not _MOMENT.fullmatch(_text(body, name)):
+        raise ValueError(f"{name} is no moment like 2026-11-21T19:30:00.000000Z")
+    return str(body[name])
+
+
+# -- checking
+def check(filed: FiledMatch) -> Checked:
+    """Play a match of a file again and compare all that it says.  Raises RecordError, and UnknownGame for its game."""
+    head = filed.head
+    if head is None:
+        record = filed.record()
+        return Checked(record.game, record.seats, verified(filed.text or "", game_named(record.game)).checked, [])
+    checked = [f"the digest fits the {filed.head_bytes} bytes of the head"]
+    seats = tuple([seat.shown for seat in head.seats])
+    _check_the_deal(head, checked)
+    _check_the_head(head)
+    if filed.text is None:
+        checked += _void_lines(head)
+    else:
+        checked += _against_the_record(head, filed.text)
+    return Checked(head.game, seats, checked, _not_checked(head))
+
+
+def _check_the_deal(head: Head, checked: list[str]) -> None:
+    """That the promise fits what opens it, and is about this match.  Raises RecordError."""
+    if commitment(head.seed, head.params.encode()) != head.commitment:
+        raise RecordError("the deal is not the promised one: the commitment does not fit the seed that was opened")
+    checked.append("the deal was fixed before the match: the commitment fits the seed that was opened")
+    seats = [{"owner": seat.owner, "bot": seat.bot, "version": seat.version} for seat in head.seats]
+    wanted = {
+        "board": head.board,
+        "game": head.game,
+        "rules": head.rules,
+        "seats": seats,
+        "settings": head.settings,
+    }
+    try:
+        settled = json.loads(head.params)
+        said = {name: settled[name] for name in wanted}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RecordError("what was settled before the deal (params) cannot be read") from None
+    for name, value in wanted.items():
+        if said[name] != value:
+            text = f"what was settled before the deal has other {name} than the head: {said[name]!r:.200}"
+            raise RecordError(text)
+    checked.append("what was settled before the deal names this board, game, rules version, seats and settings")
+
+
+def _check_the_head(head: Head) -> None:
+    """That what it says of how the match ended goes together.  Raises RecordError."""
+    is_void = head.void_cause is not None
+    if is_void and head.void_cause not in _VOID:
+        raise RecordError(f"a match is void for {' or '.join(_VOID)}, not for {head.void_cause!r:.100}")
+    for number, seat in enumerate(head.seats):
+        if is_void and (seat.place, seat.score, seat.end_cause) != (None, None, head.void_cause):
+            raise RecordError(f"the match is void, and seat {number} has a result")
+        if not is_void and (seat.place is None or seat.score is None or seat.end_cause in _VOID):
+            raise RecordError(f"the match counts, and seat {number} has no result")
+    if is_void and head.rated_number is not None:
+        raise RecordError("the match is void, and is said to be rated")
+    if head.rated_number == 0:
+        raise RecordError("rated matches are numbered from 1")
+    if not is_void and head.record is None:
+        raise RecordError("the match counts, and has no record to show how it was played")
+
+
+def _void_lines(head: Head) -> list[str]:
+    return [
+        f"the match is void: {head.void_cause}; it has no places and no scores, and was not rated",
+        "there is no record of it: what was played cannot be shown",
+    ]
+
+
+def _against_the_record(head: Head, text: str) -> list[str]:
+    """What was checked of the record, and that the head says the same.  Raises RecordError."""
+    record = read_record(text)
+    for name, said, wanted in (
+        ("game", record.game, head.game),
+        ("rules version", record.rules, head.rules),
+        ("settings", record.settings, dict(head.settings)),
+        ("seats", record.seats, tuple([seat.shown for seat in head.seats])),
+    ):
+        if said != wanted:
+            raise RecordError(f"the record has other {name} than the head: {said!r:.200}, not {wanted!r:.200}")
+    if record.key != board_key(head.seed, head.params.encode()):
+        raise RecordError("the cards of the record were not dealt from the seed that was promised")
+    played: Verified = verified(text, game_named(record.game))
+    checked = ["the cards were dealt from that seed: the record has the key that follows from it", *played.checked]
+    _compare_the_end(head, played.match)
+    if head.void_cause is not None and not played.match.result().voided:
+        checked.append(f"the match was played to its end, and then made void: {head.void_cause}")
+    what = "faults" if head.void_cause is not None else "places, scores, end causes and faults"
+    checked.append(f"number of decisions, {what} of the head are those of the match played again")
+    return checked
+
+
+def _compare_the_end(head: Head, match: Match) -> None:
+    """Raises RecordError where the head says something else than the match that was played again."""
+    result = match.result()
+    faults = Counter(fault.seat for fault in match.faults)
+    found: list[tuple[str, object, object]] = [("decisions", head.decisions, len(match.choices))]
+    found += [(f"faults of seat {s}", seat.faults, faults[s]) for s, seat in enumerate(head.seats)]
+    if head.void_cause is None:
+        if result.voided:
+            raise RecordError("the match counts by its head, and by its record it is void")
+        for s, seat in enumerate(head.seats):
+            found.append((f"place of seat {s}", seat.place, result.places[s]))
+            found.append((f"score of seat {s}", seat.score, result.scores[s]))
+            found.append((f"end cause of seat {s}", seat.end_cause, result.end_causes[s].value))
+    elif result.voided and result.end_causes[0].value != head.void_cause:
+        found.append(("void cause", head.void_cause, result.end_causes[0].value))
+    for what, said, wanted in found:
+        if said != wanted:
+            raise RecordError(f"by the head, {what} is {said}; by the match played again it is {wanted}")
+
+
+def _not_checked(head: Head) -> list[str]:
+    """What no file can prove."""
+    told = (
+        f"that this commitment was told before the match: {head.commitment.hex()}; "
+        "compare it with what a bot that played it was told: `cutpurse bot run` keeps it, with --json"
+    )
+    word = "the server's word alone: the names of match and ladder, the rated number, the times, how long seats thought"
+    return [told, word]

@@ -1,0 +1,39 @@
+"""Matches of some ladders only: in the order of all, of any bot, faulted or not, and never one of another ladder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import DAWN, RATING, result
+
+
+def test_matches_among_ladders_are_all_matches_but_those_of_others(tmp_path: Path) -> None:
+    ladders = ("a", "b", "c")
+    with Store(tmp_path / "ladder.db") as store:
+        for name in ladders:
+            store.ensure_ladder(name, game="greed", seats=2, rating=RATING)
+        ann, bob = store.ensure_version("ann", "sneak", "1"), store.ensure_version("bob", "thug", "1")
+        for number in range(30):
+            made = result(f"match{number}", [ann, bob], ladder=ladders[number * number % 3 or number % 2])
+            if number % 4 == 0:
+                made = replace(made, seats=(replace(made.seats[0], faults=1), made.seats[1]))
+            store.submit(made).result()
+        assert store.matches(among=()) == []
+        for some in (subset for size in (1, 2, 3) for subset in combinations((*ladders, "none"), size)):
+            questions: tuple[dict[str, Any], ...] = (
+                {},
+                {"faulted": True},
+                {"since": DAWN - timedelta(1)},
+                {"owner": "ann", "bot": "sneak"},
+            )
+            for question in (*questions, {"owner": "bob", "faulted": True, "bot": "thug"}):
+                every = store.matches(**question, limit=100)
+                expected = [entry for entry in every if entry.ladder in some]
+                asked = {**question, "among": some}
+                assert store.matches(**asked, limit=100) == expected
+                assert store.matches(**asked, limit=3) == expected[:3]

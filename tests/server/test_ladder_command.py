@@ -1,0 +1,98 @@
+"""`cutpurse ladder` and `match list` from a database file; the same from a server is in test_ladder_service."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.cli import app
+from tests.leaderboard.sample_results import result
+
+
+def cutpurse(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="cutpurse")
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database with two ladders and three matches of Greed for two."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "league.db"
+    with Store(path) as store:
+        for name in ("duel", "other"):
+            store.ensure_ladder(name, game="greed", seats=2, rating=TrueSkill(draw_probability=0.05))
+        ann = store.ensure_version("ann", "sneak", "1.0")
+        bob = store.ensure_version("local", "thug", "2")
+        for number in range(3):
+            store.submit(result(f"match{number}", [ann, bob], ladder="duel")).result()
+    return path
+
+
+def test_ladders_are_listed(league: Path) -> None:
+    run = cutpurse("ladder", "list", "--db", league)
+    assert run.exit_code == 0
+    assert [line.split()[:4] for line in run.stdout.splitlines()[1:]] == [
+        ["duel", "greed", "2", "3"],
+        ["other", "greed", "2", "0"],
+    ]
+    listed = json.loads(cutpurse("ladder", "list", "--db", league, "--json").stdout)
+    assert [(row["ladder"], row["matches"], row["private"]) for row in listed] == [
+        ("duel", 3, False),
+        ("other", 0, False),
+    ]
+
+
+def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
+    table = cutpurse("ladder", "rankings", "duel", "--db", league)
+    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["1", "ann/sneak:1.0"], ["2", "thug:2"]]
+    document = json.loads(cutpurse("ladder", "rankings", "duel", "--db", league, "--json").stdout)
+    first, second = document["rankings"]
+    assert (first["owner"], first["bot"], first["version"], first["place"]) == ("ann", "sneak", "1.0", 1)
+    assert first["low"] < first["mu"] < first["high"]
+    sheet = cutpurse("ladder", "rankings", "duel", "--db", league, "--csv").stdout_bytes
+    assert sheet.count(b"\r\n") == sheet.count(b"\n") == 3
+    rows = list(csv.DictReader(io.StringIO(sheet.decode(), newline="")))
+    assert [(row["place"], row["owner"], float(row["mu"])) for row in rows] == [
+        ("1", "ann", first["mu"]),
+        ("2", "local", second["mu"]),
+    ]
+
+
+def test_matches_come_in_pages(league: Path) -> None:
+    first = cutpurse("match", "list", "--db", league, "--limit", 2)
+    assert [line.split()[0] for line in first.stdout.splitlines()[1:]] == ["match2", "match1"]
+    assert first.stderr == "there are more: --before 2\n"
+    rest = cutpurse("match", "list", "--db", league, "--limit", 2, "--before", 2)
+    assert ([line.split()[0] for line in rest.stdout.splitlines()[1:]], rest.stderr) == (["match0"], "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ladder", "rankings", "dule"], 4, "no ladder is called 'dule' here; there are: duel, other"),
+        (["ladder", "rankings", "d\x1b[31m" * 2_000], 4, "no ladder is called 'd?[31m"),
+        (["ladder", "rankings", "duel", "--csv", "--json"], 2, "--csv and --json: name one of them"),
+        (["ladder", "list", "--server", "127.0.0.1:1"], 2, "--db reads a file"),
+        (["match", "list", "--limit", "0"], 2, "--limit 0: it is a number from 1"),
+        (["match", "list", "--limit", "-5"], 2, "--limit -5: it is a number from 1"),
+        (["match", "list", "--ladder", "🂡"], 4, "no ladder is called '🂡' here; there are: duel, other"),
+    ],
+)
+def test_what_is_wrong_is_told(league: Path, arguments: list[str], code: int, said: str) -> None:
+    run = cutpurse(*arguments, "--db", league)
+    assert (run.exit_code, run.stdout) == (code, "")
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert len(run.stderr) < 300
+
+
+def test_no_database(tmp_path: Path) -> None:
+    run = cutpurse("ladder", "list", "--db", tmp_path / "none.db")
+    assert (run.exit_code, "none.db: it does not exist" in run.stderr) == (4, True)

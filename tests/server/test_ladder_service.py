@@ -1,0 +1,116 @@
+"""A league asked over gRPC: by anybody what is public, by owners what is theirs, and by nobody what is private."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import new_token
+from cutpurse.server.ladders import Ladder
+from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
+from tests.leaderboard.sample_results import result
+from tests.server.arenas import RunningArena, running_arena
+from tests.server.dialling import Ended, how_it_ended
+
+LADDERS = [Ladder("duel", "greed", 2), Ladder("four", "greed", 4)]
+
+
+class World:
+    """A server with owners, and somebody who asks it."""
+
+    def __init__(self, arena: RunningArena, channel: grpc.aio.Channel, tokens: dict[str, str]) -> None:
+        self.arena = arena
+        self.stub = ladder_pb2_grpc.LadderServiceStub(channel)
+        self.channel = channel
+        self.tokens = {**tokens, "bad": new_token().reveal()}
+        self.store = arena.opened.store
+
+    async def ask(self, method: str, who: str = "", **fields: Any) -> Any:
+        """The answer to a call, of whoever has that token.  Raises Ended."""
+        kind = getattr(ladder_pb2, f"{method}Request")
+        call = getattr(self.stub, method)(kind(**fields), metadata=self.metadata(who))
+        try:
+            return await call
+        except grpc.aio.AioRpcError:
+            raise await how_it_ended(call) from None
+
+    def metadata(self, who: str) -> tuple[tuple[str, str], ...] | None:
+        return (("authorization", f"Bearer {self.tokens[who]}"),) if who else None
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    tokens = {}
+    with Store(tmp_path / "test.db") as store:
+        for owner, scopes in (("ann", ("play", "read")), ("bob", ("play", "read")), ("root", ("admin",))):
+            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
+            tokens[owner] = token.reveal()
+    async with running_arena(tmp_path, LADDERS) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+        yield World(arena, channel, tokens)
+    assert not any(token[13:] in arena.log for token in tokens.values())
+    lines = [json.loads(line) for line in arena.log.splitlines()]
+    assert [line for line in lines if line["level"] == "error"] == []
+
+
+def play(world: World, count: int = 3) -> None:
+    """So many matches of ann against bob on `duel`."""
+    store = world.store
+    ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
+    for number in range(count):
+        store.submit(result(f"match{number}", [ann, bob], ladder="duel")).result()
+
+
+async def test_what_is_public_needs_no_token(world: World) -> None:
+    play(world)
+    ladders = (await world.ask("ListLadders")).ladders
+    assert [(one.defined.name, one.defined.seats, one.matches) for one in ladders] == [("duel", 2, 3), ("four", 4, 0)]
+    assert ladders[0].defined.clock.base_ms == 1_000
+    rankings = (await world.ask("ListRankings", ladder="duel")).rankings
+    assert [(one.place, one.bot.owner, one.matches) for one in rankings] == [(1, "ann", 3), (2, "bob", 3)]
+    page = await world.ask("ListMatches", limit=2)
+    assert ([one.match for one in page.matches], page.next) == (["match2", "match1"], 2)
+    page = await world.ask("ListMatches", limit=2, before=page.next)
+    assert ([one.match for one in page.matches], page.next) == (["match0"], 0)
+    match = await world.ask("GetMatch", match="match1")
+    assert [seat.place for seat in match.match.seats] == [1, 2]
+    assert match.opening.seed == b"s" * 32
+
+
+async def test_health_and_reflection_know_the_service(world: World) -> None:
+    stub = health_pb2_grpc.HealthStub(world.channel)
+    asked = health_pb2.HealthCheckRequest(service="cutpurse.v1.LadderService")
+    assert (await stub.Check(asked)).status == health_pb2.HealthCheckResponse.SERVING
+
+
+@pytest.mark.parametrize("method", ["ListLadders", "ListRankings", "ListMatches", "GetMatch"])
+async def test_a_bad_token_is_refused_where_none_is_needed(world: World, method: str) -> None:
+    with pytest.raises(Ended) as ended:
+        await world.ask(method, "bad")
+    assert (ended.value.code, ended.value.reason) == ("UNAUTHENTICATED", "TOKEN_INVALID")
+
+
+async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
+    answers = await asyncio.gather(*[world.ask("ListLadders") for _ in range(20)], return_exceptions=True)
+    refused = [one for one in answers if isinstance(one, Ended)]
+    assert {(one.code, one.reason, one.retry_s) for one in refused} == {("RESOURCE_EXHAUSTED", "STREAMS", 5.0)}
+    assert 3 <= 20 - len(refused) < 20
+    assert len((await world.ask("ListLadders")).ladders) == 2  # and none of it is left
+
+
+async def test_what_is_no_message(world: World) -> None:
+    method: Any = world.channel.unary_unary("/cutpurse.v1.LadderService/ListRankings")
+    call = method(b"\xff\xff")
+    with pytest.raises(grpc.aio.AioRpcError):
+        await call
+    assert (await how_it_ended(call)).reason == "BAD_MESSAGE"
