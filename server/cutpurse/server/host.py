@@ -39,6 +39,8 @@ from cutpurse.server.service import ARENA, ArenaService
 from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
 from cutpurse.server.token_service import TOKENS, TokenRegistry, TokenService
+from cutpurse.server.watch_service import WatchService
+from cutpurse.server.watching import Watching
 
 __all__ = ["Arena", "serve"]
 
@@ -67,21 +69,27 @@ class Arena:
         guard: Guard | None = None,
         tokens: TokenRegistry | None = None,
         league: Answers | None = None,
+        watching: Watching | None = None,
         certificate: Certificate | None = None,
         insecure: bool = False,
+        has_house: bool = False,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
-        league: what is told of ladders and matches; None: nothing is.
-        certificate: speak TLS. insecure: do not, even where other machines can reach the address.
+        league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
+        certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
+        `house_address` too, for this machine only and this run only, so without TLS.
         Raises AddressError for an address that is none, or that other machines could reach without TLS.
         """
         self.counts = counts or Counts()
         self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
+        self.house_address = ""  # once it listens
+        self._has_house = has_house
         self._address = checked(address, may_be_reached=certificate is not None or insecure)
         self._certificate = certificate
         self._tokens = tokens
         self._league = league
+        self._watching = watching
         self._matches = matches
         self._limits = limits or Limits()
         self._entropy = entropy
@@ -111,13 +119,23 @@ class Arena:
             self._server.add_generic_rpc_handlers((tokens.handler(),))
             services.append(TOKENS)
         self._ladders: LadderService | None = None
+        self._watch: WatchService | None = None
         if self._league is not None:
+            if self._watching is not None:
+                self._watch = WatchService(
+                    self._watching,
+                    self._entrance,
+                    self._log,
+                    is_good=self._guard.is_good,
+                    incident_number=self._incident_number,
+                )
             self._ladders = LadderService(
                 self._league,
                 self._entrance,
                 self._log,
                 presence=Presence,
                 incident_number=self._incident_number,
+                more=self._watch.methods() if self._watch is not None else None,
             )
             self._server.add_generic_rpc_handlers((self._ladders.handler(),))
             services.append(LADDER)
@@ -215,6 +233,8 @@ class Arena:
         await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
         self._is_stopping = True
         self.sessions.close(loop.time())
+        if self._watch is not None:
+            self._watch.close()
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()
@@ -244,10 +264,20 @@ class Arena:
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
+        if self._has_house:
+            self.house_address = self._listen_for_the_house()
         if self._address.startswith("unix:"):
             return self._address
         bound = f"{self._address.rpartition(':')[0]}:{port}"
         return bound if self._certificate is None else f"https://{bound}"
+
+    def _listen_for_the_house(self) -> str:
+        """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
+        if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
+            address = f"{self._address}.{self._entropy(4).hex()}"
+            self._server.add_insecure_port(address)
+            return address
+        return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
 
     # -- time
     def _wake(self) -> None:
