@@ -193,5 +193,5 @@ async def test_an_owner_reads_his_own_logs_and_a_stranger_is_told_that_they_are_
     assert own.stdout == named.stdout.replace("ann/my_bot", "my_bot")
     assert own.stdout.count("KeyError") == 2
     assert (theirs.returncode, theirs.stdout) == (6, "")
-    assert "ann/my_bot is another owner's" in theirs.stderr
+    assert "'ann/my_bot' is another owner's" in theirs.stderr
     assert (nobody.returncode, nobody.stdout) == (6, "")
