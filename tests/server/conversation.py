@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -26,6 +25,7 @@ from cutpurse.server.logs import logger
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.dialling import Bot, Ended
+from tests.server.stores import Taken
 
 __all__ = ["conversation"]
 
@@ -38,17 +38,14 @@ HELLO = arena_pb2.Hello(
 )
 
 
-class Taken:
-    """A store that takes everything."""
+class _Kept(Taken):
+    """What all bots had to say."""
 
     def __init__(self) -> None:
-        self.notes: list[Note] = []  # what all bots had to say
+        self.notes: list[Note] = []
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
+    def take(self, result: FinishedMatch) -> None:
         self.notes += [note for seat in result.seats for note in seat.notes]
-        future: Future[None] = Future()
-        future.set_result(None)
-        return future
 
 
 def fixed_chance() -> Callable[[int], bytes]:
@@ -129,12 +126,12 @@ async def _says_something(bot: Bot, recorder: Recorder) -> None:
 
 async def conversation() -> dict[str, str]:
     """The payloads by name, in protobuf's text format."""
-    recorder, taken = Recorder(), Taken()
+    recorder, kept = Recorder(), _Kept()
     entropy = fixed_chance()
     log = logger(sys.stderr, "error")
     lobby = Lobby(
         [Ladder("greed", "greed", 2, matches_wanted=1)],
-        taken,
+        kept,
         entropy=entropy,
         utc=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         log=log,
@@ -154,7 +151,7 @@ async def conversation() -> dict[str, str]:
             await asyncio.gather(_plays(bot, recorder), _says_something(other, recorder))
             noted = recorder.said["noted"]
             assert isinstance(noted, arena_pb2.PlayRequest)
-            assert taken.notes == [Note(note.decision, note.text) for note in noted.notes]
+            assert kept.notes == [Note(note.decision, note.text) for note in noted.notes]
             start = recorder.said["starts"]
             assert isinstance(start, arena_pb2.PlayResponse)
             asked = game_pb2.GetGameRequest(game="greed", seats=len(start.starts[0].seats))

@@ -19,6 +19,7 @@ from cutpurse.server.certificate import Certificate
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import AddressError
 from cutpurse.server.host import Arena
+from cutpurse.server.ladder_service import RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers
 from cutpurse.server.ledger import Ledger
@@ -26,6 +27,7 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import OpenGuard, TokenGuard
+from cutpurse.server.steering import Steering
 
 __all__ = ["OpenArena", "open_arena"]
 
@@ -69,7 +71,16 @@ def open_arena(
         ledger = Ledger(store, ladders)
         guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         try:
-            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
+            lobby = Lobby(
+                ladders,
+                ledger,
+                entropy=secrets.token_bytes,
+                utc=_utc,
+                log=log,
+                counts=counts,
+                paused=ledger.paused(),
+            )
+            answers = Answers(store, _utc)
             arena = Arena(
                 address,
                 lobby,
@@ -78,7 +89,7 @@ def open_arena(
                 counts=counts,
                 guard=guard,
                 tokens=store if asks else None,
-                league=Answers(store, _utc),
+                league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
                 certificate=certificate,
                 insecure=insecure,
             )
