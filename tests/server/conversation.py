@@ -38,8 +38,8 @@ HELLO = arena_pb2.Hello(
 )
 
 
-class _Kept(Taken):
-    """What all bots had to say."""
+class Noted(Taken):
+    """Keeps what all bots had to say."""
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
@@ -126,12 +126,12 @@ async def _says_something(bot: Bot, recorder: Recorder) -> None:
 
 async def conversation() -> dict[str, str]:
     """The payloads by name, in protobuf's text format."""
-    recorder, kept = Recorder(), _Kept()
+    recorder, taken = Recorder(), Noted()
     entropy = fixed_chance()
     log = logger(sys.stderr, "error")
     lobby = Lobby(
         [Ladder("greed", "greed", 2, matches_wanted=1)],
-        kept,
+        taken,
         entropy=entropy,
         utc=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         log=log,
@@ -151,7 +151,7 @@ async def conversation() -> dict[str, str]:
             await asyncio.gather(_plays(bot, recorder), _says_something(other, recorder))
             noted = recorder.said["noted"]
             assert isinstance(noted, arena_pb2.PlayRequest)
-            assert kept.notes == [Note(note.decision, note.text) for note in noted.notes]
+            assert taken.notes == [Note(note.decision, note.text) for note in noted.notes]
             start = recorder.said["starts"]
             assert isinstance(start, arena_pb2.PlayResponse)
             asked = game_pb2.GetGameRequest(game="greed", seats=len(start.starts[0].seats))

@@ -26,6 +26,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "games": (("greed",), ("szmal, greed", ("szmal", "greed")), ('["bag_o_loot"]', ("bag_o_loot",))),
     "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
     "insecure": (True, ("Yes", True), ("true", True)),

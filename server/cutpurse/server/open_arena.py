@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.address import checked, is_local
@@ -28,8 +29,11 @@ from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import OpenGuard, TokenGuard
 from cutpurse.server.steering import Steering
+from cutpurse.server.watching import Watching
 
-__all__ = ["OpenArena", "open_arena"]
+__all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
+
+WATCH_DELAY_S: Final = 10.0  # several decisions: what a spectator says to a bot helps it no more
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class OpenArena:
     lobby: Lobby
     store: Store
     asks_for_tokens: bool
+    watching: Watching
 
 
 @contextmanager
@@ -52,12 +57,13 @@ def open_arena(
     *,
     certificate: Certificate | None = None,
     insecure: bool = False,
+    watch_delay_s: float = WATCH_DELAY_S,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
-    certificate, insecure: as `Arena` has them. Raises AddressError for an address that other machines could reach
-    without TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that
-    was another one before.
+    certificate, insecure: as `Arena` has them. watch_delay_s: how much later than the bots spectators are told.
+    Raises AddressError for an address that other machines could reach without TLS, or though nobody has a token;
+    StoreError for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -81,6 +87,7 @@ def open_arena(
                 paused=ledger.paused(),
             )
             answers = Answers(store, _utc)
+            watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 address,
                 lobby,
@@ -90,10 +97,11 @@ def open_arena(
                 guard=guard,
                 tokens=store if asks else None,
                 league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
+                watching=watching,
                 certificate=certificate,
                 insecure=insecure,
             )
-            yield OpenArena(arena, lobby, store, asks)
+            yield OpenArena(arena, lobby, store, asks, watching)
         finally:
             guard.close()
             ledger.close()
