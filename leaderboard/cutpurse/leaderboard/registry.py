@@ -51,7 +51,7 @@ class NewToken:
         if self.owner == NOBODY:
             raise Refused(f"the owner {NOBODY} is whoever plays without a token; choose another name")
         if self.owner == HOUSE:
-            raise Refused(f"the owner {HOUSE} is whoever runs the server, for its own bots; choose another name")
+            raise Refused(f"the owner {HOUSE} has the bots that a server brings along; choose another name")
         if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
             raise Refused(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
         if not self.scopes:
