@@ -91,7 +91,7 @@ def test_what_is_said_again_after_a_lost_stream_is_kept_once() -> None:
     assert notes.dropped_bytes == 0
 
 
-def test_a_hundred_thousand_pieces_take_no_more_memory_than_a_few_pages() -> None:
+def test_a_hundred_thousand_pieces_take_little_more_memory_than_is_kept() -> None:
     tracemalloc.start()
     try:
         notes = SeatNotes(MOST)
@@ -103,7 +103,7 @@ def test_a_hundred_thousand_pieces_take_no_more_memory_than_a_few_pages() -> Non
         tracemalloc.stop()
     assert len(notes.kept()) == MOST // NOTE_LEAST
     assert notes.dropped_bytes == 100_000 - MOST // NOTE_LEAST
-    assert after - before < 12 * MOST
+    assert after - before < 2 * MOST
 
 
 def test_the_largest_envelopes_take_no_more_than_is_kept() -> None:
