@@ -1,7 +1,7 @@
 """Bots that leave politely when their process is told to end: by Ctrl-C, or by the signal that ends a service.
 
-Several bots may play in one process and go in any order, so the signals are theirs together: taken when the first comes,
-given back when the last has gone. This module knows no stream.
+Several bots may play in one process and go in any order, so the signals are theirs together: taken when the first
+comes, given back when the last has gone. This module knows no stream.
 """
 
 from __future__ import annotations
