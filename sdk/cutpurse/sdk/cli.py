@@ -26,6 +26,7 @@ from cutpurse.sdk.commands import (
     ladder,
     match,
     match_list,
+    match_watch,
     play,
 )
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
@@ -96,6 +97,7 @@ bot.app.command("check")(bot_check.check)
 bot.app.command("run")(bot_run.run)
 bot.app.command("logs")(bot_logs.logs)
 match.app.command("list")(match_list.list_matches)
+match.app.command("watch")(match_watch.watch)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")
