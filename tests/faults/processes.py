@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -129,14 +130,17 @@ def herd(
     tables: int = 1,
     think_ms: tuple[int, int] = (5, 20),
     name: str = "book",
+    token: str = "",
 ) -> Iterator[Herd]:
-    """Start bots; killed in the end."""
+    """Start bots, all of them the owner's of this token; killed in the end."""
     book = folder / f"{name}.jsonl"
     words = [str(book), *map(str, think_ms), str(tables), address, *names]
     command = [sys.executable, "-m", "tests.faults.chaos_bots", *words]
     with (
         (folder / f"{name}.err").open("ab") as talk,
-        subprocess.Popen(command, stdout=talk, stderr=talk, cwd=CHECKOUT) as process,
+        subprocess.Popen(
+            command, stdout=talk, stderr=talk, cwd=CHECKOUT, env={**os.environ, "CUTPURSE_TOKEN": token}
+        ) as process,
     ):
         try:
             yield Herd(process, book)

@@ -26,7 +26,7 @@ from cutpurse.engine.match import CORRECTIONS, FAULTS, Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.v1 import arena_pb2, game_pb2
+from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 __all__ = ["Arena", "Ending", "Meeting", "arena", "others_chance"]
 
@@ -186,6 +186,8 @@ class Arena:
     streams: list[Any] = field(default_factory=list)  # the context of each
     heartbeat_ms: int = 15_000
     no_catalogues: int = 0  # so many questions for one fail
+    ladders: dict[str, str] = field(default_factory=dict)  # by name, with their games
+    no_ladders: list[Ending] = field(default_factory=list)  # what the next questions for them are answered with
 
     async def play(self, requests: Any, context: Any) -> None:
         """ArenaService.Play."""
@@ -228,6 +230,15 @@ class Arena:
             await _end(context, Ending(text="no catalogue"))
         settings = {setting.name: setting.value for setting in request.settings}
         return game_pb2.GetGameResponse(catalogue=catalogue_of(GAMES[request.game], request.seats, settings))
+
+    async def list_ladders(
+        self, request: ladder_pb2.ListLaddersRequest, context: Any
+    ) -> ladder_pb2.ListLaddersResponse:
+        """LadderService.ListLadders."""
+        if self.no_ladders:
+            await _end(context, self.no_ladders.pop(0))
+        ladders = [ladder_pb2.LadderDefined(name=name, game=game) for name, game in self.ladders.items()]
+        return ladder_pb2.ListLaddersResponse(ladders=[ladder_pb2.LadderShown(defined=one) for one in ladders])
 
     async def _follow(self, session: _Kept, context: Any) -> None:
         sent = number = 0
@@ -327,6 +338,14 @@ async def arena(address: str = "127.0.0.1:0", **wishes: Any) -> AsyncIterator[Ar
         )
     }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("cutpurse.v1.GameService", games),))
+    ladders: dict[str, Any] = {
+        "ListLadders": grpc.unary_unary_rpc_method_handler(
+            made.list_ladders,
+            ladder_pb2.ListLaddersRequest.FromString,
+            ladder_pb2.ListLaddersResponse.SerializeToString,
+        )
+    }
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("cutpurse.v1.LadderService", ladders),))
     port = server.add_insecure_port(address)
     made.address = address if address.startswith("unix:") else f"127.0.0.1:{port}"
     await server.start()

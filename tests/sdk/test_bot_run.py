@@ -157,6 +157,35 @@ async def test_the_document_tells_of_every_match(tmp_path: Path) -> None:
     assert [game.game for game in server.hellos[0].games] == ["greed"]
 
 
+async def test_the_game_of_a_ladder_is_asked_of_the_server() -> None:
+    there = {"class": "szmal", "duel": "greed", "greed": "greed", "late": "greed"}
+    busy = Ending(grpc.StatusCode.UNAVAILABLE, "not now")
+    async with arena(ladders=there, no_ladders=[busy]) as server:
+        wishes = ("--ladder", "duel", "--ladder", "late", "--ladder", "class", "--game", "bag_o_loot", "--matches", 1)
+        code, out, err = await run_command(server, "random", *wishes)
+    assert (code, out) == (0, "")
+    assert err.splitlines()[0] == f"no server at {server.address} yet (not now); trying again"
+    (hello,) = server.hellos
+    wanted = {one.game: list(one.ladders) for one in hello.games}
+    assert wanted == {"bag_o_loot": [], "greed": ["duel", "late"], "szmal": ["class"]}
+
+
+async def test_a_ladder_that_is_not_there_is_exit_code_4_and_those_that_are_there_are_named() -> None:
+    async with arena(ladders={"greed": "greed", "class": "szmal"}) as server:
+        code, out, err = await run_command(server, "random", "--ladder", "clas")
+    assert (code, out) == (4, "")
+    assert err == f"cutpurse: the server at {server.address} has no ladder 'clas'; there are: class, greed\n"
+    assert not server.hellos
+
+
+async def test_a_token_that_is_not_good_is_said_before_the_ladders() -> None:
+    bad = Ending(grpc.StatusCode.UNAUTHENTICATED, "no", "TOKEN_INVALID")
+    async with arena(no_ladders=[bad]) as server:
+        code, _, err = await run_command(server, "random", "--ladder", "greed")
+    assert code == 6
+    assert "lets bots in by token, and there is none" in err
+
+
 async def test_a_bot_that_fails_is_exit_code_3(tmp_path: Path) -> None:
     async with arena(games=["greed"]) as server:
         code, _, err = await run_command(server, bot_file(tmp_path, CRASHES), "--matches", 1)

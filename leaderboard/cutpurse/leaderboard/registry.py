@@ -21,7 +21,7 @@ from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
 from cutpurse.leaderboard.results import checked_name
-from cutpurse.leaderboard.tokens import NOBODY, Token
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token
 
 __all__ = ["SCOPES", "NewToken", "create_tokens", "ensure_version", "note_uses", "revoke_token"]
 
@@ -50,6 +50,8 @@ class NewToken:
             )
         if self.owner == NOBODY:
             raise Refused(f"the owner {NOBODY} is whoever plays without a token; choose another name")
+        if self.owner == HOUSE:
+            raise Refused(f"the owner {HOUSE} has the bots that a server brings along; choose another name")
         if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
             raise Refused(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
         if not self.scopes:

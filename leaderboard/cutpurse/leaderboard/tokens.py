@@ -21,11 +21,12 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-__all__ = ["ID_LENGTH", "NOBODY", "PATTERN", "PREFIX", "Token", "new_token", "read_token"]
+__all__ = ["HOUSE", "ID_LENGTH", "NOBODY", "PATTERN", "PREFIX", "Token", "new_token", "read_token"]
 
 PREFIX: Final = "cutp_"
 ID_LENGTH: Final = 8
 NOBODY: Final = "local"  # the owner of what plays where no token is asked for
+HOUSE: Final = "house"  # the owner of the bots that a server brings along
 PATTERN: Final = r"\bcutp_[0-9A-Za-z]{38}\b"  # what a scanner of files and logs looks for
 
 _SIGNS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase

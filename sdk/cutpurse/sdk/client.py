@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +25,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import CA_VARIABLE, SECURE, TOKEN_VARIABLE
 from cutpurse.sdk.dialling import Dialling, token_file
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.ladders_wanted import by_game, ladders_there
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.remote import RemoteBots
 from cutpurse.sdk.session import Begin, Finish, Session, Welcomed
@@ -105,17 +106,22 @@ class Client:
         pace: Pace,
         say: Callable[[str], None],
         *,
+        ladders: Sequence[str] = (),
         matches: int | None = None,
         give_up_after_s: float | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`matches`: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning."""
+        """`ladders`: to be paired on, whose games the server is asked for before the session begins.
+
+        matches: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning.
+        """
         self.dialling = dialling
         self.address = dialling.address
         self.session = session
         self.pace = pace
         self.say = say
         self.matches = matches
+        self._ladders_sought = ladders
         self.give_up_after_s = give_up_after_s
         self.chance = chance
         self.played = 0
@@ -232,8 +238,15 @@ class Client:
 
     # -- one stream
     async def _stream(self) -> _Ended:
-        """One stream, from Hello to its status."""
+        """One stream, from Hello to its status.  Raises NotFound for a ladder that is not there."""
         async with self.dialling.channel(OPTIONS) as channel:
+            if self._ladders_sought:
+                try:
+                    there = await ladders_there(channel, self.dialling.metadata)
+                except grpc.aio.AioRpcError as problem:
+                    return _told(problem.code(), problem.details(), problem.trailing_metadata())
+                self.session.ladders = by_game(self._ladders_sought, there, self.address)
+                self._ladders_sought = ()
             self._over = False
             call: Any = channel.stream_stream(PLAY)(metadata=self.dialling.metadata)
             self._call = call
@@ -397,12 +410,16 @@ def _now(coroutine: Any) -> Any:
 
 
 def _ended(call: Any) -> _Ended:
-    """How a call that is over ended, with what `google.rpc.Status` in its trailing metadata says of it."""
-    code, details, metadata = _now(call.code()), _now(call.details()), _now(call.trailing_metadata())
+    """How a call that is over ended."""
+    return _told(_now(call.code()), _now(call.details()), _now(call.trailing_metadata()))
+
+
+def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
+    """The status of a call, with what `google.rpc.Status` in its trailing metadata says of it."""
     text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
     reason, retry_s = "", None
     for key, value in metadata or ():
-        if key != "grpc-status-details-bin":
+        if key != "grpc-status-details-bin" or not isinstance(value, bytes):
             continue
         try:
             status = status_pb2.Status.FromString(value)

@@ -62,6 +62,7 @@ def run(
     bot: str | type | Callable[[], Any] | BotMaker,
     games: str | Sequence[str] = (),
     *,
+    ladders: str | Sequence[str] = (),
     server: str | None = None,
     ca: str | os.PathLike[str] | None = None,
     name: str | None = None,
@@ -76,20 +77,22 @@ def run(
 ) -> int:
     """Play on a server until stopped; the exit code for `sys.exit`. What goes wrong is said on stderr.
 
-    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. server: `host:port`, with
-    TLS `https://host:port`, or `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777; a token for it is in
-    CUTPURSE_TOKEN or in a file, see `cutpurse.sdk.dialling`. ca: a file of certificates to trust it by, else
-    CUTPURSE_CA, else the usual ones. name: as the rankings show it, else that of the class or the file; another version
-    is another entry there. max_tables: never more at once; how many it is follows from how quick the bot is. matches:
-    leave after so many. on_match: told of each match that is over. give_up_after_s: how long to be without a server;
-    None: for ever, but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the
-    decision that it thinks about, for `cutpurse bot logs`. quiet: no line a match. debug: whole traces.
+    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. ladders: those and no
+    others, whatever their games; of games named beside them, every ladder. server: `host:port`, with TLS
+    `https://host:port`, or `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777; a token for it is in CUTPURSE_TOKEN
+    or in a file, see `cutpurse.sdk.dialling`. ca: a file of certificates to trust it by, else CUTPURSE_CA, else the
+    usual ones. name: as the rankings show it, else that of the class or the file; another version is another entry
+    there. max_tables: never more at once; how many it is follows from how quick the bot is. matches: leave after so
+    many. on_match: told of each match that is over. give_up_after_s: how long to be without a server; None: for ever,
+    but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it
+    thinks about, for `cutpurse bot logs`. quiet: no line a match. debug: whole traces.
     """
     try:
         stay = asyncio.run(
             connect(
                 bot,
                 games,
+                ladders=ladders,
                 server=server,
                 ca=ca,
                 name=name,
@@ -118,6 +121,7 @@ async def connect(
     bot: str | type | Callable[[], Any] | BotMaker,
     games: str | Sequence[str] = (),
     *,
+    ladders: str | Sequence[str] = (),
     server: str | None = None,
     ca: str | os.PathLike[str] | None = None,
     name: str | None = None,
@@ -164,7 +168,8 @@ async def connect(
     # A factory is asked for a bot too many, to see what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
     session = Session(name, version, wanted, pace.tables, hears_events(kind))
-    client = Client(door, session, pace, say, matches=matches, give_up_after_s=give_up_after_s)
+    seeks = [ladders] if isinstance(ladders, str) else list(ladders)
+    client = Client(door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s)
     thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
     try:

@@ -14,7 +14,7 @@ answer that was under way is sent once more. This module knows no network, no cl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import metadata
@@ -170,6 +170,7 @@ class Session:
         self.bot = bot
         self.version = version
         self.games = tuple(dict.fromkeys(games))
+        self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; every ladder of a game that has none
         self.events = events
         self.tables: dict[int, Table] = {}
         self.leaving = False
@@ -208,7 +209,7 @@ class Session:
             sdk=_sdk(),
             bot=self.bot,
             version=self.version,
-            games=[arena_pb2.GameWanted(game=game, rules_version=GAMES[game].words.version) for game in self.games],
+            games=[self._game_wanted(game) for game in dict.fromkeys((*self.games, *self.ladders))],
             max_tables=self._wanted,
             events=self.events,
             features=FEATURES,
@@ -217,6 +218,10 @@ class Session:
             hello.resume.session = self._name
             hello.resume.secret = self._secret
         return arena_pb2.PlayRequest(hello=hello, max_tables=0 if self._wants_none else None).SerializeToString()
+
+    def _game_wanted(self, game: str) -> arena_pb2.GameWanted:
+        version = GAMES[game].words.version
+        return arena_pb2.GameWanted(game=game, rules_version=version, ladders=self.ladders.get(game, ()))
 
     def lost(self) -> None:
         """The stream is gone: what was not sent will be asked for again, or is not wanted any more."""

@@ -1,10 +1,12 @@
 """Programs that the server starts for itself, and none of which outlives it.
 
-Each has a process group of its own, no standard input, and its talk in a file. This module knows no bot and no match.
+Each has a process group of its own, no standard input, and its talk in a file or nowhere. This module knows no bot and
+no match.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import IO, Final, Self
 
 __all__ = ["Children"]
 
@@ -23,17 +25,24 @@ LAST_WORDS: Final = 3  # lines of its talk that are told of a program that faile
 class Children:
     """The programs of one run; leaving the `with` block ends all of them, however it is left."""
 
-    def __init__(self, talk: Path, grace_s: float = GRACE_S) -> None:
-        """`talk`: the folder that gets a file NAME.log for each program; `grace_s`: seconds to end by themselves."""
+    def __init__(self, talk: Path | None, grace_s: float = GRACE_S) -> None:
+        """`talk`: the folder that gets a file NAME.log for each program, None: what they say is lost.
+
+        grace_s: seconds to end by themselves.
+        """
         self.talk = talk
         self.grace_s = grace_s
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
-        """Start a program; its process number.  Raises OSError if it cannot be run."""
-        self.talk.mkdir(parents=True, exist_ok=True)
-        with (self.talk / f"{name}.log").open("wb") as log:
-            self._running[name] = subprocess.Popen(
+    def start(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
+    ) -> int:
+        """Start a program; its process number.  `nice`: by how much others go before it.
+
+        Raises OSError if it cannot be run.
+        """
+        with self._log(name) as log:
+            child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -41,7 +50,17 @@ class Children:
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
             )
-        return self._running[name].pid
+        self._running[name] = child
+        if nice:
+            with contextlib.suppress(ProcessLookupError):  # it has ended already
+                os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + nice)
+        return child.pid
+
+    def _log(self, name: str) -> IO[bytes]:
+        if self.talk is None:
+            return Path(os.devnull).open("wb")
+        self.talk.mkdir(parents=True, exist_ok=True)
+        return (self.talk / f"{name}.log").open("wb")
 
     def ended(self) -> dict[str, int]:
         """The programs that have ended by themselves, with their exit codes; negative: the signal that ended them."""
@@ -50,12 +69,18 @@ class Children:
 
     def last_words(self, name: str) -> str:
         """The last lines of what a program said, in one line."""
+        if self.talk is None:
+            return ""
         try:
             said = (self.talk / f"{name}.log").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         return " | ".join(lines[-LAST_WORDS:])[:500]
+
+    def forget(self, name: str) -> None:
+        """A program that has ended is not told of any more, and what it left behind in its group is ended."""
+        _signal(self._running.pop(name), signal.SIGKILL)
 
     def stop(self) -> None:
         """Ask every program and what it started to end; those that do not are ended."""

@@ -72,15 +72,19 @@ class Arena:
         watching: Watching | None = None,
         certificate: Certificate | None = None,
         insecure: bool = False,
+        has_house: bool = False,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
         league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
-        certificate: speak TLS. insecure: do not, even where other machines can reach the address.
+        certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
+        `house_address` too, for this machine only and this run only, so without TLS.
         Raises AddressError for an address that is none, or that other machines could reach without TLS.
         """
         self.counts = counts or Counts()
         self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
+        self.house_address = ""  # once it listens
+        self._has_house = has_house
         self._address = checked(address, may_be_reached=certificate is not None or insecure)
         self._certificate = certificate
         self._tokens = tokens
@@ -260,10 +264,20 @@ class Arena:
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
+        if self._has_house:
+            self.house_address = self._listen_for_the_house()
         if self._address.startswith("unix:"):
             return self._address
         bound = f"{self._address.rpartition(':')[0]}:{port}"
         return bound if self._certificate is None else f"https://{bound}"
+
+    def _listen_for_the_house(self) -> str:
+        """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
+        if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
+            address = f"{self._address}.{self._entropy(4).hex()}"
+            self._server.add_insecure_port(address)
+            return address
+        return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
 
     # -- time
     def _wake(self) -> None:

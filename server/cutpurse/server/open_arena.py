@@ -7,7 +7,7 @@ listens on this machine only. Else it asks for tokens. This module knows no comm
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.address import checked, is_local
 from cutpurse.server.certificate import Certificate
 from cutpurse.server.counts import Counts
@@ -26,7 +27,7 @@ from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
-from cutpurse.server.owners import OpenGuard, TokenGuard
+from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
 from cutpurse.server.watching import Watching
 
 __all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
@@ -49,19 +50,23 @@ class OpenArena:
 def open_arena(
     address: str,
     database: Path,
-    ladders: Sequence[Ladder],
+    ladders: Sequence[Ladder] | Callable[[Store], Sequence[Ladder]],
     log: Logger,
     limits: Limits | None = None,
     *,
     certificate: Certificate | None = None,
     insecure: bool = False,
+    house: Token | None = None,
     watch_delay_s: float = WATCH_DELAY_S,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
-    certificate, insecure: as `Arena` has them. watch_delay_s: how much later than the bots spectators are told.
-    Raises AddressError for an address that other machines could reach without TLS, or though nobody has a token;
-    StoreError for a database that cannot be used, Refused for a ladder that was another one before.
+    What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
+
+    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
+    the house bots in; None: there are none. watch_delay_s: how much later than the bots spectators are told. Raises
+    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
+    for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -72,10 +77,24 @@ def open_arena(
                 f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
                 f"Make one first: cutpurse token create OWNER --db {database}"
             )
+        if callable(ladders):
+            ladders = ladders(store)
+        if unfinished := store.void_unfinished(_utc()):
+            log.warning("unfinished matches are void", count=len(unfinished))
         ledger = Ledger(store, ladders)
-        guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
+        guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
+        if house is not None:
+            guard = HouseGuard(guard, house)
         try:
-            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
+            lobby = Lobby(
+                ladders,
+                ledger,
+                entropy=secrets.token_bytes,
+                utc=_utc,
+                log=log,
+                counts=counts,
+                paused=ledger.paused(),
+            )
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 address,
@@ -89,6 +108,7 @@ def open_arena(
                 watching=watching,
                 certificate=certificate,
                 insecure=insecure,
+                has_house=house is not None,
             )
             yield OpenArena(arena, lobby, store, asks, watching)
         finally:

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple, Protocol
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.registry import SCOPES
-from cutpurse.leaderboard.tokens import NOBODY, read_token
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
 
@@ -33,6 +33,7 @@ __all__ = [
     "BAD",
     "Grant",
     "Guard",
+    "HouseGuard",
     "OpenGuard",
     "TokenGuard",
     "TokenRefused",
@@ -44,6 +45,7 @@ __all__ = [
 TRIES: Final = 10  # bad tokens a minute that an address may show
 MINUTE_S: Final = 60.0  # in which they are counted; and for so long after them bad tokens are answered late
 MOST_ADDRESSES: Final = 4_096  # that are remembered for their bad tokens
+HOUSE_SCOPES: Final = ("play", "read")
 NOTE_S: Final = 60.0  # between two notes in the leaderboard of which tokens were used
 AGAIN_S: Final = 1.0  # after tokens could not be read
 
@@ -127,6 +129,44 @@ class OpenGuard:
         """Nothing to do."""
 
 
+class HouseGuard:
+    """Lets the bots of the house in by a token that was made for this run and is kept nowhere; others another guard."""
+
+    def __init__(self, others: Guard, token: Token) -> None:
+        self._others = others
+        self._token = token
+        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES)
+
+    def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
+        """See `Guard`. The house plays and reads."""
+        said = [*metadata]
+        if not self._is_house(said):
+            return self._others.enter(said, peer, scope, now)
+        check_scope(self._grant, scope)
+        return self._grant
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """See `Guard`."""
+        said = [*metadata]
+        return self._grant if self._is_house(said) else self._others.recognise(said, peer, now)
+
+    def _is_house(self, metadata: Iterable[tuple[str, str | bytes]]) -> bool:
+        token = _token([value for key, value in metadata if key == "authorization"])
+        return token is not None and hmac.compare_digest(token.digest, self._token.digest)
+
+    def is_good(self, token: str) -> bool:
+        """See `Guard`."""
+        return token == self._token.id or self._others.is_good(token)
+
+    def look(self, now: float) -> bool:
+        """See `Guard`."""
+        return self._others.look(now)
+
+    def close(self) -> None:
+        """See `Guard`."""
+        self._others.close()
+
+
 class TokenStore(Protocol):
     """Where tokens are kept: a `Store`."""
 
@@ -176,9 +216,7 @@ class TokenGuard:
 
     def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
         """What is kept of the token that was shown; None if it is not good, for whatever reason."""
-        if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
-            return None
-        token = read_token(bearer[1])
+        token = _token(shown)
         if token is None:
             return None
         entry = self._tokens.get(token.id)
@@ -223,6 +261,13 @@ class TokenGuard:
         if self._used:
             used, self._used = self._used, {}
             self._thread.submit(_quietly, self._store, used)
+
+
+def _token(shown: Sequence[str | bytes]) -> Token | None:
+    """The token that a call shows, if it shows one that has the form of one."""
+    if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
+        return None
+    return read_token(bearer[1])
 
 
 class _Tries:

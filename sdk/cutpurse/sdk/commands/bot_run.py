@@ -48,6 +48,10 @@ def run(
             autocompletion=lambda: list(GAMES),
         ),
     ] = None,
+    ladder: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LADDER", help="Where it plays; may be given again. Else every ladder of its games."),
+    ] = None,
     tables: Annotated[
         int | None, typer.Option(metavar="N", help="Never at more tables at once; else as many as it keeps up with.")
     ] = None,
@@ -68,7 +72,7 @@ def run(
     A server may ask for a token: it is taken from CUTPURSE_TOKEN, or from the file token in ~/.config/cutpurse, which
     nobody else may be able to read; never from the command line.
 
-    Example: cutpurse bot run my_bot.py --game greed
+    Example: cutpurse bot run my_bot.py --ladder greed
     """
     import asyncio  # neither of these is needed to list the games
 
@@ -87,6 +91,7 @@ def run(
             connect(
                 bot,
                 game or (),
+                ladders=ladder or (),
                 server=server,
                 ca=ca,
                 name=name,

@@ -37,6 +37,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
     ] = None,
+    house: Annotated[
+        str | None,
+        typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
+    ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
     ] = None,
@@ -66,7 +70,9 @@ def serve(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let bots dial in and play them against each other, a ladder a game, until SIGTERM or Ctrl-C.
+    """Let bots dial in and play them against each other on the database's ladders, until SIGTERM or Ctrl-C.
+
+    A database that has no ladder yet gets one for each game.
 
     Each setting is a flag, an environment variable as CUTPURSE_LOG_LEVEL, or a line of cutpurse.toml; the first of them
     counts. Once the database has a token (`cutpurse token create`), bots need one; until then whoever is on this
@@ -78,6 +84,7 @@ def serve(
         "address": address,
         "db": db,
         "games": tuple(game) if game else None,
+        "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "drain": drain,
         "metrics": metrics,
         "watch_delay": watch_delay,
@@ -112,13 +119,15 @@ def _serve(values: dict[str, Value]) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or its core writes a line of its own for each malformed call
     with needs("server"):
         import asyncio
+        from datetime import UTC, datetime
 
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
-        from cutpurse.server.ladders import default_ladders
+        from cutpurse.server.house import House, check_house
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
+        from cutpurse.server.played import played
         from cutpurse.server.probes import pages
         from cutpurse.server.watch import Watch
     level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
@@ -129,22 +138,24 @@ def _serve(values: dict[str, Value]) -> None:
             raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
     if metrics:
         host_and_port(metrics)  # before there is a database
-    games = [game_named(name).words.game for name in values["games"].value or GAMES]
-    ladders = [ladder for ladder in default_ladders() if ladder.game in games]
+    bots = check_house(values["house"].value, values["house"].where)
+    games = [game_named(name).words.game for name in values["games"].value]
     log = logger(sys.stderr, level.value)
     take_others(log)
     address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
     certificate = _certificate(values, log)
     try:
         with ExitStack() as stack:
+            house = stack.enter_context(House(bots, log)) if bots else None
             opened = stack.enter_context(
                 open_arena(
                     address,
                     db,
-                    ladders,
+                    lambda store: played(store, datetime.now(UTC), games, bots),
                     log,
                     certificate=certificate,
                     insecure=insecure,
+                    house=house.token if house is not None else None,
                     watch_delay_s=values["watch_delay"].value,
                 )
             )
@@ -156,6 +167,9 @@ def _serve(values: dict[str, Value]) -> None:
             def listening(bound: str) -> None:
                 say(f"bots dial in at {bound}; results in {db}")
                 say(f"let in is {whom}")
+                if house is not None:
+                    house.begin(opened.arena)
+                    say(f"house bots: {', '.join(bots)}")
 
             asyncio.run(run(opened.arena, drain.value, listening))
     except InUse as problem:

@@ -1,0 +1,48 @@
+"""Ladders that a bot is to play on, by name alone: the server is asked which game each of them is of.
+
+This module knows no session and no bot; it makes one call on a channel that it is handed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import grpc.aio
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.errors import NotFound, ServerRefused
+from cutpurse.sdk.terminal import legible
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["by_game", "ladders_there"]
+
+LIST: Final = "/cutpurse.v1.LadderService/ListLadders"
+ANSWER_S: Final = 10.0
+
+
+async def ladders_there(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The ladders of a server that the caller may see, each with its game.  Raises grpc.aio.AioRpcError."""
+    call: Any = channel.unary_unary(LIST, response_deserializer=ladder_pb2.ListLaddersResponse.FromString)
+    answer = await call(b"", metadata=metadata, timeout=ANSWER_S)
+    return [(ladder.defined.name, ladder.defined.game) for ladder in answer.ladders]
+
+
+def by_game(wanted: Iterable[str], there: Iterable[tuple[str, str]], address: str) -> dict[str, tuple[str, ...]]:
+    """The ladders that are wanted, by their games.
+
+    Raises NotFound for one that is not there, naming those that are; ServerRefused for one of an unknown game.
+    """
+    game_of = dict(there)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(wanted):
+        if name not in game_of:
+            are = ", ".join(sorted(map(legible, game_of))) or "none"
+            raise NotFound(f"the server at {address} has no ladder '{legible(name)}'; there are: {are}")
+        game = game_of[name]
+        if game not in GAMES:
+            raise ServerRefused(
+                f"ladder {name} is of the game {legible(game)}, which is not known here: upgrade cutpurse"
+            )
+        found[game] = (*found.get(game, ()), name)
+    return found

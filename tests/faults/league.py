@@ -1,0 +1,222 @@
+"""A league whose server is killed again and again, and which must lose nothing that anybody was told.
+
+    python -m tests.faults.league --minutes 10 --kill-every 60 --seed 1
+
+Twelve bots of four owners, each owner's in a process of its own with his token, play on one ladder of `cutpurse serve`,
+a real process. It is killed with -9 and started again at the same address. At the end it is told to stop, and the
+verdict is found in the database and in the bots' own books: exit code 0, or 1 with what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import Final
+
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.faults.processes import Herd, Server, herd, server, until
+
+__all__ = ["LeagueRun", "Plan", "Verdict", "main", "owners_of", "tokens_of"]
+
+OWNERS: Final = ("ann", "bob", "cid", "dan")
+LATEST_S: Final = 1.0  # before the kill: a match that began later may not have been written down yet
+LAST_KILL_S: Final = 0.5  # a kill comes by so much later than it is due, so that it comes at any moment of a match
+TROUBLE: Final = ("match broke down", "stream broke", "lobby broke", "result not stored", "call broke", "Traceback")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much of everything: it is killed so often, each time when so many more matches are over and seconds gone."""
+
+    kills: int = 3
+    matches: int = 12
+    seconds: float = 0.0
+    bots: int = 12
+    tables: int = 2
+    game: str = "greed"
+    seed: int = 1
+    think_ms: tuple[int, int] = (2, 10)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What came of it: `wrong` is empty if all is well."""
+
+    wrong: list[str] = field(default_factory=list)
+    told: int = 0  # matches that were told as rated
+    counted: int = 0  # matches that are stored and count
+    void: int = 0
+    lost: int = 0  # matches that bots sat at and nobody knows of: they began just before a kill
+
+
+def owners_of(bots: int) -> dict[str, list[str]]:
+    """The bots of each owner, as evenly as can be."""
+    return {owner: [f"{owner}s_{number}" for number in range(at, bots, 4)] for at, owner in enumerate(OWNERS)}
+
+
+def tokens_of(folder: Path, owners: Sequence[str]) -> dict[str, str]:
+    """A token for each owner, made as whoever runs a server makes them."""
+    (folder / "class.csv").write_text("owner\n" + "".join(f"{owner}\n" for owner in owners), encoding="utf-8")
+    words = ("token", "create", "--from", "class.csv", "--out", "tokens.csv", "--db", "league.db")
+    subprocess.run([sys.executable, "-m", "cutpurse.sdk.cli", *words], check=True, cwd=folder, capture_output=True)
+    with (folder / "tokens.csv").open(encoding="utf-8", newline="") as file:
+        return {row["owner"]: row["token"] for row in csv.DictReader(file)}
+
+
+class LeagueRun:
+    """One run in an empty folder."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.chance = Random(plan.seed)
+        self.verdict = Verdict()
+        self.herds: dict[str, Herd] = {}
+        self.servers: list[Server] = []
+        self.killed: list[float] = []  # on the clock of the books
+
+    def run(self) -> Verdict:
+        """All of it."""
+        tokens = tokens_of(self.folder, OWNERS)
+        with ExitStack() as stack:
+            self._start(stack)
+            plan = self.plan
+            for owner, names in owners_of(plan.bots).items():
+                self.herds[owner] = stack.enter_context(
+                    herd(
+                        self.folder,
+                        self.servers[0].address,
+                        names,
+                        plan.tables,
+                        plan.think_ms,
+                        f"book_{owner}",
+                        tokens[owner],
+                    )
+                )
+            for _ in range(plan.kills):
+                self._play(plan.matches, plan.seconds)
+                Event().wait(self.chance.uniform(0.0, LAST_KILL_S))
+                self.servers[-1].signal(signal.SIGKILL)
+                self.servers[-1].ends()
+                self.killed.append(time.monotonic())
+                self._start(stack)
+            self._play(plan.matches, plan.seconds)
+            everybody = {name for names in owners_of(plan.bots).values() for name in names}
+            until(lambda: self._played_since(self.killed[-1]) == everybody, "every bot plays again")
+            self.servers[-1].signal(signal.SIGTERM)
+            if (code := self.servers[-1].ends()) != 0:
+                self.verdict.wrong.append(f"the last server ended with exit code {code}")
+            self.verdict.wrong += [
+                f"the bots of {owner} have ended" for owner, one in self.herds.items() if one.process.poll() is not None
+            ]
+        self._judge()
+        return self.verdict
+
+    def _start(self, stack: ExitStack) -> None:
+        address = self.servers[0].address if self.servers else "127.0.0.1:0"
+        words = ("--game", self.plan.game, "--drain", "60")
+        name = f"server{len(self.servers)}"
+        self.servers.append(stack.enter_context(server(self.folder, *words, address=address, name=name)))
+
+    def _play(self, matches: int, seconds: float) -> None:
+        """Let so many more matches come to their end, and so much time go by."""
+        ends_at = time.monotonic() + seconds
+        host = self.servers[-1]
+        until(lambda: len(host.events("match ended")) >= matches, f"{matches} more matches")
+        Event().wait(max(0.0, ends_at - time.monotonic()))
+
+    def _played_since(self, moment: float) -> set[str]:
+        """Bots that were told the end of a match that began after this."""
+        told = set()
+        for one in self.herds.values():
+            begun = {(line["bot"], line["match"]) for line in one.book() if line.get("began", 0.0) > moment}
+            told |= {bot for bot, match, _, _ in one.heard() if (bot, match) in begun}
+        return told
+
+    # -- the verdict
+    def _judge(self) -> None:
+        wrong = self.verdict.wrong
+        for number, host in enumerate(self.servers):
+            wrong += [f"server {number} says {text!r}" for text in TROUBLE if text in host.said]
+        wrong += [
+            f"{line['bot']}: {line['stopped']}"
+            for one in self.herds.values()
+            for line in one.book()
+            if "stopped" in line
+        ]
+        with closing(sqlite3.connect(self.folder / "league.db")) as connection:
+            stored = dict(connection.execute("SELECT id, void_cause FROM matches").fetchall())
+            wrong += self._wrong_with_the_database(connection, stored)
+        wrong += self._wrong_with_the_books(stored)
+        with Store(self.folder / "league.db") as store:
+            wrong += [f"ladder {one.ladder}: {text}" for one in recompute(store) for text in one.differences]
+        self.verdict.counted = sum(cause is None for cause in stored.values())
+        self.verdict.void = len(stored) - self.verdict.counted
+
+    def _wrong_with_the_database(self, connection: sqlite3.Connection, stored: dict[str, str | None]) -> list[str]:
+        (rows,) = connection.execute("SELECT count(*) FROM matches").fetchone()
+        wrong = [f"{rows - len(stored)} matches are stored twice"] if rows != len(stored) else []
+        open_boards = connection.execute("SELECT id FROM boards WHERE id NOT IN (SELECT board_id FROM matches)")
+        wrong += [f"board {board} was announced, and is neither stored nor void" for (board,) in open_boards]
+        together = connection.execute(
+            "SELECT matches.id, owners.name, count(*) FROM seats JOIN matches ON matches.number = match_number "
+            "JOIN versions ON versions.id = version_id JOIN bots ON bots.id = bot_id "
+            "JOIN owners ON owners.id = owner_id GROUP BY matches.id, owners.name HAVING count(*) > 1"
+        )
+        return wrong + [f"{count} bots of {owner} met in match {match}" for match, owner, count in together]
+
+    def _wrong_with_the_books(self, stored: dict[str, str | None]) -> list[str]:
+        heard = Counter((bot, match) for one in self.herds.values() for bot, match, _, _ in one.heard())
+        wrong = [f"{bot} heard {count} times of match {match}" for (bot, match), count in heard.items() if count > 1]
+        rated = {match for one in self.herds.values() for _, match, _, is_rated in one.heard() if is_rated}
+        wrong += [f"match {match} was told as rated and is not stored" for match in rated if match not in stored]
+        wrong += [f"match {match} was told as rated and is void" for match in rated if stored.get(match)]
+        began: dict[str, float] = {}
+        for one in self.herds.values():
+            for line in one.book():
+                if "began" in line:
+                    began[line["match"]] = min(line["began"], began.get(line["match"], line["began"]))
+        lost = {match: at for match, at in began.items() if match not in stored}
+        wrong += [
+            f"match {match} was begun and is nowhere"
+            for match, at in lost.items()
+            if not any(at <= killed <= at + LATEST_S for killed in self.killed)
+        ]
+        self.verdict.told, self.verdict.lost = len(rated), len(lost)
+        return wrong
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command line; the exit code."""
+    parser = argparse.ArgumentParser(description="Kill the server of a league again and again, and see what is lost.")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--kill-every", type=float, default=60.0, metavar="S")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(words)
+    kills = max(1, round(60 * given.minutes / given.kill_every))
+    plan = Plan(kills=kills, seconds=given.kill_every, seed=given.seed, think_ms=(5, 50))
+    with tempfile.TemporaryDirectory(prefix="league-") as folder:
+        verdict = LeagueRun(plan, Path(folder)).run()
+    sys.stdout.write(
+        f"{kills} kills; {verdict.counted} matches count, {verdict.told} were told as rated, {verdict.void} are void, "
+        f"{verdict.lost} began just before a kill\n" + "".join(f"WRONG: {text}\n" for text in verdict.wrong)
+    )
+    return 1 if verdict.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
