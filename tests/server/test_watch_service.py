@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -17,6 +18,7 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.record import read_record
 from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladders import Ladder
@@ -99,7 +101,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(folder: Path, *owners: str, **more: Any) -> AsyncIterator[Stage]:
+async def stage(folder: Path, *owners: str, ladder: Ladder = LADDER, **more: Any) -> AsyncIterator[Stage]:
     tokens = {}
     if owners:
         with Store(folder / "test.db") as store:
@@ -107,7 +109,7 @@ async def stage(folder: Path, *owners: str, **more: Any) -> AsyncIterator[Stage]
                 ((token, _),) = store.create_tokens([NewToken(owner)], datetime.now(UTC))
                 tokens[owner] = token.reveal()
     given = {"watch_delay_s": DELAY_S, **more}
-    async with running_arena(folder, [LADDER], **given) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+    async with running_arena(folder, [ladder], **given) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         yield Stage(arena, channel, tokens)
     assert not any(token[13:] in arena.log for token in tokens.values())
     assert [line for line in map(json.loads, arena.log.splitlines()) if line["level"] == "error"] == []
@@ -163,6 +165,18 @@ async def test_a_seat_is_its_owners_alone(tmp_path: Path) -> None:
         with pytest.raises(Ended, match="cutpurse match replay") as over:
             await on.watch(match=match).read()
         assert (over.value.code, over.value.reason) == ("NOT_FOUND", "NOT_FOUND")
+
+
+async def test_a_private_ladder_is_there_for_those_who_play_on_it(tmp_path: Path) -> None:
+    private = replace(LADDER, terms=LadderTerms(owners=OWNERS, is_private=True))
+    async with stage(tmp_path, *OWNERS, "eve", ladder=private) as on, AsyncExitStack() as stack:
+        match = await on.sit_down(stack)
+        for who in ("", "eve"):
+            for asked in ({"match": match}, {"ladder": "duel"}, {"match": match, "seat": 0}):
+                with pytest.raises(Ended) as refused:
+                    await on.watch(who, **asked).read()
+                assert (refused.value.code, refused.value.reason) == ("NOT_FOUND", "NOT_FOUND")
+        assert (await on.watch("bob", match=match).read()).started.match.match == match
 
 
 async def test_a_revoked_token_is_shown_no_card_more(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
 from cutpurse.leaderboard.reader import Readings
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder
@@ -120,9 +121,8 @@ class Presence(NamedTuple):
 NOWHERE: Final = Presence()
 
 
-def may_see(caller: Caller, entry: LadderEntry) -> bool:
-    """Whether a ladder is there for this caller."""
-    terms = entry.terms
+def may_see(caller: Caller, terms: LadderTerms) -> bool:
+    """Whether a ladder of these terms is there for this caller."""
     if not terms.is_private or caller.is_admin:
         return True
     return caller.owner is not None and "read" in caller.scopes and (not terms.owners or caller.owner in terms.owners)
@@ -138,7 +138,7 @@ class Answers:
     # -- what is there for whom
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
         """The ladders that are there for this caller, by name."""
-        return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry)}
+        return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry.terms)}
 
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
         """One that is there for this caller.  Raises Refused, which names those that are."""
