@@ -27,6 +27,7 @@ from cutpurse.sdk.commands import (
     ladder,
     ladder_steer,
     match,
+    match_download,
     match_list,
     match_watch,
     play,
@@ -104,6 +105,7 @@ ladder.app.command("freeze")(ladder_steer.freeze)
 ladder.app.command("open")(ladder_steer.open_again)
 match.app.command("list")(match_list.list_matches)
 match.app.command("show")(match_list.show)
+match.app.command("download")(match_download.download)
 match.app.command("watch")(match_watch.watch)
 bot.app.command("list")(bot_list.list_bots)
 app.add_typer(bot.app, name="bot")
