@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
@@ -57,7 +58,7 @@ class Stage:
         return b""
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool) -> None:
-        return None
+        """It is not."""
 
     def open_matches(self) -> list[OpenMatch]:
         seats = tuple(Identity("ann", f"bot{seat}", "1") for seat in range(self.game.n))
@@ -71,7 +72,8 @@ def sent(game: Game, viewer: int) -> list[bytes]:
     game.log = []
     stage = Stage(game)
     watching = Watching(cast(Lobby, stage), logger(io.StringIO(), "debug"), delay_s=0.0)
-    watching.begin(clock=lambda: 1.0, due=lambda: None, incident_number=lambda: "1")
+    moments = count(1)
+    watching.begin(clock=lambda: float(next(moments)), due=lambda: None, incident_number=lambda: "1")
     visitor = Visitor("ann", "here", lambda ladder: True)
     watchers = {}
     for one in [*[seat for seat in range(game.n + 1) if seat != viewer], viewer]:
