@@ -10,6 +10,7 @@ import os
 import secrets
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from benchmarks.arena.child import LOOK_S, Does, serve, so_long
 from benchmarks.arena.figures import nearest_rank
 from benchmarks.arena.watch import watching
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.counts import Counts
 from cutpurse.server.garbage import rarely_collected
@@ -28,7 +30,7 @@ from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.results import FinishedMatch, ResultStore
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
 
 __all__ = ["prepare"]
 
@@ -38,9 +40,19 @@ SEATS = 4
 class Taken:
     """In place of a store."""
 
-    def submit(self, _: FinishedMatch) -> Future[None]:
-        done: Future[None] = Future()
-        done.set_result(None)
+    def announce(self, match: Announced) -> None:
+        """Nothing is promised."""
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        """Everybody is a newcomer."""
+        done: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        done.set_result({})
+        return done
+
+    def submit(self, _: FinishedMatch) -> Future[Kept]:
+        """Nothing follows."""
+        done: Future[Kept] = Future()
+        done.set_result(Kept())
         return done
 
 

@@ -25,8 +25,8 @@ from tests.hostile.arena import Besieged, Harmed
 from tests.hostile.child import LADDERS
 from tests.hostile.peer import Caller, Peer
 from tests.hostile.witness import NAMES
-from tests.server.conversation import Taken
 from tests.server.small_world import Log, entropy_of
+from tests.server.stores import Taken
 
 __all__ = ["ArenaTarget", "LinksTarget", "Target", "target_for"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -22,9 +21,9 @@ from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger
-from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.dialling import Bot, Ended
+from tests.server.stores import Taken
 
 __all__ = ["conversation"]
 
@@ -35,15 +34,6 @@ HELLO = arena_pb2.Hello(
     games=[arena_pb2.GameWanted(game="greed")],
     max_tables=1,
 )
-
-
-class Taken:
-    """A store that takes everything."""
-
-    def submit(self, result: FinishedMatch) -> Future[None]:
-        future: Future[None] = Future()
-        future.set_result(None)
-        return future
 
 
 def fixed_chance() -> Callable[[int], bytes]:

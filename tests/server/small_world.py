@@ -7,7 +7,7 @@ complains at once about what no bot should see: a gap in the events, a decision 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,9 +17,11 @@ from random import Random
 from typing import Any
 
 from cutpurse.engine.clocks import Outcome
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.lobby import Lobby
-from cutpurse.server.results import FinishedMatch, Identity, ResultStore, StoreUnsure
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore, StoreUnsure
 from cutpurse.server.table import SeatAt
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -54,15 +56,26 @@ class Store:
         self.is_broken = False
         self.is_unsure = False  # it stores, and cannot say so
         self.kept: dict[str, FinishedMatch] = {}
+        self.announced: dict[str, Announced] = {}
+        self.known: dict[Identity, Mapping[str, tuple[Skill, int]]] = {}
+        self.follows: Callable[[FinishedMatch], Kept] = lambda result: Kept()
         self.offered = 0
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
-        future: Future[None] = Future()
+    def announce(self, match: Announced) -> None:
+        self.announced[match.match] = match
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        future: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        future.set_result(self.known.get(player, {}))
+        return future
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
+        future: Future[Kept] = Future()
         self.offered += 1
         self.world.after(self.takes_s, lambda: self._settle(result, future))
         return future
 
-    def _settle(self, result: FinishedMatch, future: Future[None]) -> None:
+    def _settle(self, result: FinishedMatch, future: Future[Kept]) -> None:
         if self.is_broken:
             future.set_exception(StoreBroke(f"disk full while writing {result.record()}"))
             return
@@ -70,7 +83,7 @@ class Store:
         if self.is_unsure:
             future.set_exception(StoreUnsure("disk I/O error"))
         else:
-            future.set_result(None)
+            future.set_result(self.follows(result))
 
 
 class Log:
@@ -130,12 +143,13 @@ class BotThere:
         manner: Manner | None = None,
         *,
         version: str = "1",
+        owner: str = NOBODY,
         games: Iterable[str] = (),
         events: bool = True,
         agenda: bool = False,
     ) -> None:
         self.world = world
-        self.identity = Identity("local", name, version)
+        self.identity = Identity(owner, name, version)
         self.most_tables = tables
         self.manner = manner or Manner()
         self.games = frozenset(games)
@@ -148,6 +162,7 @@ class BotThere:
         self.to_send: dict[SeatAt, None] = {}
         self.is_there = True
         self.seats_taken = 0
+        self.problems: list[tuple[str, str]] = []
 
     # -- what the lobby and the tables see
     @property
@@ -165,6 +180,9 @@ class BotThere:
 
     def ready(self, seat: SeatAt) -> None:
         self.to_send[seat] = None
+
+    def tell(self, reason: str, text: str) -> None:
+        self.problems.append((reason, text))
 
     # -- what its stream does
     def fetch(self) -> None:

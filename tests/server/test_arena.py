@@ -8,7 +8,6 @@ import json
 import re
 import secrets
 from collections.abc import Callable
-from concurrent.futures import Future
 from datetime import UTC, datetime
 from random import Random
 
@@ -24,21 +23,19 @@ from cutpurse.server.logs import logger
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended
+from tests.server.stores import Taken
 
 BOTS = 4
 
 
-class Store:
+class Store(Taken):
     """Keeps results in a list."""
 
     def __init__(self) -> None:
         self.kept: list[FinishedMatch] = []
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
+    def take(self, result: FinishedMatch) -> None:
         self.kept.append(result)
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
 
 
 class Drawn:

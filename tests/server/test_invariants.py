@@ -125,13 +125,12 @@ def test_everybody_sits_at_a_table_once(monkeypatch: pytest.MonkeyPatch) -> None
     check_seats(["ann", "bob"])
     with pytest.raises(SeatTaken):
         check_seats(["ann", "bob", "ann"])
-    true = Pairing._fewest
+    true = Pairing._start
 
-    def fewest(self: Pairing, books: Any, free: Any) -> Any:
-        chosen = true(self, books, free)
-        return chosen and [chosen[0], *chosen[:-1]]
+    def start(self: Pairing, books: Any, entries: Any, house: Any) -> Any:
+        return true(self, books, [entries[0], *entries[:-1]], house)
 
-    monkeypatch.setattr(Pairing, "_fewest", fewest)
+    monkeypatch.setattr(Pairing, "_start", start)
     world = World([Ladder("it", "greed", 2)])
     bots = [world.bot(name) for name in ("ann", "bob")]
     world.lobby.tick(world.now)
@@ -259,13 +258,13 @@ def test_nobody_is_told_a_seed_before_the_store_has_the_result(monkeypatch: pyte
 async def test_a_broken_ledger_stores_nothing_and_no_match_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = leaderboard_ledger._settle
+    true = leaderboard_ledger._rate
 
-    def settle(result: Any, course: Any, rows: Any) -> Any:
+    def rate(result: Any, course: Any, bots: Any, rows: Any) -> Any:
         course.sequence += course.sequence == 1
-        return true(result, course, rows)
+        return true(result, course, bots, rows)
 
-    monkeypatch.setattr(leaderboard_ledger, "_settle", settle)
+    monkeypatch.setattr(leaderboard_ledger, "_rate", rate)
     async with running_arena(tmp_path, [Ladder("greed", "greed", 2)]) as server:
         async with RawBot(server.address) as ann, RawBot(server.address) as bob:
             await asyncio.gather(ann.hello("ann"), bob.hello("bob"))

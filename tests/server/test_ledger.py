@@ -18,7 +18,7 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.ledger import Ledger
-from cutpurse.server.results import FinishedMatch, NotTaken, StoreDown
+from cutpurse.server.results import FinishedMatch, Kept, NotTaken, StoreDown
 from tests.server.small_world import World
 
 
@@ -37,7 +37,10 @@ def test_what_was_played_is_what_the_leaderboard_tells(tmp_path: Path) -> None:
     with Store(tmp_path / "cutpurse.db") as store:
         ledger = Ledger(store, ladders)
         futures = [ledger.submit(result) for result in results for _ in range(2)]  # a repeat changes nothing
-        assert [future.result(30) for future in futures] == [None] * 20
+        kept = [future.result(30) for future in futures]
+        assert kept[::2] == kept[1::2]
+        assert [set(one.changes) for one in kept[::2]] == [{seat.player for seat in one.seats} for one in results]
+        assert not any(one.paused for one in kept)
         ledger.close()
         for result in results:
             assert verify(store.record(result.match), GAMES[result.game])
@@ -55,7 +58,7 @@ def test_a_void_match_is_kept_and_rates_nothing(tmp_path: Path) -> None:
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db") as store:
         ledger = Ledger(store, [ladder])
-        assert ledger.submit(result.voided()).result(30) is None
+        assert ledger.submit(result.voided()).result(30) == Kept()
         ledger.close()
         assert store.match(result.match).void_cause == EndCause.VOID_SERVER.value
         assert store.rankings("it") == []
@@ -70,7 +73,7 @@ def test_what_never_can_be_stored_is_not_taken(tmp_path: Path) -> None:
         broken = replace(result, ladder="other", played=without_log(result))
         with pytest.raises(NotTaken, match="cannot be written down"):
             ledger.submit(broken).result(30)
-        assert ledger.submit(broken.voided()).result(30) is None  # without a record
+        assert ledger.submit(broken.voided()).result(30) == Kept()  # without a record
         ledger.close()
 
 
@@ -85,7 +88,7 @@ def test_a_store_that_is_locked_is_down_and_works_again(tmp_path: Path) -> None:
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db", busy_timeout_s=0.01) as store:
         ledger = Ledger(store, [ladder])
-        assert ledger.submit(result.voided()).result(30) is None  # the versions are known from here on
+        assert ledger.submit(result.voided()).result(30) == Kept()  # the versions are known from here on
         other = replace(result, match="f" * 32, deal=result.deal._replace(board="e" * 32))
         lock = sqlite3.connect(tmp_path / "cutpurse.db", isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
@@ -94,7 +97,7 @@ def test_a_store_that_is_locked_is_down_and_works_again(tmp_path: Path) -> None:
         assert result.record() not in str(problem.value)
         lock.execute("ROLLBACK")
         lock.close()
-        assert ledger.submit(other).result(30) is None
+        assert ledger.submit(other).result(30).changes
         ledger.close()
 
 
@@ -121,7 +124,7 @@ def test_what_waits_is_handed_over_at_the_end_and_a_board_has_one_match(tmp_path
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db") as store:
         ledger = Ledger(store, [ladder])
-        held: list[Future[None]] = [ledger.submit(replace(result, match=f"{at:032x}")) for at in range(3)]
+        held: list[Future[Kept]] = [ledger.submit(replace(result, match=f"{at:032x}")) for at in range(3)]
         ledger.close()
     assert held[0].exception() is None
     assert isinstance(held[1].exception(), NotTaken)  # its board had its match

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from concurrent.futures import Future
 from hashlib import sha256
 from random import Random
 
@@ -20,6 +19,7 @@ from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2
 from tests.server.small_world import Manner, Played, World
+from tests.server.stores import Taken
 
 EVERY_GAME = list(GAMES)
 QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
@@ -323,12 +323,9 @@ def test_nothing_keeps_a_match_that_is_over_and_told() -> None:
     """Neither the lobby's queue, in which its moments are still to come, nor a circle for the garbage collector."""
     played: list[weakref.ref[Match]] = []
 
-    class Forgetful:
-        def submit(self, result: FinishedMatch) -> Future[None]:
+    class Forgetful(Taken):
+        def take(self, result: FinishedMatch) -> None:
             played.append(weakref.ref(result.played))
-            done: Future[None] = Future()
-            done.set_result(None)
-            return done
 
     world = World([Ladder("it", "greed", 2)], store=Forgetful())
     bots = [world.bot(name, tables=2) for name in ("ann", "bob")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.clocks import Outcome, OutcomeKind
+from cutpurse.server.results import Identity
 from cutpurse.server.session import Session
 from cutpurse.v1 import arena_pb2, game_pb2
 
@@ -141,8 +142,11 @@ class ToyLobby:
     def is_idle(self) -> bool:
         return all(seat.is_over for seat in self.seats)
 
-    def ladders(self) -> Mapping[str, Sequence[str]]:
+    def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
         return {"greed": ["greed", "greed-fast"], "szmal": ["szmal"]}
+
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+        """Everybody may come in."""
 
     def enter(self, session: Session) -> None:
         self.told.append(f"enter {session.identity.bot}")

@@ -8,7 +8,7 @@ outlives the server; what was not is lost with it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
@@ -19,12 +19,14 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from cutpurse.leaderboard.errors import StoreError, Unsure
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import upgrade
-from cutpurse.leaderboard.store import Store, _Results
+from cutpurse.leaderboard.store import Store, _Entry
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.ledger import Ledger
-from cutpurse.server.results import FinishedMatch, ResultStore, StoreDown, StoreUnsure
+from cutpurse.server.results import Announced, FinishedMatch, Identity, ResultStore, StoreDown, StoreUnsure
+from cutpurse.server.results import Kept as Follows
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 
@@ -124,8 +126,16 @@ class _PlainStore:
         self._disk = disk
         self._spindle = spindle
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
-        future: Future[None] = Future()
+    def announce(self, match: Announced) -> None:
+        pass
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        future: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        future.set_result({})
+        return future
+
+    def submit(self, result: FinishedMatch) -> Future[Follows]:
+        future: Future[Follows] = Future()
         problems: list[Exception] = []
 
         def do(luck: str) -> None:
@@ -134,7 +144,13 @@ class _PlainStore:
             if luck:
                 problems.append(StoreDown(luck) if luck == "fails" else StoreUnsure(luck))
 
-        self._spindle.write(do, lambda: future.set_exception(problems[0]) if problems else future.set_result(None))
+        def settle() -> None:
+            if problems:
+                future.set_exception(problems[0])
+            else:
+                future.set_result(Follows())
+
+        self._spindle.write(do, settle)
         return future
 
 
@@ -215,7 +231,7 @@ class _VirtualStore(Store):
         self._course = course
         self._engine = engine
         self._spindle = spindle
-        self._batch: list[_Results] = []
+        self._batch: list[_Entry] = []
         self._luck = ""
 
     def _hand_in(self, job: Any) -> None:
@@ -226,11 +242,11 @@ class _VirtualStore(Store):
     def _begin(self) -> None:
         assert self._spindle is not None
         batch, self._batch = self._batch, []
-        written = [_Results(job.result, Future()) for job in batch]
+        written = [_Entry(job.entry, Future()) for job in batch]
 
         def do(luck: str) -> None:
             self._luck = luck
-            self._write_results(written)
+            self._write_entries(written)
             self._luck = ""
 
         def settle() -> None:

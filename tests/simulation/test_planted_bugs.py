@@ -343,13 +343,12 @@ def a_bot_is_not_woken(patch: Patch) -> None:
 # -- the lobby
 @plant
 def a_bot_sits_at_a_table_twice(patch: Patch) -> None:
-    true = Pairing._fewest
+    true = Pairing._start
 
-    def fewest(self: Pairing, books: Any, free: Any) -> Any:
-        chosen = true(self, books, free)
-        return chosen and [chosen[0], *chosen[:-1]]
+    def start(self: Pairing, books: Any, entries: Any, house: Any) -> Any:
+        return true(self, books, [entries[0], *entries[:-1]], house)
 
-    patch.setattr(Pairing, "_fewest", fewest)
+    patch.setattr(Pairing, "_start", start)
 
 
 @plant
@@ -399,13 +398,13 @@ def everybody_is_rated_as_a_newcomer(patch: Patch) -> None:
 
 @plant
 def a_number_of_the_ledger_is_left_out(patch: Patch) -> None:
-    true = ledger_module._settle
+    true = ledger_module._rate
 
-    def settle(result: Any, course: Any, rows: Any) -> Any:
+    def rate(result: Any, course: Any, bots: Any, rows: Any) -> Any:
         course.sequence += course.sequence == 2
-        return true(result, course, rows)
+        return true(result, course, bots, rows)
 
-    patch.setattr(ledger_module, "_settle", settle)
+    patch.setattr(ledger_module, "_rate", rate)
 
 
 @pytest.mark.parametrize("name", PLANTS)

@@ -570,7 +570,9 @@ class Watch:
 
     def _problem(self, name: str, problem: arena_pb2.Problem) -> None:
         reason = arena_pb2.ErrorReason.Name(problem.reason)
-        if problem.reason == 0 or (name in self._world.honest and not reason.endswith(("_STORAGE", "_INCIDENT"))):
+        if problem.reason == 0 or (
+            name in self._world.honest and not reason.endswith(("_STORAGE", "_INCIDENT", "_PAUSED"))
+        ):
             self._wrong(f"{name} is told of a problem: {reason}, {problem.text}")
 
     def ended(self, call: Call, how: Ending) -> None:

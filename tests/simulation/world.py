@@ -20,11 +20,13 @@ from typing import Any, Final
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server import lobby as lobby_module
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
+from cutpurse.server.results import Identity
 from cutpurse.server.table import Table
 from tests.engine.toy import Toy
 from tests.simulation.bots import Bot
@@ -196,14 +198,15 @@ class World:
             bot.want(0)
         self._until(self._is_quiet, "there are matches that do not end")
         played = {name: len(bot.finished) for name, bot in self.honest.items()}
+        assert self._server is not None
         for bot in self.honest.values():
+            self._server.lobby.lifted(Identity(NOBODY, bot.name, "1"))
             bot.want(bot.tables)
         if len(self.honest) >= max(ladder.seats for ladder in self.ladders):
             self._until(
                 lambda: all(len(bot.finished) > played[bot.name] for bot in self.honest.values()),
                 "not everybody has got a match",
             )
-        assert self._server is not None
         self._server.lobby.drain(self.course.now)
         self.is_draining = True
         self._until(self._is_quiet, "there are matches that do not end")

@@ -9,6 +9,10 @@ D = lp("cutpurse/fair/v1"):
     key        = HMAC-SHA-256(seed, (D, lp("master"), lp(params), 0 in four bytes))
 
 The last number counts what others put into the key; so far nobody does.
+
+A fresh seed has a fresh board, and `params` name it. Whoever asks for a match may choose the seed, to have the same
+cards again: then the board that `params` name follows from the seed (`chosen_board`), and so anyone can see that it was
+chosen.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import hmac
 from hashlib import sha256
 from typing import Final
 
-__all__ = ["SEED_BYTES", "board_key", "commitment"]
+__all__ = ["SEED_BYTES", "board_key", "chosen_board", "commitment"]
 
 SEED_BYTES: Final = 32
 
@@ -38,3 +42,8 @@ def commitment(seed: bytes, params: bytes) -> bytes:
 def board_key(seed: bytes, params: bytes) -> bytes:
     """The key that the board is dealt from, 32 bytes."""
     return hmac.new(seed, _DOMAIN + _lp(b"master") + _lp(params) + _NO_CONTRIBUTIONS, sha256).digest()
+
+
+def chosen_board(seed: bytes) -> str:
+    """The name of the board of a seed that somebody chose."""
+    return sha256(_DOMAIN + _lp(b"chosen") + _lp(seed)).digest()[:16].hex()

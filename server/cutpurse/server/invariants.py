@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from typing import Any
 
 from cutpurse.engine.match import FAULTS, EndCause, Match, MatchResult
 
@@ -67,7 +68,7 @@ def check_seats(players: Sequence[object]) -> None:
         raise SeatTaken
 
 
-def check_settled(is_void: bool, stored: Future[None]) -> None:
+def check_settled(is_void: bool, stored: Future[Any]) -> None:
     """What the store said of a result that is to be told: a match that is void needs none.  Raises SeedEarly."""
     if is_void:
         return

@@ -1,20 +1,37 @@
 """What is played for: a ladder is a game at a number of seats, with its settings and clocks, and a ranking of its own.
 
-This module knows no bot, no match and no store.
+What a ladder is never changes; its terms may: who plays on it, how many, until when. Ladders come from the leaderboard
+(`ladder_of`), from a message (`ladder_defined`), or are those that a server begins with. This module knows no bot, no
+match and no database.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.errors import SettingsError, UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.server.errors import Refused, legible
+from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Ladder", "default_ladders"]
+__all__ = ["TIES", "Ladder", "default_ladders", "ladder_defined", "ladder_of", "terms_defined"]
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
+_SIGNS: Final = "it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit"
+_MOST_NAMES: Final = 1_000  # in one list of a message
+_MOST_BOTS: Final = 1_000_000
+_LATEST_MS: Final = 4_102_444_800_000  # the year 2100
+_USUAL_TIES: Final = 0.02
 
 
 # Of all pairs in 400 matches of four random bots at the usual rules, those who shared a place.
@@ -31,9 +48,9 @@ TIES: Final = {
 class Ladder:
     """Raises UnknownGame or SettingsError, each of which says what there is.
 
-    `settings` become the settings that differ from the game's defaults, as text. `ties` is how often two equal players
-    share a place, for the rating. With `matches_wanted`, no more matches are started once so many have been played,
-    void ones left out.
+    `settings` become the settings that differ from the game's defaults, as text. `rating` is what its matches are rated
+    with. With `matches_wanted`, no more matches are started once so many have been played, void ones left out. `terms`
+    say who may play, and until when.
     """
 
     name: str
@@ -41,8 +58,9 @@ class Ladder:
     seats: int
     settings: Mapping[str, str] = field(default_factory=dict)
     control: TimeControl = field(default_factory=TimeControl)
-    ties: float = 0.02
+    rating: TrueSkill = field(default_factory=lambda: TrueSkill(draw_probability=_USUAL_TIES))
     matches_wanted: int | None = None
+    terms: LadderTerms = field(default_factory=LadderTerms)
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -56,10 +74,94 @@ class Ladder:
         """The game."""
         return GAMES[self.game]
 
+    def is_same(self, other: Ladder) -> bool:
+        """Whether only the terms differ, if anything does."""
+        return replace(self, terms=other.terms, matches_wanted=other.matches_wanted) == other
+
+    def is_frozen(self, at: datetime) -> bool:
+        """Whether no match begins any more at this time of day."""
+        frozen = self.terms.frozen
+        return frozen is not None and at >= frozen
+
+
+def ladder_of(entry: LadderEntry) -> Ladder:
+    """A ladder as it is stored.  Raises UnknownGame or SettingsError if this version does not know such a one."""
+    return Ladder(
+        entry.name,
+        entry.game,
+        entry.seats,
+        entry.settings,
+        TimeControl(**entry.clock),
+        entry.rating,
+        terms=entry.terms,
+    )
+
+
+def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
+    """A ladder as somebody wants it; what he does not say is as usual for the game.
+
+    Raises Refused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
+    """
+    if not _NAME.fullmatch(defined.name):
+        raise Refused("SETTINGS", f"a ladder cannot be called '{legible(defined.name, 40)}'; {_SIGNS}")
+    names = [setting.name for setting in defined.settings]
+    if len(names) > 100 or len(set(names)) < len(names):
+        raise Refused("SETTINGS", f"ladder {defined.name} has {len(names)} settings; each can be given once")
+    try:
+        game = game_named(defined.game)
+    except UnknownGame as problem:
+        raise Refused("NOT_FOUND", legible(str(problem), 2_000)) from None
+    clock = {
+        name: getattr(defined.clock, name)
+        for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
+        if defined.clock.HasField(name)
+    }
+    try:
+        return Ladder(
+            defined.name,
+            defined.game,
+            defined.seats or game.usual_seats,
+            {setting.name: setting.value for setting in defined.settings},
+            TimeControl(**clock),
+            TrueSkill(draw_probability=TIES.get(defined.game, _USUAL_TIES)),
+            terms=terms_defined(defined.terms),
+        )
+    except SettingsError as problem:
+        raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def terms_defined(terms: ladder_pb2.LadderTerms) -> LadderTerms:
+    """Terms as somebody wants them.  Raises Refused: SETTINGS."""
+    for what, names in (("an owner", terms.owners), ("a house bot", terms.house)):
+        if len(names) > _MOST_NAMES:
+            raise Refused("SETTINGS", f"{len(names)} names of {what}: a ladder has {_MOST_NAMES} at most")
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise Refused("SETTINGS", f"{what} cannot be called '{legible(name, 40)}'; {_SIGNS}")
+    if terms.most_bots > _MOST_BOTS:
+        raise Refused("SETTINGS", f"at most {terms.most_bots} bots: it can be 0 (any number) to {_MOST_BOTS:,}")
+    if terms.frozen_ms > _LATEST_MS:
+        raise Refused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
+    return LadderTerms(
+        owners=tuple(dict.fromkeys(terms.owners)),
+        most_bots=terms.most_bots,
+        is_private=terms.private,
+        frozen=datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) if terms.frozen_ms else None,
+        house=tuple(dict.fromkeys(terms.house)),
+    )
+
 
 def default_ladders(control: TimeControl | None = None, matches_wanted: int | None = None) -> tuple[Ladder, ...]:
     """A ladder of each game under the game's name: the usual number of seats, the rules as they come."""
     return tuple(
-        Ladder(name, name, rules.usual_seats, {}, control or TimeControl(), TIES[name], matches_wanted)
+        Ladder(
+            name,
+            name,
+            rules.usual_seats,
+            {},
+            control or TimeControl(),
+            TrueSkill(draw_probability=TIES[name]),
+            matches_wanted,
+        )
         for name, rules in GAMES.items()
     )

@@ -6,19 +6,30 @@ To write a match down and to look versions up takes milliseconds, and the bots o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard import results as leaderboard
 from cutpurse.leaderboard.errors import LeaderboardError, Refused, Unsure
-from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.results import FinishedMatch, Identity, LedgerBroken, NotTaken, StoreDown, StoreUnsure
+from cutpurse.server.results import (
+    Announced,
+    Deal,
+    FinishedMatch,
+    Identity,
+    Kept,
+    LedgerBroken,
+    NotTaken,
+    StoreDown,
+    StoreUnsure,
+)
 
 __all__ = ["Ledger"]
 
@@ -28,24 +39,44 @@ MOST_KNOWN: Final = 10_000  # versions whose ids are kept
 class Ledger:
     """A `ResultStore` that is a leaderboard. `close` it before the store."""
 
-    def __init__(self, store: Store, ladders: Iterable[Ladder]) -> None:
-        """Makes the ladders that are new.  Raises StoreError, and Refused for a ladder that is there and differs."""
+    def __init__(
+        self, store: Store, ladders: Iterable[Ladder], utc: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        """Makes the ladders that are new.  Raises StoreError, and Refused for a ladder that is there and differs.
+
+        utc: the time of day, for versions that are new.
+        """
         self._store = store
+        self._utc = utc
         self._versions: dict[Identity, int] = {}  # touched by the thread only
         for ladder in ladders:
             store.ensure_ladder(
                 ladder.name,
                 game=ladder.game,
                 seats=ladder.seats,
-                rating=TrueSkill(draw_probability=ladder.ties),
+                rating=ladder.rating,
                 settings=ladder.settings,
                 clock=asdict(ladder.control),
             )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
+    def paused(self) -> list[Identity]:
+        """The versions that are paused.  Reads them now; raises StoreError."""
+        return [Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None]
+
+    def announce(self, match: Announced) -> None:
+        """A match begins, see `ResultStore`."""
+        self._thread.submit(self._announce, match)
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        """What is believed of a bot, by ladder, see `ResultStore`; a version that is new is written down."""
+        answer: Future[Mapping[str, tuple[Skill, int]]] = Future()
+        self._thread.submit(self._tell_standings, player, answer)
+        return answer
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
         """Store and rate a match, see `ResultStore`."""
-        answer: Future[None] = Future()
+        answer: Future[Kept] = Future()
         self._thread.submit(self._hand_over, result, answer)
         return answer
 
@@ -53,19 +84,46 @@ class Ledger:
         """Hand over what waits. Its futures are done when the store is closed, at the latest."""
         self._thread.shutdown()
 
-    def _hand_over(self, result: FinishedMatch, answer: Future[None]) -> None:
+    # -- on the thread
+    def _announce(self, match: Announced) -> None:
+        with suppress(LeaderboardError):  # its result will say the same, or why it cannot be written down
+            self._store.announce(
+                leaderboard.Announcement(
+                    match=match.match,
+                    board=match.deal.board_kept,
+                    ladder=match.ladder,
+                    rules=match.rules_version,
+                    started=match.started,
+                    deal=_translated_deal(match.deal),
+                    versions=tuple(self._version(player, match.started) for player in match.seats),
+                    requested_by=match.requested_by,
+                    reason=match.reason,
+                )
+            )
+
+    def _tell_standings(self, player: Identity, answer: Future[Mapping[str, tuple[Skill, int]]]) -> None:
         try:
-            stored = self._store.submit(self._translated(result))
+            told = self._store.standings(self._version(player, None))
         except Exception as problem:
             answer.set_exception(_translated_problem(problem))
         else:
-            stored.add_done_callback(lambda done: _settle(answer, done))
+            answer.set_result(told)
+
+    def _hand_over(self, result: FinishedMatch, answer: Future[Kept]) -> None:
+        try:
+            translated = self._translated(result)
+            stored = self._store.submit(translated)
+        except Exception as problem:
+            answer.set_exception(_translated_problem(problem))
+        else:
+            players = {seat.version: one.player for seat, one in zip(translated.seats, result.seats, strict=True)}
+            stored.add_done_callback(lambda done: _settle(answer, done, players))
 
     def _translated(self, result: FinishedMatch) -> leaderboard.MatchResult:
         is_void = result.void is not None
         return leaderboard.MatchResult(
             match=result.match,
-            board=result.deal.board,
+            board=result.deal.board_kept,
             ladder=result.ladder,
             rules=result.rules_version,
             started=result.started,
@@ -85,27 +143,36 @@ class Ledger:
                 )
                 for seat in result.seats
             ),
-            deal=leaderboard.Deal(result.deal.commitment, result.deal.seed, result.deal.params),
+            deal=_translated_deal(result.deal),
             record=result.record() or None,
             void_cause=result.void.value if result.void is not None else None,
+            is_rated=result.is_rated,
+            requested_by=result.requested_by,
+            reason=result.reason,
         )
 
-    def _version(self, player: Identity, seen: datetime) -> int:
+    def _version(self, player: Identity, seen: datetime | None) -> int:
         known = self._versions.get(player)
         if known is None:
-            known = self._store.ensure_version(*player, created=seen)
+            known = self._store.ensure_version(*player, created=seen or self._utc())
             if len(self._versions) >= MOST_KNOWN:
                 self._versions.clear()
             self._versions[player] = known
         return known
 
 
-def _settle(answer: Future[None], done: Future[leaderboard.Stored]) -> None:
+def _settle(answer: Future[Kept], done: Future[leaderboard.Stored], players: Mapping[int, Identity]) -> None:
     problem = done.exception()
-    if problem is None:
-        answer.set_result(None)
-    else:
+    if problem is not None:
         answer.set_exception(_translated_problem(problem))
+        return
+    stored = done.result()
+    changes = {players[one.version]: (one.after, one.matches) for one in stored.changes if one.version in players}
+    answer.set_result(Kept(changes, tuple(players[version] for version in stored.paused if version in players)))
+
+
+def _translated_deal(deal: Deal) -> leaderboard.Deal:
+    return leaderboard.Deal(deal.commitment, deal.seed, deal.params)
 
 
 def _translated_problem(problem: BaseException) -> BaseException:

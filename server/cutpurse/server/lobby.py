@@ -8,14 +8,16 @@ nobody is told anything before it can: the same result is offered again. A store
 nothing again: somebody must look at it first. So while the store is slow, tables fill up and nothing is lost; while it
 is broken, nothing is played that could not be kept.
 
+Ladders may be added and their terms changed while it runs. Matches that somebody asks for (`requests.py`) come before
+those of the ladders.
+
 This module knows no stream, no clock, no chance and no database: moments, bytes of entropy and the store are handed in.
 """
 
 from __future__ import annotations
 
-import json
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -24,21 +26,38 @@ from math import inf
 from typing import Any, Final, Protocol, cast
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
-from cutpurse.engine.commitment import SEED_BYTES, commitment
+from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.engine.match import EndCause
 from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.server.attendance import Attendance
 from cutpurse.server.counts import Counts
+from cutpurse.server.deals import dealt
+from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, SeedEarly, check_settled, within
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
-from cutpurse.server.results import Deal, FinishedMatch, LedgerBroken, NotTaken, ResultStore, StoreDown, StoreUnsure
+from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, house_for
+from cutpurse.server.results import (
+    Announced,
+    Deal,
+    FinishedMatch,
+    Identity,
+    Kept,
+    LedgerBroken,
+    NotTaken,
+    ResultStore,
+    StoreDown,
+    StoreUnsure,
+)
 from cutpurse.server.table import Incident, Player, Table, incident_of
+from cutpurse.server.terms import paused_text
 
-__all__ = ["Lobby", "Log"]
+__all__ = ["BotHere", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
 RETRY_S: Final = 1.0  # between two offers to a store that failed, and between attempts to set a broken game up
 LOOK_S: Final = 1.0  # between looks at how much waits
 MOST_TABLES: Final = 4_096  # matches at once
+MOST_NAMED: Final = 50  # bots in one line
 MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
 AT_ONCE: Final = 0.0  # a moment that is always due
 
@@ -53,6 +72,27 @@ class Log(Protocol):
         """Something is wrong with the platform."""
 
 
+@dataclass(frozen=True, slots=True)
+class BotHere:
+    """A bot that is there.  tables: at how many it sits; ladders: that it is paired on, none while it is paused."""
+
+    identity: Identity
+    tables: int
+    ladders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatch:
+    """A match that is being played.  requested_by: the owner who asked for it; empty: it is the ladder's."""
+
+    name: str
+    ladder: Ladder
+    started: datetime
+    seats: tuple[Identity, ...]
+    requested_by: str
+    table: Table
+
+
 @dataclass(slots=True, eq=False)
 class _Open:
     """A match that is being played, or whose result is being stored."""
@@ -60,6 +100,7 @@ class _Open:
     table: Table
     seating: Seating
     started: datetime
+    seats: tuple[Identity, ...]
     due: float = inf  # the moment under which it waits in the lobby's queue
     is_over: bool = False
 
@@ -77,15 +118,19 @@ class Lobby:
         log: Log,
         most_tables: int = MOST_TABLES,
         counts: Counts | None = None,
+        paused: Iterable[Identity] = (),
     ) -> None:
-        """`entropy` gives so many unforeseeable bytes, `utc` the time of day for the store.
+        """`entropy` gives so many unforeseeable bytes, `utc` the time of day for the store and for ladders that freeze.
 
-        Raises ValueError if two ladders have the same name.
+        paused: versions that get no match. Raises ValueError if two ladders have the same name.
         """
         self.wake: Callable[[], None] = lambda: None
-        self._ladders = tuple(ladders)
+        # Called when a match begins, before its bots are told. They must not raise.
+        self.on_started: list[Callable[[OpenMatch], None]] = []
         self._phrases: dict[str, Phrases] = {}  # by ladder
-        self._pairing = Pairing(self._ladders, Chance(entropy(KEY_BYTES)))
+        self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
+        self._attendance = Attendance(self._pairing, store, paused, self._woken)
+        self._requests = Requests()
         self._store = store
         self._entropy = entropy
         self._utc = utc
@@ -99,29 +144,46 @@ class Lobby:
         self._is_changed = False  # since matches were last sought
         self._is_draining = False
         # What the store has answered, filled by its thread; and whether it was offered again.
-        self._stored: deque[tuple[_Open | None, FinishedMatch, bool, Future[None]]] = deque()
+        self._stored: deque[tuple[_Open | None, FinishedMatch, bool, Future[Kept]]] = deque()
         # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`_Open`).
         self._unstored: deque[tuple[_Open | None, FinishedMatch]] = deque()
         self._retry_at = inf
         self._is_retrying = False
         self._look_at = 0.0  # when the queues are looked at next
 
+    # -- ladders
+    def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
+        """The names of the ladders of each game that can be played here, as far as they are there for this owner."""
+        return self._attendance.ladders(owner)
+
+    def ladder_named(self, name: str) -> Ladder | None:
+        """The ladder of this name, as its terms are now."""
+        return self._pairing.ladder_named(name)
+
+    def set_ladder(self, ladder: Ladder) -> None:
+        """Add a ladder, or put its new terms in force; open matches go on.
+
+        Raises ValueError if there is one of this name of which more than the terms differ.
+        """
+        self._pairing.set_ladder(ladder)
+        self._seek()
+
     # -- who is there
-    def ladders(self) -> Mapping[str, Sequence[str]]:
-        """The names of the ladders of each game that can be played here."""
-        return {
-            game: [ladder.name for ladder in self._ladders if ladder.game == game]
-            for game in dict.fromkeys(ladder.game for ladder in self._ladders)
-        }
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+        """Whether a bot that wants to play these ladders of these games may come in.
+
+        wanted: () is every ladder of a game; empty is every game. Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
+        """
+        self._attendance.check(identity, wanted, self._utc())
 
     def enter(self, session: Player) -> None:
         """A bot is there, anew or again."""
-        self._pairing.enter(session)
+        self._attendance.enter(session)
         self._seek()
 
     def leave(self, session: Player) -> None:
         """A bot is gone, and gets no new match. It keeps its open tables, and is told of them."""
-        self._pairing.leave(session)
+        self._attendance.leave(session)
         self._seek()
 
     def changed(self, session: Player) -> None:
@@ -129,6 +191,75 @@ class Lobby:
         self._pairing.changed(session)
         self._seek()
 
+    def lifted(self, identity: Identity) -> None:
+        """A version that was paused may play again."""
+        self._attendance.lift(identity)
+        self._seek()
+
+    def here(self) -> list[BotHere]:
+        """All bots that have a stream."""
+        sits = Counter(identity for entry in self._open.values() if not entry.is_over for identity in entry.seats)
+        return [
+            BotHere(identity, sits[identity], self._pairing.ladders_of(player))
+            for identity, player in self._attendance.here.items()
+        ]
+
+    def open_matches(self) -> list[OpenMatch]:
+        """The matches that are being played, in the order in which they began."""
+        return [_shown(name, entry) for name, entry in self._open.items() if not entry.is_over]
+
+    # -- matches on request
+    def request(self, wanted: MatchRequest, now: float) -> str:
+        """Have a match played that is not rated, as soon as each of its bots has a free table.  Returns its name.
+
+        House bots take the seats for which nobody was chosen. Bots of one owner may meet in it. A ladder that is frozen
+        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED, FULL,
+        SETTINGS for seats or a seed that cannot be, and DRAINING.
+        """
+        if self._is_draining:
+            raise Refused("DRAINING", "the server is stopping and begins no match")
+        ladder = self._pairing.ladder_named(wanted.ladder)
+        if ladder is None:
+            names = ", ".join(sorted(name for names in self.ladders(wanted.by).values() for name in names))
+            raise Refused("NOT_FOUND", f"no ladder is called '{legible(wanted.ladder, 40)}'; there are: {names}")
+        if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
+            raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
+        seats = self._chosen(wanted, ladder)
+        name = self._entropy(16).hex()
+        self._requests.ask(Requested(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
+        self._seek()
+        return name
+
+    def requested(self, name: str) -> str:
+        """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
+        return self._requests.told(name)
+
+    def _chosen(self, wanted: MatchRequest, ladder: Ladder) -> tuple[Identity, ...]:
+        here = self._attendance.here
+        if not 0 < len(wanted.bots) <= ladder.seats:
+            raise Refused("SETTINGS", f"{len(wanted.bots)} bots for {ladder.seats} seats of ladder {ladder.name}")
+        if len(set(wanted.bots)) < len(wanted.bots):
+            raise Refused("SETTINGS", "a bot sits at a table once in each of its versions")
+        for identity in wanted.bots:
+            player = here.get(identity)
+            if player is None:
+                there = ", ".join(sorted(one.shown for one in here)[:MOST_NAMED]) or "nobody"
+                raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
+            if self._attendance.is_paused(identity):
+                raise Refused("PAUSED", paused_text(identity))
+            if not player.plays(ladder.game, ladder.name):
+                raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
+        missing = ladder.seats - len(wanted.bots)
+        house = [player.identity for player in house_for(missing, wanted.bots, ladder, here)]
+        if len(house) < missing:
+            raise Refused(
+                "NOT_FOUND",
+                f"ladder {ladder.name} has {ladder.seats} seats; {len(wanted.bots)} bots were named, and "
+                f"{len(house) or 'no'} house bots are here for the others",
+            )
+        return (*wanted.bots, *house)
+
+    # -- how it is going
     @property
     def tables(self) -> int:
         """Matches that are being played, or whose results are being stored."""
@@ -157,6 +288,7 @@ class Lobby:
     # -- the course of time
     def tick(self, now: float) -> None:
         """Do what is due: tell stored results, close late decisions, start matches."""
+        self._attendance.take()
         self._take_stored(now)
         due = []
         while self._queue and self._queue[0][0] <= now:
@@ -176,7 +308,7 @@ class Lobby:
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do though nothing else happens; a moment of 0 is at once."""
-        if self._stored or (self._is_changed and self._may_start):
+        if self._stored or self._attendance.has_news or (self._is_changed and self._may_start):
             return AT_ONCE
         moments = [self._retry_at] if self._retry_at < inf else []
         while self._queue:
@@ -186,8 +318,8 @@ class Lobby:
                 moments.append(at)
                 break
             heappop(self._queue)
-        if self._may_start and (paired := self._pairing.next_event_at()) is not None:
-            moments.append(paired)
+        if self._may_start:
+            moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
         return min(moments, default=None)
 
     def _check_queues(self, now: float) -> None:
@@ -221,6 +353,10 @@ class Lobby:
     def _may_start(self) -> bool:
         return not self._is_draining and not self._unstored
 
+    def _woken(self) -> None:
+        """The store has told something, on its thread."""
+        self.wake()
+
     def _seek(self) -> None:
         if not self._is_changed:
             self._is_changed = True
@@ -228,33 +364,77 @@ class Lobby:
 
     # -- a match begins
     def _start_matches(self, now: float) -> None:
+        at = self._utc()
+        shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
         for _ in range(min(MOST_STARTS, self._most_tables - len(self._open))):
-            seating = self._pairing.next(now)
-            if seating is None:
+            if not self._start_next(now, shut):
                 break
-            self._start(seating, now)
         else:
             self._is_changed = len(self._open) < self._most_tables
             return
         self._is_changed = False
 
-    def _start(self, seating: Seating, now: float) -> None:
-        ladder = seating.ladder
+    def _start_next(self, now: float, shut: Container[str]) -> bool:
+        """Start a match that was asked for, or else one of a ladder; whether there was any."""
+        asked = self._requests.next(self._attendance.here, now)
+        self._pairing.keep(self._requests.reserved)
+        if asked is not None:
+            requested, players = asked
+            self._start(Seating(requested.ladder, tuple(players), f"{requested.by} asked for it"), now, requested)
+            return True
+        seating = self._pairing.next(now, shut)
+        if seating is not None:
+            self._start(seating, now, None)
+        return seating is not None
+
+    def _start(self, seating: Seating, now: float, requested: Requested | None) -> None:
+        ladder, reason = seating.ladder, seating.reason
         players = cast("tuple[Player, ...]", seating.players)
-        name = self._entropy(16).hex()
+        seats = tuple(player.identity for player in players)
+        name, by, seed = (
+            (self._entropy(16).hex(), "", None) if requested is None else (requested.name, requested.by, requested.seed)
+        )
         try:
-            phrases = self._phrases_of(ladder)
-            table = Table(ladder, name, self._deal(seating), players, now, self._moved, self._incident_number, phrases)
+            deal = dealt(ladder, name, seats, self._entropy, seed)
+            table = Table(
+                ladder,
+                name,
+                deal,
+                players,
+                now,
+                self._moved,
+                self._incident_number,
+                self._phrases_of(ladder),
+                requested_by=by,
+                reason=reason,
+            )
         except Exception as problem:
-            self._tell(incident_of(problem, self._incident_number(), name))
-            self._pairing.ended(seating, 0.0, is_void=True)
-            self._pairing.postpone(ladder, now + RETRY_S)
+            incident = incident_of(problem, self._incident_number(), name)
+            self._tell(incident)
+            if requested is not None:
+                self._requests.drop(name, f"the server made a fault, number {incident.number}")
+            else:
+                self._pairing.ended(seating, 0.0, is_void=True)
+                self._pairing.postpone(ladder, now + RETRY_S)
             return
-        self._open[name] = _Open(table, seating, self._utc())
+        self._opened(_Open(table, seating, self._utc(), seats), deal)
+
+    def _opened(self, entry: _Open, deal: Deal) -> None:
+        """A match was dealt: it is announced, and its bots sit down."""
+        table, ladder = entry.table, entry.seating.ladder
+        name, by, reason = table.name, table.requested_by, table.reason
+        self._open[name] = entry
+        if by:
+            self._pairing.sat(entry.seating.players)
         self.counts.matches_started[ladder.name] += 1
-        self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats))
+        rules = ladder.rules.words.version
+        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, entry.seats, by, reason))
+        self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
+        shown = _shown(name, entry)
+        for tell in self.on_started:
+            tell(shown)
         table.open()
-        for player in players:
+        for player in entry.seating.players:
             self._pairing.changed(player)
 
     def _phrases_of(self, ladder: Ladder) -> Phrases:
@@ -263,21 +443,6 @@ class Lobby:
         if phrases is None:
             phrases = self._phrases[ladder.name] = Phrases(ladder.rules, ladder.seats)
         return phrases
-
-    def _deal(self, seating: Seating) -> Deal:
-        """A fresh seed, and what is settled before it is used."""
-        ladder = seating.ladder
-        board = self._entropy(16).hex()
-        settled = {
-            "board": board,
-            "game": ladder.game,
-            "rules": ladder.rules.words.version,
-            "seats": [one.identity._asdict() for one in seating.players],
-            "settings": dict(ladder.settings),
-        }
-        params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
-        seed = self._entropy(SEED_BYTES)
-        return Deal(board, params, seed, commitment(seed, params))
 
     def _incident_number(self) -> str:
         self.counts.incidents += 1
@@ -320,11 +485,11 @@ class Lobby:
         try:
             future = self._store.submit(result)
         except Exception as problem:  # it promised not to
-            future = Future()
+            future = Future[Kept]()
             future.set_exception(problem)
         future.add_done_callback(lambda done: self._is_stored(entry, result, is_again, done))
 
-    def _is_stored(self, entry: _Open | None, result: FinishedMatch, is_again: bool, done: Future[None]) -> None:
+    def _is_stored(self, entry: _Open | None, result: FinishedMatch, is_again: bool, done: Future[Kept]) -> None:
         """On the store's thread: only appends, and wakes."""
         self._stored.append((entry, result, is_again, done))
         self.wake()
@@ -335,6 +500,8 @@ class Lobby:
             problem = CancelledError() if done.cancelled() else done.exception()
             is_away = problem is not None and not isinstance(problem, NotTaken)
             is_broken = isinstance(problem, LedgerBroken)
+            if problem is None and result.is_rated and result.void is None:
+                self._take_kept(result, done.result())
             if problem is not None:
                 self.counts.not_stored += 1
                 self._log.error("result not stored", **_facts(problem, self._incident_number(), result.match))
@@ -353,14 +520,22 @@ class Lobby:
                 self._log.info("results are stored again")
                 self._seek()
 
-    def _settle(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[None]) -> None:
+    def _take_kept(self, result: FinishedMatch, kept: Kept) -> None:
+        """What followed from a rated match: other ratings, and maybe a pause."""
+        self._pairing.rated(result.ladder, kept.changes)
+        for identity in kept.paused:
+            self._attendance.pause(identity)
+            self._requests.forget(identity, f"{identity.shown} is paused")
+            self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
+
+    def _settle(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
         """It is known whether the result of a match was stored; if not, the match is void."""
         if stored.cancelled() or stored.exception() is not None:
             result = result.voided()
             self._unstored.append((None, result))
         self._close(entry, result, now, stored)
 
-    def _close(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[None]) -> None:
+    def _close(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
         """Tell everybody how it ended, which the store has said. A match that counts is told no sooner than that.
 
         For such a fault of ours it is not made void, since the store may have it: it is offered again, and then told.
@@ -379,7 +554,11 @@ class Lobby:
         self.counts.storing -= 1
         ended = self.counts.matches_finished if result.void is None else self.counts.matches_void
         ended[result.ladder] += 1
-        self._pairing.ended(entry.seating, now - table.began, is_void=result.void is not None)
+        if result.is_rated:
+            self._pairing.ended(entry.seating, now - table.began, is_void=result.void is not None)
+        else:
+            self._pairing.rose(entry.seating.players)
+            self._requests.ended(table.name)
         self._log.info(
             "match ended",
             match=result.match,
@@ -388,11 +567,16 @@ class Lobby:
             end_causes=[seat.end_cause.value for seat in result.seats],
             void=result.void.value if result.void is not None else None,
         )
-        table.close(result, is_rated=result.void is None)
+        table.close(result, is_rated=result.is_rated and result.void is None)
         self._seek()
 
     def _tell(self, incident: Incident) -> None:
         self._log.error("match broke down", **asdict(incident))
+
+
+def _shown(name: str, entry: _Open) -> OpenMatch:
+    table = entry.table
+    return OpenMatch(name, table.ladder, entry.started, entry.seats, table.requested_by, table)
 
 
 def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:

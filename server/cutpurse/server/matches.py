@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from cutpurse.server.results import Identity
+
 if TYPE_CHECKING:
     from cutpurse.server.session import Session
 
@@ -28,8 +30,11 @@ class Matches(Protocol):
     def is_storing(self) -> bool:
         """Whether results can be stored, as far as is known; no match is started while they cannot."""
 
-    def ladders(self) -> Mapping[str, Sequence[str]]:
-        """The ladders of each game that can be played here."""
+    def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
+        """The ladders of each game that can be played here, without those that are not there for this owner."""
+
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+        """Whether a bot that wants to play these ladders, by game, may come in.  Raises Refused if it may not."""
 
     def enter(self, session: Session) -> None:
         """A bot is there, anew or again."""

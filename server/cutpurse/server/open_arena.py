@@ -80,7 +80,15 @@ def open_arena(
         if house is not None:
             guard = HouseGuard(guard, house)
         try:
-            lobby = Lobby(ladders, ledger, entropy=secrets.token_bytes, utc=_utc, log=log, counts=counts)
+            lobby = Lobby(
+                ladders,
+                ledger,
+                entropy=secrets.token_bytes,
+                utc=_utc,
+                log=log,
+                counts=counts,
+                paused=ledger.paused(),
+            )
             arena = Arena(
                 address,
                 lobby,

@@ -4,7 +4,8 @@ The rules, in this order:
 
 * An owner has one bot at a table, in one of its versions. Where bots come without tokens, so that nobody in particular
   owns them, a bot sits at a table once.
-* On a ladder those who have played least of it are next. Of the ladders that can be played it is the turn of the one in
+* On a ladder whoever has played least of it is next, with company that is mostly near in rating and now and then far,
+  of those who have not played much more (`company.py`). Of the ladders that can be played it is the turn of the one in
   which its next players are furthest behind, for each is to play all its ladders equally often; then of the one with
   the fewest matches. Chance decides between equals.
 * Everybody takes each seat equally often, as nearly as it can be done.
@@ -12,82 +13,43 @@ The rules, in this order:
   have played nearly as often as whoever is there and has played least. Where others take the bots of a ladder one by
   one, so that it never finds enough of them free, they are kept free for it after a while.
 * Those who rise from a table do not sit down with each other again at once where there are others to play with: the
-  ladder waits, for a tenth of what a match lasts, until one more is free. Else few tables would become closed rounds,
+  ladder waits, for a tenth of what a match lasts, until more are free. Else few tables would become closed rounds,
   and ratings of closed rounds cannot be compared.
+* House bots take the seats for which too few others are free, after as short a wait; and one of them sits at every
+  sixteenth match of a ladder that has any, since they hold the scale together. They never play among themselves alone.
 
-Everything is counted from when this was made. This module knows no clock, no stream and no table; chance is handed in.
+Counted is from when this was made, on top of what the store has told of those who came. This module knows no clock, no
+stream and no table; chance is handed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from cutpurse.engine.chance import Chance
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.server.books import LAG, Books, Entry, Plays
+from cutpurse.server.company import company, fewest, in_words
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.results import Identity
+from cutpurse.server.results import HOUSE, Identity
 
 __all__ = ["Pairing", "Plays", "Seating"]
 
-LAG: Final = 8  # matches: nobody is taken to be further behind the others than this
 PATIENCE: Final = 2  # matches that a bot is behind on a ladder, until it is kept free for it
 MIXING: Final = 0.1  # of what a match lasts: how long it is waited for somebody else to play with
 MIXING_MOST_S: Final = 1.0
-MOST_GONE: Final = 1_024  # bots that left, on each ladder: so many are known again when they come back
-
-
-class Plays(Protocol):
-    """A bot that is there, as far as pairing looks at it."""
-
-    @property
-    def identity(self) -> Identity:
-        """Who it is."""
-
-    @property
-    def free_tables(self) -> int:
-        """At how many more tables it would sit down now."""
-
-    def plays(self, game: str, ladder: str) -> bool:
-        """Whether it wants to be paired on this ladder of this game; the same answer as long as it is there."""
+SHORT_LEAST_S: Final = 0.25  # that house bots leave a seat to others, however short the matches
+ANCHOR: Final = 16  # of so many matches in a row of a ladder with house bots, one has one of them
+POOL: Final = 16  # one of so many seats that are taken may be waited for, to choose from more bots
 
 
 class Seating(NamedTuple):
-    """A match to be played: who sits on which seat."""
+    """A match to be played: who sits on which seat, and why these."""
 
     ladder: Ladder
     players: tuple[Plays, ...]
-
-
-@dataclass(slots=True, eq=False)
-class _Entry:
-    """One bot on one ladder."""
-
-    player: Plays
-    side: tuple[str, ...]  # whoever has the same does not sit at the same table
-    matches: int
-    seats: list[int]  # matches on each seat
-    behind: int = 0  # what it would have to play here to have played all ladders equally often, in shares of a match
-
-
-@dataclass(slots=True, eq=False)
-class _Books:
-    """One ladder."""
-
-    ladder: Ladder
-    entries: dict[Plays, _Entry] = field(default_factory=dict)
-    gone: dict[Identity, _Entry] = field(default_factory=dict)  # who left, the last ones
-    matches: int = 0  # started
-    played: int = 0  # towards matches_wanted: open or ended well
-    waits_since: float | None = None  # for one more bot to be free
-    lasted_s: float = 0.0  # the last match
-    not_before: float = 0.0
-
-    @property
-    def is_complete(self) -> bool:
-        wanted = self.ladder.matches_wanted
-        return wanted is not None and self.played >= wanted
+    reason: str = ""
 
 
 class Pairing:
@@ -96,195 +58,298 @@ class Pairing:
     def __init__(self, ladders: Iterable[Ladder], chance: Chance) -> None:
         """Raises ValueError if two ladders have the same name."""
         listed = tuple(ladders)
-        self._books = {ladder.name: _Books(ladder) for ladder in listed}
+        self._books = {ladder.name: Books(ladder) for ladder in listed}
         if len(self._books) != len(listed):
             raise ValueError(f"two ladders have the same name: {', '.join(ladder.name for ladder in listed)}")
         self._chance = chance
-        self._there: set[Plays] = set()
+        self._there: dict[Plays, None] = {}
         self._seated: dict[Plays, int] = {}  # at how many tables; also those who left, while they have any
         self._free: dict[Plays, None] = {}  # whoever is there and has a free table
+        self._kept: frozenset[Plays] = frozenset()  # whose next free table is for somebody else
+
+    # -- ladders
+    @property
+    def ladders(self) -> list[Ladder]:
+        """All of them, as their terms are now."""
+        return [books.ladder for books in self._books.values()]
+
+    def ladder_named(self, name: str) -> Ladder | None:
+        """The ladder of this name, if there is one."""
+        books = self._books.get(name)
+        return None if books is None else books.ladder
+
+    def set_ladder(self, ladder: Ladder) -> None:
+        """There is a new ladder, or one has new terms; those who are there may play on it from now on, or no more.
+
+        Raises ValueError if there is one of this name which is another.
+        """
+        books = self._books.get(ladder.name)
+        if books is None:
+            books = self._books[ladder.name] = Books(ladder)
+        elif not books.ladder.is_same(ladder):
+            raise ValueError(f"ladder {ladder.name} is another one; only its terms may change")
+        books.change(ladder, self._there)
+
+    def others_on(self, name: str, identity: Identity) -> int:
+        """How many other bots are on a ladder, house bots left out."""
+        return self._books[name].others(identity)
+
+    def ladders_of(self, player: Plays) -> tuple[str, ...]:
+        """The ladders that a bot is on."""
+        return tuple(name for name, books in self._books.items() if player in books.entries or player in books.house)
 
     # -- who is there
     def enter(self, player: Plays) -> None:
         """A bot has come, or come back; its open matches, if any, count on."""
-        if player in self._there:
-            self.changed(player)
-            return
-        self._there.add(player)
-        self._seated.setdefault(player, 0)
-        for books in self._books.values():
-            ladder = books.ladder
-            if player.plays(ladder.game, ladder.name):
-                identity = player.identity
-                entry = books.gone.pop(identity, None) or _Entry(player, _side(identity), 0, [0] * ladder.seats)
-                entry.player = player
-                entry.matches = max(entry.matches, min((one.matches for one in books.entries.values()), default=0))
-                books.entries[player] = entry
+        if player not in self._there:
+            self._there[player] = None
+            self._seated.setdefault(player, 0)
+            for books in self._books.values():
+                books.enter(player)
         self.changed(player)
 
     def leave(self, player: Plays) -> None:
         """A bot is gone; its open matches go on."""
-        self._there.discard(player)
+        self._there.pop(player, None)
         self._free.pop(player, None)
         if not self._seated.get(player):
             self._seated.pop(player, None)
         for books in self._books.values():
-            if (entry := books.entries.pop(player, None)) is not None:
-                books.gone[player.identity] = entry
-                if len(books.gone) > MOST_GONE:
-                    del books.gone[next(iter(books.gone))]
+            was_full = books.is_full
+            if books.leave(player) and was_full:  # somebody may have waited for that
+                for other in self._there:
+                    books.enter(other)
 
     def changed(self, player: Plays) -> None:
         """The number of a bot's free tables has changed."""
         if player not in self._there:
             return
-        if player.free_tables <= 0:
+        if player.free_tables - (player in self._kept) <= 0:
             self._free.pop(player, None)
         elif player not in self._free:
             self._free[player] = None
             for books in self._books.values():
                 if (entry := books.entries.get(player)) is not None:
-                    others = [other.matches for other in self._free_entries(books) if other is not entry]
+                    others = [other.matches for other in books.free(self._free) if other is not entry]
                     entry.matches = max(entry.matches, min(others, default=0) - LAG)
+
+    def keep(self, players: Collection[Plays]) -> None:
+        """One free table of each of these is for somebody else, until this is called again."""
+        had, self._kept = self._kept, frozenset(players)
+        if had != self._kept:
+            for player in (*had, *players):
+                self.changed(player)
+
+    def sat(self, players: Iterable[Plays]) -> None:
+        """These have sat down at a table that is no ladder's."""
+        for player in players:
+            self._seated[player] = self._seated.get(player, 0) + 1
+
+    def rose(self, players: Iterable[Plays]) -> None:
+        """And risen."""
+        for player in players:
+            self._seated[player] -= 1
+            if not self._seated[player] and player not in self._there:
+                del self._seated[player]
 
     def ended(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
         """A match is over; void ones do not count towards the matches wanted."""
         books = self._books[seating.ladder.name]
         books.lasted_s = lasted_s
+        books.open -= 1
         if is_void:
             books.played -= 1
-        for player in seating.players:
-            self._seated[player] -= 1
-            if not self._seated[player] and player not in self._there:
-                del self._seated[player]
+        self.rose(seating.players)
 
     def postpone(self, ladder: Ladder, until: float) -> None:
         """Start no match of a ladder before this moment, as when its game cannot even be set up."""
         books = self._books[ladder.name]
         books.not_before = until
-        books.waits_since = None
+        books.waits_since = books.short_since = None
 
     @property
     def is_complete(self) -> bool:
         """Whether every ladder has had all the matches that are wanted."""
         return all(books.is_complete for books in self._books.values())
 
+    # -- what the store tells
+    def know(self, identity: Identity, standings: Mapping[str, tuple[Skill, int]]) -> None:
+        """What is believed of a bot that has come, and how many rated matches it has had, by ladder."""
+        for name, (skill, matches) in standings.items():
+            if name in self._books:
+                self._books[name].know(identity, skill, matches)
+
+    def rated(self, ladder: str, changes: Mapping[Identity, tuple[Skill, int]]) -> None:
+        """What is believed of those who played a match."""
+        for identity, (skill, _) in changes.items():
+            self._books[ladder].rated(identity, skill)
+
     # -- who is next
-    def next(self, now: float) -> Seating | None:
-        """The next match, counted as started; None if nobody can be seated now."""
-        overdue: list[tuple[int, _Books]] = []
-        others: list[_Books] = []
+    def next(self, now: float, shut: Container[str] = ()) -> Seating | None:
+        """The next match, counted as started; None if nobody can be seated now.  shut: ladders on which none begins."""
+        overdue: list[tuple[int, Books]] = []
+        others: list[Books] = []
         for books in self._books.values():
             if books.is_complete or now < books.not_before:
                 continue
+            if books.ladder.name in shut:
+                books.waits_since = books.short_since = None
+                continue
             books.not_before = 0.0
-            furthest = max((entry.behind for entry in self._free_entries(books)), default=0)
+            furthest = max((entry.behind for entry in books.free(self._free)), default=0)
             if furthest > PATIENCE * len(self._books):
                 overdue.append((furthest, books))
             else:
                 others.append(books)
         kept: set[Plays] = set()
         for _, books in sorted(overdue, key=lambda one: -one[0]):
-            free = [entry for entry in self._free_entries(books) if entry.player not in kept]
-            if (chosen := self._fewest(books, free)) is not None:
-                return self._start(books, chosen)
-            books.waits_since = None
+            free = books.free(self._free, kept)
+            if (chosen := self._chosen(books, free)) is None:
+                books.waits_since = None
+                chosen = self._filled(books, free, now)
+            if chosen is not None:
+                return self._start(books, *chosen)
             if self._could_play(books, books.ladder.seats):
                 kept.update(entry.player for entry in free)
         return self._next_in_turn(others, kept, now)
 
-    def _next_in_turn(self, ladders: Iterable[_Books], kept: set[Plays], now: float) -> Seating | None:
-        best: tuple[float, int, _Books, list[_Entry]] | None = None
+    def _next_in_turn(self, ladders: Iterable[Books], kept: set[Plays], now: float) -> Seating | None:
+        best: tuple[float, int, Books, _Chosen] | None = None
         for books in ladders:
-            free = [entry for entry in self._free_entries(books) if entry.player not in kept]
-            chosen = self._fewest(books, free)
+            free = books.free(self._free, kept)
+            chosen = self._chosen(books, free)
             if chosen is None:
                 books.waits_since = None
-            elif self._is_mixed(books, free, now):
-                behind = sum(entry.behind for entry in chosen) / len(chosen)
+                chosen = self._filled(books, free, now)
+            elif not self._is_mixed(books, free, now):
+                chosen = None
+            if chosen is not None:
+                behind = sum(entry.behind for entry in chosen.entries) / len(chosen.entries)
                 if best is None or (-behind, books.matches) < best[:2]:
                     best = -behind, books.matches, books, chosen
-        return self._start(best[2], best[3]) if best is not None else None
+        return self._start(best[2], *best[3]) if best is not None else None
 
     def next_event_at(self) -> float | None:
         """When `next` may find a match though nothing else has happened."""
-        moments = [
-            books.waits_since + _patience_s(books) for books in self._books.values() if books.waits_since is not None
-        ]
-        moments += [books.not_before for books in self._books.values() if books.not_before]
+        moments: list[float] = []
+        for books in self._books.values():
+            if books.waits_since is not None:
+                moments.append(books.waits_since + _patience_s(books))
+            if books.short_since is not None:
+                moments.append(books.short_since + _short_s(books))
+            if books.not_before:
+                moments.append(books.not_before)
         return min(moments, default=None)
 
-    def _fewest(self, books: _Books, free: list[_Entry]) -> list[_Entry] | None:
+    def _chosen(self, books: Books, free: Sequence[Entry]) -> _Chosen | None:
         """The bots of the next match on this ladder, or None if too few different ones are free."""
-        if len(free) < books.ladder.seats:
+        seats, beta = books.ladder.seats, books.ladder.rating.beta
+        if books.without_house >= ANCHOR - 1 and (house := self._free_house(books)):
+            entries = company(free, seats - 1, beta, self._chance)
+            if entries is not None:
+                return _Chosen(entries, [fewest(house, self._chance)])
+        entries = company(free, seats, beta, self._chance)
+        return None if entries is None else _Chosen(entries, [])
+
+    def _filled(self, books: Books, free: Sequence[Entry], now: float) -> _Chosen | None:
+        """The bots of a match for which too few are free, with house bots; None before it was waited for others."""
+        house = self._free_house(books) if free and books.house else []
+        different = len({entry.side for entry in free})
+        missing = books.ladder.seats - different
+        if not free or not 0 < missing <= len({entry.side for entry in house}):
+            books.short_since = None
             return None
-        order = list(range(len(free)))
-        self._chance.shuffle(order)  # equals are in any order
-        chosen: dict[tuple[str, ...], _Entry] = {}
-        for entry in sorted((free[at] for at in order), key=lambda entry: entry.matches):
-            chosen.setdefault(entry.side, entry)
-            if len(chosen) == books.ladder.seats:
-                return list(chosen.values())
-        return None
+        if books.short_since is None:
+            books.short_since = now
+        if now < books.short_since + _short_s(books):
+            return None
+        entries = company(free, different, books.ladder.rating.beta, self._chance)
+        assert entries is not None
+        fillers: list[Entry] = []
+        for _ in range(missing):
+            sides = {entry.side for entry in fillers}
+            fillers.append(fewest([entry for entry in house if entry.side not in sides], self._chance))
+        return _Chosen(entries, fillers)
 
-    def _free_entries(self, books: _Books) -> list[_Entry]:
-        entries = books.entries
-        return [entries[player] for player in self._free if player in entries]
+    def _free_house(self, books: Books) -> list[Entry]:
+        return [entry for player, entry in books.house.items() if player in self._free]
 
-    def _could_play(self, books: _Books, wanted: int) -> bool:
+    def _could_play(self, books: Books, wanted: int) -> bool:
         """Whether so many different bots could play on this ladder if all rose from the tables where they sit."""
         names = set()
         for player, entry in books.entries.items():
-            if player in self._free or self._seated[player]:
+            if player in self._free or self._seated.get(player):
                 names.add(entry.side)
                 if len(names) == wanted:
                     return True
         return False
 
-    def _is_mixed(self, books: _Books, free: list[_Entry], now: float) -> bool:
-        """Whether one more bot is free than is needed, or there is none, or it was waited for long enough."""
-        more = books.ladder.seats + 1
+    def _is_mixed(self, books: Books, free: Sequence[Entry], now: float) -> bool:
+        """Whether more bots are free than are needed, or there are none, or they were waited for long enough.
+
+        One more at least; and where many play, as many as a sixteenth of those who sit, to have a choice.
+        """
+        seats = books.ladder.seats
+        more = max(seats + 1, min(books.open * seats // POOL, len(books.sides) // 2, 8 * seats))
         if len({entry.side for entry in free}) >= more or not self._could_play(books, more):
             return True
         if books.waits_since is None:
             books.waits_since = now
         return now >= books.waits_since + _patience_s(books)
 
-    def _start(self, books: _Books, chosen: list[_Entry]) -> Seating:
+    def _start(self, books: Books, entries: Sequence[Entry], house: Sequence[Entry]) -> Seating:
+        is_anchored = len(entries) + len(house) == books.ladder.seats and books.short_since is None
+        reason = in_words(entries, house, books.ladder.rating.beta, is_anchored)
+        chosen = [*entries, *house]
         self._chance.shuffle(order := list(range(len(chosen))))
         seated = _seats([chosen[at] for at in order])
+        for entry in entries:
+            entry.meet(entries)
         could_be = [other for other in self._books.values() if self._could_play(other, other.ladder.seats)]
         most = LAG * len(self._books)
         for seat, entry in enumerate(seated):
-            ladders = [other.entries[entry.player] for other in could_be if entry.player in other.entries]
-            for other in ladders:
-                other.behind = min(other.behind + 1, most)
-            entry.behind = max(entry.behind - len(ladders), -most)
+            if entry.side[0] != HOUSE:
+                ladders = [other.entries[entry.player] for other in could_be if entry.player in other.entries]
+                for other in ladders:
+                    other.behind = min(other.behind + 1, most)
+                entry.behind = max(entry.behind - len(ladders), -most)
             entry.matches += 1
             entry.seats[seat] += 1
             self._seated[entry.player] += 1
-        books.waits_since = None
+        books.waits_since = books.short_since = None
         books.matches += 1
         books.played += 1
-        return Seating(books.ladder, tuple(entry.player for entry in seated))
+        books.open += 1
+        books.without_house = 0 if house else books.without_house + 1
+        return Seating(books.ladder, tuple(entry.player for entry in seated), reason)
 
 
-def _side(identity: Identity) -> tuple[str, ...]:
-    return identity[:2] if identity.owner == NOBODY else identity[:1]
+class _Chosen(NamedTuple):
+    """The bots of a match: the first is furthest behind, the others are its company; and house bots."""
+
+    entries: Sequence[Entry]
+    house: Sequence[Entry]
 
 
-def _patience_s(books: _Books) -> float:
+def _patience_s(books: Books) -> float:
     return min(MIXING * books.lasted_s, MIXING_MOST_S)
 
 
-def _seats(entries: Sequence[_Entry]) -> list[_Entry]:
+def _short_s(books: Books) -> float:
+    return max(_patience_s(books), SHORT_LEAST_S)
+
+
+def _seats(entries: Sequence[Entry]) -> list[Entry]:
     """The order in which the seats that these bots had least often are used most: the best of all orders.
 
     By sets: of the orders in which some of them fill the first seats only the best can be the beginning of the best of
     all. Eight seats have 256 sets and 40,320 orders.
     """
     # Squares: two small gaps are better than a great one.
-    cost_of_seat = [[(count - min(entry.seats)) ** 2 for count in entry.seats] for entry in entries]
+    # House bots sit where they are sent: the others have their turns for that.
+    cost_of_seat = [
+        [0 if entry.side[0] == HOUSE else (count - min(entry.seats)) ** 2 for count in entry.seats] for entry in entries
+    ]
     best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
     for seat in range(len(entries)):
         longer: dict[int, tuple[int, tuple[int, ...]]] = {}

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import Course, Note
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 
 __all__ = [
+    "HOUSE",
+    "Announced",
     "Deal",
     "FinishedMatch",
     "Identity",
+    "Kept",
     "LedgerBroken",
     "NotTaken",
     "ResultStore",
@@ -50,6 +54,12 @@ class Deal(NamedTuple):
     params: bytes  # canonical JSON: board, game, rules, seats, settings
     seed: bytes
     commitment: bytes
+    kept_as: str = ""  # what the store calls the board, if not so: one whose seed was chosen may be played again
+
+    @property
+    def board_kept(self) -> str:
+        """The board's name in the store, which no other match has."""
+        return self.kept_as or self.board
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +72,23 @@ class SeatResult:
     end_cause: EndCause
     faults: int
     thinking_ms: int
-    course: Course | None = None  # decision by decision
-    notes: tuple[Note, ...] = ()  # what the bot had to say, for its owner alone
-    dropped_bytes: int = 0  # of notes that were too many
+    course: Course | None = None  # how it did, decision by decision
+    notes: tuple[Note, ...] = ()  # what its bot had to say, for its owner alone
+    dropped_bytes: int = 0  # of notes that were too many to be kept
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A match that begins: what a server that is killed must have promised before."""
+
+    match: str
+    ladder: str
+    rules_version: str
+    deal: Deal
+    started: datetime  # UTC
+    seats: tuple[Identity, ...]
+    requested_by: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +107,9 @@ class FinishedMatch:
     decisions: int  # answers that took effect, those of the rules left out
     void: EndCause | None  # VOID_SERVER or VOID_OPERATOR: it counts for nothing
     played: Match
+    is_rated: bool = True  # or somebody asked for it: then it has places, and no rating follows from it
+    requested_by: str = ""  # the owner who asked for it; nobody did: it was the ladder's
+    reason: str = ""  # why these bots met, in plain words; 300 characters at most
 
     def record(self) -> str:
         """The match on a line.  Takes milliseconds: call it where nobody waits, as on the store's thread.
@@ -118,10 +145,30 @@ class NotTaken(Exception):
     """There is something wrong in a result: the store works, and will never take it. Says what, and quotes no card."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What followed from a result that is stored."""
+
+    changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)  # now, and rated matches on its ladder
+    paused: tuple[Identity, ...] = ()  # whom this match has paused
+
+
 class ResultStore(Protocol):
     """Where results are kept."""
 
-    def submit(self, result: FinishedMatch) -> Future[None]:
+    def announce(self, match: Announced) -> None:
+        """A match begins. What is announced and never submitted was played by a server that was killed.
+
+        Does not raise, does not wait. If it cannot be written down, the result tells the same later.
+        """
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        """What is believed of a bot before its next match, and how many rated ones it has had, by ladder.
+
+        The future may fail, and may be done on any thread. Does not raise, does not wait.
+        """
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
         """Store and rate a match, once. Done only when it would survive a crash; a repeat changes nothing.
 
         The future fails if nothing was stored: with NotTaken if that result never can be, with StoreDown if the same

@@ -82,17 +82,19 @@ class Sessions:
         """The first envelope of a stream was read: a new session, or an old one that goes on.
 
         Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
-        wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING.
+        wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it, frozen
+        or full, or it is paused. One that goes on may: it has tables to finish.
         """
         if not request.HasField("hello"):
             raise Refused("HELLO", "the first envelope of a stream must hold Hello")
         hello = request.hello
-        told = introduction(hello, grant, self._matches.ladders(), self.limits)
+        told = introduction(hello, grant, self._matches.ladders(grant.owner), self.limits)
         if hello.HasField("resume"):
             session = self._resumed(hello.resume, told, now)
         else:
             if self._ends_at is not None:
                 raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
+            self._matches.check(told.identity, told.wanted)
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
         link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)

@@ -84,7 +84,7 @@ class SeatAt(Protocol):
 
 
 class Player(Plays, Protocol):
-    """A session, as its tables and the lobby see it. Neither method may raise, or call back before it has returned."""
+    """A session, as its tables and the lobby see it. No method may raise, or call back before it has returned."""
 
     @property
     def wants_events(self) -> bool:
@@ -102,6 +102,9 @@ class Player(Plays, Protocol):
 
     def ready(self, seat: SeatAt) -> None:
         """There is something new to send for this seat: a decision, or the end."""
+
+    def tell(self, reason: str, text: str) -> None:
+        """Tell its bot of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,17 +242,25 @@ class Table:
         moved: Callable[[Table], None],
         incident_number: Callable[[], str],
         phrases: Phrases,
+        *,
+        requested_by: str = "",
+        reason: str = "",
     ) -> None:
         """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `open`.
 
         `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
-        whenever `next_event_at`, `over` or `incident` may have changed.
+        whenever `next_event_at`, `over` or `incident` may have changed. requested_by: the owner who asked for this
+        match, which then is not rated. reason: why these bots meet.
         """
         self.ladder = ladder
         self.name = name
         self.deal = deal
         self.incident: Incident | None = None
         self.began = now
+        self.requested_by = requested_by
+        self.reason = reason
+        # Called after each change of the game, and once when it closes. They must not raise.
+        self.on_moved: list[Callable[[Table], None]] = []
         check_seats(players)
         rules, control = ladder.rules, ladder.control
         names = [player.identity.shown for player in players]
@@ -278,6 +289,8 @@ class Table:
         for decision in self.timed.opened():
             seat = seats[decision.seat]
             seat.player.ready(seat)
+        for tell in self.on_moved:
+            tell(self)
         self._moved(self)
 
     def decision_of(self, seat: int) -> Decision | None:
@@ -307,7 +320,7 @@ class Table:
             ),
             commitment=self.deal.commitment,
             board=self.deal.board,
-            ladder=ladder.name,
+            ladder="" if self.requested_by else ladder.name,
         ).SerializeToString()
 
     def ended(self, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
@@ -405,6 +418,9 @@ class Table:
             decisions=len(self.match.choices),
             void=void,
             played=self.match,
+            is_rated=not self.requested_by,
+            requested_by=self.requested_by,
+            reason=self.reason,
         )
 
     def _course(self, seat: int) -> Course:
@@ -433,3 +449,6 @@ class Table:
         seats, self.seats = self.seats, ()
         for seat in seats:
             seat.player.ready(seat)
+        hooks, self.on_moved = self.on_moved, []
+        for tell in hooks:
+            tell(self)

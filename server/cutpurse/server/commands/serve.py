@@ -37,6 +37,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
     ] = None,
+    ladders: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, made where they are missing.")
+    ] = None,
     house: Annotated[
         str | None,
         typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
@@ -81,6 +84,7 @@ def serve(
         "address": address,
         "db": db,
         "games": tuple(game) if game else None,
+        "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "drain": drain,
         "metrics": metrics,
@@ -118,12 +122,13 @@ def _serve(values: dict[str, Value]) -> None:
         from datetime import UTC, datetime
 
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
+        from cutpurse.sdk.ladder_file import read_ladders
         from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
         from cutpurse.server.house import House, check_house
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
-        from cutpurse.server.played import played
+        from cutpurse.server.played import Wanted, played
         from cutpurse.server.probes import pages
         from cutpurse.server.watch import Watch
     level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
@@ -135,6 +140,8 @@ def _serve(values: dict[str, Value]) -> None:
         host_and_port(metrics)  # before there is a database
     bots = check_house(values["house"].value, values["house"].where)
     games = [game_named(name).words.game for name in values["games"].value]
+    file = values["ladders"].value
+    wanted = Wanted(games, read_ladders(file) if file is not None else (), str(file), bots)
     log = logger(sys.stderr, level.value)
     take_others(log)
     address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
@@ -146,7 +153,7 @@ def _serve(values: dict[str, Value]) -> None:
                 open_arena(
                     address,
                     db,
-                    lambda store: played(store, datetime.now(UTC), games, bots),
+                    lambda store: played(store, wanted, datetime.now(UTC), log),
                     log,
                     certificate=certificate,
                     insecure=insecure,

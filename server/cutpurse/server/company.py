@@ -1,0 +1,102 @@
+"""Who plays with whom on a ladder: mostly with those who are near in rating, and now and then with those who are far.
+
+Whoever is furthest behind sits first. For each further seat a point on the scale of ratings is drawn around his, from
+a distribution with heavy tails (Cauchy's: half of it lies within beta, which is as wide as the game's luck), and who is
+nearest to it sits down, of those who have not played much more than the others. So most matches tell apart those who
+are close, and enough of them tie the whole scale together: a ladder of near pairs alone finds its order late. Between
+equals decides who has played less, then who has met the others least, then chance, which is handed in.
+
+This module knows no ladder and no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import pi, tan
+from typing import Final
+
+from cutpurse.engine.chance import Chance
+from cutpurse.server.books import Entry
+
+__all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
+
+SLACK: Final = 2  # matches more than he who has played least: so many may a bot have that is chosen for its rating
+MOST_WORDS: Final = 300  # characters of a reason
+STEPS: Final = 4  # so many of them are beta: bots within one step are equally near
+_SHARES: Final = 1 << 30
+
+
+def company(free: Sequence[Entry], seats: int, beta: float, chance: Chance) -> list[Entry] | None:
+    """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
+    if len(free) < seats or not free:
+        return None
+    chosen = [fewest(free, chance)]
+    rest: Iterable[Entry] = free
+    while len(chosen) < seats:
+        side = chosen[-1].side
+        rest = [entry for entry in rest if entry.side != side]
+        if not rest:
+            return None
+        target = chosen[0].mu + beta * tan(pi * ((chance.below(_SHARES) + 0.5) / _SHARES - 0.5))
+        chosen.append(_nearest(rest, chosen, target, beta, chance))
+    return chosen
+
+
+def fewest(entries: Iterable[Entry], chance: Chance) -> Entry:
+    """One of those who have played least."""
+    least: int | None = None
+    equals: list[Entry] = []
+    for entry in entries:
+        matches = entry.matches
+        if least is None or matches < least:
+            least = matches
+            equals = [entry]
+        elif matches == least:
+            equals.append(entry)
+    return _one_of(equals, chance)
+
+
+def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, beta: float, chance: Chance) -> Entry:
+    """Whoever is nearest to the target, by steps; of equals who has played less, then who has met the chosen least."""
+    most = min([entry.matches for entry in entries]) + SLACK
+    per_step = STEPS / beta
+    best, fewest_matches = 0, -1
+    equals: list[Entry] = []
+    for entry in entries:
+        matches = entry.matches
+        if matches > most:
+            continue
+        away = int(abs(entry.mu - target) * per_step)
+        if not equals or away < best or (away == best and matches < fewest_matches):
+            best, fewest_matches = away, matches
+            equals = [entry]
+        elif away == best and matches == fewest_matches:
+            equals.append(entry)
+    if len(equals) > 1:
+        met = [sum(entry.met[other.side] for other in chosen) for entry in equals]
+        least = min(met)
+        equals = [entry for entry, count in zip(equals, met, strict=True) if count == least]
+    return _one_of(equals, chance)
+
+
+def _one_of(equals: Sequence[Entry], chance: Chance) -> Entry:
+    return equals[chance.below(len(equals))] if len(equals) > 1 else equals[0]
+
+
+def in_words(chosen: Sequence[Entry], house: Sequence[Entry], beta: float, is_anchored: bool) -> str:
+    """Why these sit down with each other."""
+    first, *others = chosen
+    parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]
+    if others:
+        distances = [abs(entry.mu - first.mu) / beta for entry in others]
+        parts.append(
+            ", ".join(
+                f"{entry.player.identity.shown} {'near' if away <= 1.0 else 'far'} ({away:.1f} beta)"
+                for entry, away in zip(others, distances, strict=True)
+            )
+        )
+    if house:
+        seats = "the scale is held" if is_anchored else "too few others were free"
+        parts.append(f"{', '.join(entry.player.identity.shown for entry in house)}: {seats}")
+    text = "; ".join(parts)
+    return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 3] + "..."

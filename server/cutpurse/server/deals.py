@@ -1,0 +1,38 @@
+"""The deal of a match: its seed, what is settled before it is used, and the promise about both.
+
+A fresh seed has a fresh board, which the parameters name: no two matches have the same cards, and nobody can foresee
+them. A seed that somebody chose for his match has the board that follows from it, so that the same request (ladder,
+bots, seats) deals the same cards again; that the seed was chosen, anyone can see. Both are committed to alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from cutpurse.engine.commitment import SEED_BYTES, chosen_board, commitment
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.results import Deal, Identity
+
+__all__ = ["dealt"]
+
+
+def dealt(
+    ladder: Ladder,
+    match: str,
+    seats: Sequence[Identity],
+    entropy: Callable[[int], bytes],
+    chosen_seed: bytes | None = None,
+) -> Deal:
+    """A fresh seed, or the one that was chosen, and what is settled before it is used."""
+    board = entropy(16).hex() if chosen_seed is None else chosen_board(chosen_seed)
+    settled = {
+        "board": board,
+        "game": ladder.game,
+        "rules": ladder.rules.words.version,
+        "seats": [identity._asdict() for identity in seats],
+        "settings": dict(ladder.settings),
+    }
+    params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
+    seed = entropy(SEED_BYTES) if chosen_seed is None else chosen_seed
+    return Deal(board, params, seed, commitment(seed, params), "" if chosen_seed is None else match)

@@ -1,0 +1,98 @@
+"""Who may play on which ladder, by its terms.
+
+What is wrong is told in one line, which names no ladder that whoever asks may not see. This module knows no session, no
+match and no clock: what is counted, and the time of day, are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from cutpurse.server.errors import Refused
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.results import HOUSE, Identity
+
+__all__ = ["FAULTS_IN_A_ROW", "check_entry", "frozen_text", "may_play", "may_see", "paused_text"]
+
+FAULTS_IN_A_ROW: Final = 3  # rated matches with a fault of its own, after which the leaderboard pauses a version
+
+_Obstacle = tuple[str, str]  # reason and text
+
+
+def may_play(ladder: Ladder, identity: Identity) -> bool:
+    """Whether the terms of a ladder are for this bot: a house bot is named there, others by their owner, if any is."""
+    terms = ladder.terms
+    if identity.owner == HOUSE:
+        return identity.bot in terms.house
+    return not terms.owners or identity.owner in terms.owners
+
+
+def may_see(ladder: Ladder, owner: str) -> bool:
+    """Whether a ladder is there at all for this owner."""
+    terms = ladder.terms
+    return not (terms.is_private and terms.owners) or owner in (*terms.owners, HOUSE)
+
+
+def paused_text(identity: Identity) -> str:
+    """What a paused bot is told."""
+    return (
+        f"{identity.shown} is paused: it had faults of its own in {FAULTS_IN_A_ROW} rated matches in a row. "
+        "Mend it, then: cutpurse bot check BOT --lift"
+    )
+
+
+def frozen_text(ladder: Ladder) -> str:
+    """What is told of a ladder that is frozen."""
+    frozen = ladder.terms.frozen
+    since = f" since {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if frozen is not None else ""
+    return f"ladder {ladder.name} is frozen{since}: no match begins there any more"
+
+
+def check_entry(
+    identity: Identity,
+    wanted: Mapping[str, Sequence[str]],
+    ladders: Iterable[Ladder],
+    others_on: Callable[[Ladder], int],
+    is_paused: bool,
+    at: datetime,
+) -> None:
+    """Whether a bot that wants to play these ladders of these games may come in.
+
+    wanted: ladders by game, () is every ladder; empty is every game. Those named are all there. others_on: how many
+    other bots play on a ladder now, house bots left out. Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL, for a
+    ladder that is named, or if there is none left at all. A house bot is let in whatever ladders there are.
+    """
+    if identity.owner == HOUSE:
+        return
+    if is_paused:
+        raise Refused("PAUSED", paused_text(identity))
+    found: _Obstacle | None = None
+    has_one = False
+    for ladder in ladders:
+        names = wanted.get(ladder.game) if wanted else ()
+        if names is None or (names and ladder.name not in names):
+            continue
+        obstacle = _obstacle(ladder, identity, others_on, at)
+        if obstacle is None:
+            has_one = True
+        elif names:
+            raise Refused(*obstacle)
+        elif may_see(ladder, identity.owner):
+            found = found or obstacle
+    if found is not None and not has_one:
+        raise Refused(*found)
+
+
+def _obstacle(ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], int], at: datetime) -> _Obstacle | None:
+    most = ladder.terms.most_bots
+    if not may_play(ladder, identity):
+        text = f"ladder {ladder.name} is not for bots of {identity.owner}; whoever runs the server says who may play"
+        return "NOT_YOURS", text
+    if ladder.is_frozen(at):
+        return "FROZEN", frozen_text(ladder)
+    if most and others_on(ladder) >= most:
+        bots = "its one bot" if most == 1 else f"its {most} bots"
+        return "FULL", f"ladder {ladder.name} has {bots}; there is room when one of them leaves"
+    return None
