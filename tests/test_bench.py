@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench import main, parser
+from benchmarks.notes import main as notes_main
 from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
 from benchmarks.wire import main as wire_main
@@ -172,3 +173,15 @@ def test_what_the_wire_cannot_measure_is_a_usage_error(wrong: list[str], capsys:
         wire_main(wrong)
     assert stopped.value.code == 2
     assert wrong[1] in capsys.readouterr().err
+
+
+def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert notes_main(["--rounds", "1", "--seconds", "0.05"]) == 0
+    head, unaware, silent, noted, printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert head[-1] == "bytes"
+    assert unaware[-2] == "1.000"
+    assert float(silent[-1]) == pytest.approx(
+        float(unaware[-1]), abs=1.0
+    )  # not one byte more, but for acknowledgements
+    assert float(noted[-1]) > float(unaware[-1]) + 60
+    assert float(printed[-1]) == pytest.approx(float(noted[-1]), abs=1.0)

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from cutpurse.leaderboard.models import Table
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.results import LadderTerms, SeatResult
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, result
@@ -127,12 +129,12 @@ def first_schema(path: Path) -> Path:
     return path
 
 
-def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of the first schema's columns."""
+def contents(path: Path, columns_of: Mapping[str, str] = OLD) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of these columns, by table."""
     file = sqlite3.connect(path)
     rows = {
         table: file.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
-        for table, columns in OLD.items()
+        for table, columns in columns_of.items()
     }
     file.close()
     return rows
@@ -187,6 +189,81 @@ def test_who_only_reads_refuses_a_newer_database(tmp_path: Path) -> None:
     file.close()
     with pytest.raises(NewerSchema, match="has schema 99"):
         Reader(tmp_path / "ladder.db")
+
+
+# -- from the second schema
+V2 = Path(__file__).with_name("v2.sql")
+OLD_2 = {
+    **OLD,
+    "epochs": "ladder_id, number, settings",
+    "tokens": "id, digest, owner_id, scopes, label, created, expires, revoked, last_used",
+    "versions": "id, bot_id, label, parent_id, created",
+}
+
+
+def second_schema(path: Path) -> Path:
+    """A database as the second version of the program left it, with 31 matches."""
+    file = sqlite3.connect(path)
+    file.executescript(V2.read_text(encoding="utf-8"))
+    file.close()
+    return path
+
+
+def test_a_database_of_the_second_schema_is_upgraded_and_loses_nothing(tmp_path: Path) -> None:
+    path = second_schema(tmp_path / "ladder.db")
+    before = contents(path, OLD_2)
+    assert (len(before["matches"]), len(before["seats"]), len(before["tokens"])) == (31, 122, 1)
+    with Store(path) as store:
+        assert [(one.name, one.terms, one.created) for one in store.ladders()] == [
+            (LADDER, LadderTerms(), None),
+            ("two", LadderTerms(), None),
+        ]
+        entries = store.matches(limit=100)
+        assert {(entry.is_rated, entry.requested_by, entry.reason) for entry in entries} == {(True, "", "")}
+        assert store.courses("m1") == (None, None, None, None)
+        assert all(log.course is None and not log.notes for log in store.logs("owner 1", "bot 1"))
+        assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == []
+    assert contents(path, OLD_2) == before
+    assert differences(path, Table.metadata) == []
+
+
+@pytest.mark.parametrize("old", [first_schema, second_schema])
+def test_what_is_kept_since_the_third_schema_is_computed_for_old_matches(
+    tmp_path: Path, old: Callable[[Path], Path]
+) -> None:
+    """As if all of their results had been stored by this version."""
+    with Store(old(tmp_path / "old.db")) as upgraded, Store(tmp_path / "new.db") as store:
+        entries = upgraded.matches(limit=100)[::-1]
+        assert prepare(store) == list(range(1, 13))
+        store.ensure_ladder("two", game="szmal", seats=2, rating=TrueSkill(draw_probability=0.3))
+        store.ensure_version("owner 0", "bot 0", "1.1")
+        for entry in entries:
+            seats = tuple(
+                SeatResult(seat.version_id, seat.place, seat.score, seat.end_cause, seat.faults, seat.thinking_ms)
+                for seat in entry.seats
+            )
+            store.submit(
+                result(entry.match, [], seats=seats, ladder=entry.ladder, void_cause=entry.void_cause)
+            ).result()
+        for ladder in (LADDER, "two"):
+            assert {r.version_id: (r.form, r.faulted) for r in upgraded.rankings(ladder, every_version=True)} == {
+                r.version_id: (r.form, r.faulted) for r in store.rankings(ladder, every_version=True)
+            }
+            for n in range(12):
+                assert upgraded.opponents(ladder, f"owner {n % 5}", f"bot {n}") == store.opponents(
+                    ladder, f"owner {n % 5}", f"bot {n}"
+                )
+        for asked in ({"faulted": True}, {"ladder": LADDER, "faulted": True}, {"owner": "owner 1", "bot": "bot 1"}):
+            found = [entry.match for entry in upgraded.matches(limit=100, **asked)]
+            assert found == [entry.match for entry in store.matches(limit=100, **asked)]
+            assert 0 < len(found) < 41
+
+
+def test_a_database_of_the_second_schema_goes_on(tmp_path: Path) -> None:
+    with Store(second_schema(tmp_path / "ladder.db")) as store:
+        before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
+        assert store.submit(result("later", [13, 2, 3, 4])).result().sequence is not None
+        assert {check.ladder: check.differences for check in recompute(store)} == before
 
 
 # What a later version may bring: a table that others refer to is made anew, and then something of its own.

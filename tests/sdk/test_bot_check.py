@@ -12,7 +12,10 @@ from cutpurse.sdk.check import course, scenarios
 from cutpurse.sdk.check.course import check_bot
 from cutpurse.sdk.check.findings import Verdict
 from cutpurse.sdk.check.scenarios import SCENARIOS
+from cutpurse.sdk.errors import NotAuthorised
+from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
+from tests.sdk.leagues import play_league
 from tests.sdk.programs import raw_bot
 from tests.sdk.test_command_line import run
 
@@ -118,3 +121,60 @@ def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
     shown = run(*typed.split())
     assert said in shown.stderr
     assert (shown.exit_code, shown.stdout, len(shown.stderr.splitlines())) == (code, "", 1)
+
+
+# -- a pause is lifted
+@pytest.fixture
+def short_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "SCENARIOS", SCENARIOS[:1])
+
+
+@pytest.mark.usefixtures("short_check")
+def test_a_bot_that_passes_is_let_in_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ladder_pb2.LiftPauseRequest] = []
+
+    def lift(request: ladder_pb2.LiftPauseRequest) -> ladder_pb2.LiftPauseResponse:
+        asked.append(request)
+        bot = ladder_pb2.BotName(owner="ann", bot=request.bot.bot, version=request.bot.version)
+        return ladder_pb2.LiftPauseResponse(bot=ladder_pb2.BotShown(bot=bot))
+
+    dialled = play_league(monkeypatch, LiftPause=lift)
+    bot = bot_file(tmp_path, FIRST)
+    checked = run("bot", "check", bot, "--game", "greed", "--lift", "--server", "there:1")
+    assert checked.exit_code == 0, checked.output
+    assert checked.stdout.splitlines()[-1] == "ann/my_bot:1 plays again: no pause holds it back"
+    named = ["--name", "sneak", "--version", "2.1", "--json"]
+    document = json.loads(run("bot", "check", bot, "--game", "greed", "--lift", *named).stdout)
+    assert (document["passed"], document["lifted"]) == (True, "ann/sneak:2.1")
+    assert [(one.bot.owner, one.bot.bot, one.bot.version) for one in asked] == [
+        ("", "my_bot", "1"),
+        ("", "sneak", "2.1"),
+    ]
+    assert dialled == [("there:1", None, None), (None, None, None)]
+
+
+@pytest.mark.usefixtures("short_check")
+def test_a_bot_that_fails_stays_paused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dialled = play_league(monkeypatch)
+    checked = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--lift", "--json")
+    assert checked.exit_code == 3
+    assert json.loads(checked.stdout)["lifted"] is None
+    assert "nothing was lifted" in checked.stderr
+    assert dialled == []
+
+
+@pytest.mark.usefixtures("short_check")
+def test_a_pause_that_is_not_ones_own_is_not_lifted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(request: ladder_pb2.LiftPauseRequest) -> ladder_pb2.LiftPauseResponse:
+        raise NotAuthorised("bob/my_bot is another owner's")
+
+    play_league(monkeypatch, LiftPause=refuse)
+    checked = run("bot", "check", bot_file(tmp_path, FIRST), "--game", "greed", "--lift")
+    assert checked.exit_code == 6
+    assert "bob/my_bot is another owner's" in checked.stderr
+
+
+def test_where_nothing_is_lifted_nobody_is_named(tmp_path: Path) -> None:
+    checked = run("bot", "check", bot_file(tmp_path, FIRST), "--version", "2")
+    assert checked.exit_code == 2
+    assert "they need --lift" in checked.stderr

@@ -28,7 +28,7 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
     [
         (
             "docs/playing.md",
-            ("play", "compare", "match verify", "match replay", "demo", "rules", "bot run", "bot check"),
+            ("play", "compare", "match verify", "match replay", "demo", "rules", "bot run", "bot check", "bot logs"),
             10,
         ),
         ("docs/serving.md", ("serve", "token create", "token list", "token revoke", "bot run"), 4),

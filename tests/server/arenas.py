@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.ladders import Ladder
@@ -35,12 +36,19 @@ class RunningArena:
 
 @asynccontextmanager
 async def running_arena(
-    folder: Path, ladders: Sequence[Ladder] = (), limits: Limits | None = None, address: str = "127.0.0.1:0"
+    folder: Path,
+    ladders: Sequence[Ladder] = (),
+    limits: Limits | None = None,
+    address: str = "127.0.0.1:0",
+    **more: Any,
 ) -> AsyncIterator[RunningArena]:
-    """An arena; one match of Greed at four seats with the usual clocks, unless told otherwise."""
+    """An arena; one match of Greed at four seats with the usual clocks, unless told otherwise.
+
+    more: see `open_arena`.
+    """
     ladders = ladders or [Ladder("greed", "greed", 4, matches_wanted=1)]
     said = io.StringIO()
-    with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits) as opened:
+    with open_arena(address, folder / "test.db", ladders, logger(said, "debug"), limits, **more) as opened:
         bound = await opened.arena.start()
         try:
             yield RunningArena(bound, opened, said)

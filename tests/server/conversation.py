@@ -17,10 +17,12 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 
+from cutpurse.leaderboard.results import Note
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger
+from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.dialling import Bot, Ended
 from tests.server.stores import Taken
@@ -34,6 +36,16 @@ HELLO = arena_pb2.Hello(
     games=[arena_pb2.GameWanted(game="greed")],
     max_tables=1,
 )
+
+
+class Noted(Taken):
+    """Keeps what all bots had to say."""
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+
+    def take(self, result: FinishedMatch) -> None:
+        self.notes += [note for seat in result.seats for note in seat.notes]
 
 
 def fixed_chance() -> Callable[[int], bytes]:
@@ -97,14 +109,29 @@ async def _plays(bot: Bot, recorder: Recorder | None) -> None:
         response = await bot.read()
 
 
+async def _says_something(bot: Bot, recorder: Recorder) -> None:
+    """Say something about the first decision, and go on as `_plays` does."""
+    response = await bot.read_until("decisions")
+    (asked,) = response.decisions
+    noted = arena_pb2.PlayRequest(
+        answers=[arena_pb2.Answer(table=asked.table, decision=asked.decision, option=asked.safe_option)],
+        notes=[arena_pb2.Note(table=asked.table, decision=asked.decision, text="plays low\nkeeps what raids")],
+    )
+    recorder.once("noted", noted)
+    sent = arena_pb2.PlayRequest(received=response.envelope)
+    sent.MergeFrom(noted)
+    await bot.send(sent)
+    await _plays(bot, None)
+
+
 async def conversation() -> dict[str, str]:
     """The payloads by name, in protobuf's text format."""
-    recorder = Recorder()
+    recorder, taken = Recorder(), Noted()
     entropy = fixed_chance()
     log = logger(sys.stderr, "error")
     lobby = Lobby(
         [Ladder("greed", "greed", 2, matches_wanted=1)],
-        Taken(),
+        taken,
         entropy=entropy,
         utc=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         log=log,
@@ -120,8 +147,11 @@ async def conversation() -> dict[str, str]:
             await bot.send(hello)
             recorder.once("welcome", await bot.read())
             await bot.say()
-            await other.say_hello("other")
-            await asyncio.gather(_plays(bot, recorder), _plays(other, None))
+            await other.say_hello("other", features=["notes"])
+            await asyncio.gather(_plays(bot, recorder), _says_something(other, recorder))
+            noted = recorder.said["noted"]
+            assert isinstance(noted, arena_pb2.PlayRequest)
+            assert taken.notes == [Note(note.decision, note.text) for note in noted.notes]
             start = recorder.said["starts"]
             assert isinstance(start, arena_pb2.PlayResponse)
             asked = game_pb2.GetGameRequest(game="greed", seats=len(start.starts[0].seats))

@@ -28,7 +28,7 @@ from tests.sdk.test_command_line import run
 from tests.server.small_world import Manner, World
 
 # No file can prove these, and every answer of `match verify` says so.
-SERVERS_WORD = {"match", "ladder", "started", "finished", "rated_number", "thinking_ms"}
+SERVERS_WORD = {"match", "ladder", "started", "finished", "rated_number", "thinking_ms", "reason", "requested_by"}
 
 
 def played(game: str, seats: int) -> FinishedMatch:
@@ -259,6 +259,7 @@ def reached(document: Any, path: tuple[Any, ...]) -> Any:
         ({"void_cause": "void_server"}, "the match is void, and seat 0 has a result"),
         ({"void_cause": "rain"}, "a match is void for void_server or void_operator"),
         ({"rated_number": 0}, "numbered from 1"),
+        ({"requested_by": "ann"}, "the match was asked for, and is said to be rated"),
         ({"more": 1}, "its fields are not "),
         ({"params": "\ud800"}, "not a head of this form"),
     ],

@@ -21,6 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
 from cutpurse.server.limits import Limits
+from cutpurse.server.notes import NOTE_BYTES, NOTE_LEAST
 from cutpurse.v1 import arena_pb2, game_pb2
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation
@@ -141,6 +142,8 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"{limits.envelopes_per_second} a second of its own accord",
         f"{limits.most_unread:,}; each more is a strike",
         f"one strike of {({3: 'three'})[limits.strikes]}",
+        f"| notes | {limits.note_bytes:,} bytes of a match, {NOTE_BYTES:,} of each |",
+        f"of a single note {NOTE_BYTES:,} bytes; each counts for at least {NOTE_LEAST}",
         f"| calls on one connection | {limits.streams_per_connection} |",
     ):
         assert told_so in text, told_so

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -19,9 +20,22 @@ from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import EPOCHS, LADDERS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 
-__all__ = ["MOST_SEATS", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
+__all__ = ["MOST_SEATS", "NewLadder", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
 
 MOST_SEATS: Final = 255  # a place is kept in a byte
+
+
+@dataclass(frozen=True, slots=True)
+class NewLadder:
+    """A ladder to be made; `clock` and `settings` as it is to be kept, `rating` what its first epoch is rated with."""
+
+    name: str
+    game: str
+    seats: int
+    rating: TrueSkill
+    settings: Mapping[str, object] = field(default_factory=dict)
+    clock: Mapping[str, object] = field(default_factory=dict)
+    terms: LadderTerms = field(default_factory=LadderTerms)
 
 
 def ensure_ladder(

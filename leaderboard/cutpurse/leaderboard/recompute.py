@@ -1,8 +1,9 @@
-"""All ratings computed again from the results, and compared with what is stored, to the bit.
+"""All that follows from the results computed again, and compared with what is stored: ratings to the bit.
 
 The results are the truth, and a rating is what follows from them: step by step in the order of the ledger, each step
-with the settings of its epoch. A difference means that somebody changed the database by other ways than the store, or
-that this machine computes `exp` or `log` otherwise than the one that rated. This module writes nothing.
+with the settings of its epoch; and so are form, first places, and how bots did against each other. A difference means
+that somebody changed the database by other ways than the store, or that this machine computes `exp` or `log` otherwise
+than the one that rated. This module writes nothing.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 
+from cutpurse.leaderboard.encounters import Encounters, Tally
 from cutpurse.leaderboard.queries import Step, ladder_history, ladders
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.reader import Readings
-from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, RATINGS, VERSIONS
+from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OPPONENTS, RATINGS, SEATS, VERSIONS
 from cutpurse.leaderboard.standings import Standing, standing_of, step
 
 __all__ = ["SHOWN", "LadderCheck", "recompute"]
@@ -36,21 +38,25 @@ class LadderCheck:
 
     @property
     def equal(self) -> bool:
-        """Whether every step and every rating is the same to the bit."""
+        """Whether all that is kept is what follows from the results, and every rating to the bit."""
         return self.count == 0
 
 
 def recompute(leaderboard: Readings) -> list[LadderCheck]:
     """Check every ladder, by name, as of one moment; results may go on coming in.  Raises StoreError."""
     with leaderboard.reading() as connection:
-        query = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.parent_id < VERSIONS.c.id)
-        parents: dict[int, int | None] = {row.id: row.parent_id for row in connection.execute(query)}
-        return [_check(connection, ladder.name, parents) for ladder in ladders(connection)]
+        versions = connection.execute(select(VERSIONS)).all()
+        parents = {row.id: row.parent_id for row in versions if row.parent_id is not None and row.parent_id < row.id}
+        bots = {row.id: row.bot_id for row in versions}
+        return [_check(connection, ladder.name, parents, bots) for ladder in ladders(connection)]
 
 
-def _check(connection: Connection, ladder: str, parents: Mapping[int, int | None]) -> LadderCheck:
-    found = _Differences(list(_unrated(connection, ladder)))
+def _check(
+    connection: Connection, ladder: str, parents: Mapping[int, int | None], bots: Mapping[int, int]
+) -> LadderCheck:
+    found = _Differences([*_unrated(connection, ladder), *_marks(connection, ladder)])
     standings: dict[int, Standing] = {}
+    encounters = Encounters()
     boards = changes = last = 0
     for entry in ladder_history(connection, ladder):
         if entry.sequence != last + 1:
@@ -58,9 +64,14 @@ def _check(connection: Connection, ladder: str, parents: Mapping[int, int | None
         last = entry.sequence
         boards += 1
         changes += sum(change is not None for change in entry.changes)
+        encounters.add([bots[version] for version in entry.versions], entry.places)
         for difference in _take(entry, standings, parents):
             found.add(difference)
-    for difference in (*_orphans(connection, ladder, changes), *_ratings(connection, ladder, standings)):
+    for difference in (
+        *_orphans(connection, ladder, changes),
+        *_ratings(connection, ladder, standings),
+        *_opponents(connection, ladder, encounters),
+    ):
         found.add(difference)
     return LadderCheck(ladder, boards, len(standings), found.count, tuple(found.shown))
 
@@ -126,6 +137,26 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, Standing]
         stored, computed = kept.get(version), standings.get(version)
         if stored is None or computed is None or _bits(stored.skill) != _bits(computed.skill) or stored != computed:
             yield f"version {version} is rated {stored}, computed is {computed}"
+
+
+def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> Iterator[str]:
+    """Where what is kept of two bots differs from this."""
+    query = select(OPPONENTS).join(LADDERS, LADDERS.c.id == OPPONENTS.c.ladder_id).where(LADDERS.c.name == ladder)
+    kept = {(row.bot_id, row.other_id): Tally(row.matches, row.ahead, row.level) for row in connection.execute(query)}
+    for pair in sorted(kept.keys() | encounters.keys()):
+        if kept.get(pair) != encounters.get(pair):
+            yield f"bots {pair[0]} and {pair[1]} have {kept.get(pair)}, computed is {encounters.get(pair)}"
+
+
+def _marks(connection: Connection, ladder: str) -> Iterator[str]:
+    """Matches by which an index would lead astray: marked as faulted or not, or with seats of another ladder."""
+    of_ladder = select(MATCHES.c.id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name == ladder)
+    seats = SEATS.c.match_number == MATCHES.c.number
+    has_faults = exists().where(seats, SEATS.c.faults > 0)
+    for match in connection.scalars(of_ladder.where(MATCHES.c.is_faulted != has_faults)):
+        yield f"match {match} is marked as faulted and is not, or the other way round"
+    for match in connection.scalars(of_ladder.where(exists().where(seats, SEATS.c.ladder_id != MATCHES.c.ladder_id))):
+        yield f"match {match} has seats of another ladder"
 
 
 def _bits(*skills: Skill) -> list[str]:

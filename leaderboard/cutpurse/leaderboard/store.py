@@ -38,6 +38,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlche
 from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.queries import LadderEntry, Pause, TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
@@ -139,6 +140,29 @@ class Store(Readings):
         def create(connection: Connection) -> LadderEntry:
             ladders.create_ladder(connection, name, game, settings or {}, seats, clock or {}, rating, terms, created)
             return queries.ladder(connection, name)
+
+        return self._do(create)
+
+    def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
+        """New ladders in this order, all of them or none, returned once they are stored.
+
+        Raises Refused if there is one of the name of one of them, StoreError as a future would have it.
+        """
+
+        def create(connection: Connection) -> list[LadderEntry]:
+            for new in wanted:
+                ladders.create_ladder(
+                    connection,
+                    new.name,
+                    new.game,
+                    new.settings,
+                    new.seats,
+                    new.clock,
+                    new.rating,
+                    new.terms,
+                    created,
+                )
+            return [queries.ladder(connection, new.name) for new in wanted]
 
         return self._do(create)
 

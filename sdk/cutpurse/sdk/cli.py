@@ -19,11 +19,13 @@ from cutpurse.sdk.commands import (
     bot,
     bot_check,
     bot_init,
+    bot_list,
     bot_logs,
     bot_run,
     compare,
     games,
     ladder,
+    ladder_steer,
     match,
     match_list,
     play,
@@ -95,7 +97,13 @@ bot.app.command("init")(bot_init.init)
 bot.app.command("check")(bot_check.check)
 bot.app.command("run")(bot_run.run)
 bot.app.command("logs")(bot_logs.logs)
+ladder.app.command("create")(ladder_steer.create)
+ladder.app.command("change")(ladder_steer.change)
+ladder.app.command("freeze")(ladder_steer.freeze)
+ladder.app.command("open")(ladder_steer.open_again)
 match.app.command("list")(match_list.list_matches)
+match.app.command("show")(match_list.show)
+bot.app.command("list")(bot_list.list_bots)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")

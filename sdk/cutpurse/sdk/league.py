@@ -115,10 +115,15 @@ def problem_of(reason: str, text: str) -> CutpurseError:
     return _BY_REASON.get(reason, ServerRefused)(text)
 
 
-def bot_name(text: str) -> ladder_pb2.BotName:
-    """The bot that is meant by `owner/name:version`, `name`, and what is between.  Raises UsageError."""
+def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
+    """The bot that is meant by `owner/name:version`, `name`, and what is between.  Raises UsageError.
+
+    is_owner_enough: `owner/` is any bot of that owner.
+    """
     rest, colon, version = text.partition(":")
     owner, slash, bot = rest.rpartition("/")
+    if is_owner_enough and text == f"{owner}/" and owner and "/" not in owner:
+        return ladder_pb2.BotName(owner=owner)
     if not bot or (slash and not owner) or (colon and not version) or "/" in owner or ":" in version:
         raise UsageError(f"{text!r:.100} names no bot: write name, owner/name, or owner/name:version")
     return ladder_pb2.BotName(owner=owner, bot=bot, version=version)

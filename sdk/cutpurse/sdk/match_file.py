@@ -65,7 +65,9 @@ class Head:
     match: str
     params: str
     rated_number: int | None
+    reason: str
     record: str | None
+    requested_by: str
     rules: str
     seats: tuple[HeadSeat, ...]
     seed: bytes
@@ -179,7 +181,9 @@ def _head(body: dict[str, Any]) -> Head:
         match=_text(body, "match"),
         params=_text(body, "params"),
         rated_number=None if body["rated_number"] is None else _count(body, "rated_number"),
+        reason=_text(body, "reason"),
         record=None if body["record"] is None else _bytes(body, "record").hex(),
+        requested_by=_text(body, "requested_by"),
         rules=_text(body, "rules"),
         seats=tuple([_seat(seat) for seat in body["seats"]]),
         seed=_bytes(body, "seed"),
@@ -288,8 +292,8 @@ def _check_the_head(head: Head) -> None:
             raise RecordError(f"the match is void, and seat {number} has a result")
         if not is_void and (seat.place is None or seat.score is None or seat.end_cause in _VOID):
             raise RecordError(f"the match counts, and seat {number} has no result")
-    if is_void and head.rated_number is not None:
-        raise RecordError("the match is void, and is said to be rated")
+    if head.rated_number is not None and (is_void or head.requested_by):
+        raise RecordError(f"the match {'is void' if is_void else 'was asked for'}, and is said to be rated")
     if head.rated_number == 0:
         raise RecordError("rated matches are numbered from 1")
     if not is_void and head.record is None:
@@ -352,5 +356,8 @@ def _not_checked(head: Head) -> list[str]:
         f"that this commitment was told before the match: {head.commitment.hex()}; "
         "compare it with what a bot that played it was told: `cutpurse bot run` keeps it, with --json"
     )
-    word = "the server's word alone: the names of match and ladder, the rated number, the times, how long seats thought"
+    word = (
+        "the server's word alone: the names of match and ladder, the rated number, who asked for the match and why, "
+        "the times, how long seats thought"
+    )
     return [told, word]

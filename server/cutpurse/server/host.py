@@ -39,6 +39,8 @@ from cutpurse.server.service import ARENA, ArenaService
 from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
 from cutpurse.server.token_service import TOKENS, TokenRegistry, TokenService
+from cutpurse.server.watch_service import WatchService
+from cutpurse.server.watching import Watching
 
 __all__ = ["Arena", "serve"]
 
@@ -67,15 +69,16 @@ class Arena:
         guard: Guard | None = None,
         tokens: TokenRegistry | None = None,
         league: Answers | None = None,
+        watching: Watching | None = None,
         certificate: Certificate | None = None,
         insecure: bool = False,
         has_house: bool = False,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
-        league: what is told of ladders and matches; None: nothing is. certificate: speak TLS. insecure: do not, even
-        where other machines can reach the address. has_house: listen at `house_address` too, for this machine only and
-        this run only, so without TLS.
+        league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
+        certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
+        `house_address` too, for this machine only and this run only, so without TLS.
         Raises AddressError for an address that is none, or that other machines could reach without TLS.
         """
         self.counts = counts or Counts()
@@ -86,6 +89,7 @@ class Arena:
         self._certificate = certificate
         self._tokens = tokens
         self._league = league
+        self._watching = watching
         self._matches = matches
         self._limits = limits or Limits()
         self._entropy = entropy
@@ -115,13 +119,23 @@ class Arena:
             self._server.add_generic_rpc_handlers((tokens.handler(),))
             services.append(TOKENS)
         self._ladders: LadderService | None = None
+        self._watch: WatchService | None = None
         if self._league is not None:
+            if self._watching is not None:
+                self._watch = WatchService(
+                    self._watching,
+                    self._entrance,
+                    self._log,
+                    is_good=self._guard.is_good,
+                    incident_number=self._incident_number,
+                )
             self._ladders = LadderService(
                 self._league,
                 self._entrance,
                 self._log,
                 presence=Presence,
                 incident_number=self._incident_number,
+                more=self._watch.methods() if self._watch is not None else None,
             )
             self._server.add_generic_rpc_handlers((self._ladders.handler(),))
             services.append(LADDER)
@@ -219,6 +233,8 @@ class Arena:
         await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
         self._is_stopping = True
         self.sessions.close(loop.time())
+        if self._watch is not None:
+            self._watch.close()
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()

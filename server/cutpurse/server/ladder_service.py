@@ -23,7 +23,7 @@ from cutpurse.server.entrance import Context, Entrance
 from cutpurse.server.errors import Ending, Refused, ending, incident, legible
 from cutpurse.server.league import STRANGER, Answers, Caller, Presence
 from cutpurse.server.logs import Logger, places
-from cutpurse.server.owners import Grant, address_of
+from cutpurse.server.owners import Grant, address_of, check_scope
 from cutpurse.server.service import abort
 from cutpurse.v1 import ladder_pb2
 
@@ -33,6 +33,7 @@ LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_nam
 THREADS: Final = 2
 MOST_BY_ADDRESS: Final = 64  # calls at once: a class of sixty behind one address may ask in the same moment
 MOST_CALLS: Final = 512  # of all
+MOST_BYTES: Final = 3_500_000  # of an answer: a client of gRPC takes 4 MiB as it comes
 PIECE: Final = 65_536  # bytes of a record at once
 
 Told = TypeVar("Told")
@@ -79,29 +80,57 @@ class LadderService:
         reads: dict[str, tuple[type[Message], Callable[[Any, Caller, Presence], Message]]] = {
             "ListLadders": (ladder_pb2.ListLaddersRequest, answers.list_ladders),
             "ListRankings": (ladder_pb2.ListRankingsRequest, answers.list_rankings),
+            "ListHistory": (ladder_pb2.ListHistoryRequest, answers.list_history),
+            "ListOpponents": (ladder_pb2.ListOpponentsRequest, answers.list_opponents),
             "ListMatches": (ladder_pb2.ListMatchesRequest, answers.list_matches),
+            "ListOpenMatches": (ladder_pb2.ListOpenMatchesRequest, answers.list_open_matches),
             "GetMatch": (ladder_pb2.GetMatchRequest, answers.get_match),
+            "ListBots": (ladder_pb2.ListBotsRequest, answers.list_bots),
         }
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             name: grpc.unary_unary_rpc_method_handler(self._reading(kind, answer))
             for name, (kind, answer) in reads.items()
         }
+        methods["ListLogs"] = grpc.unary_unary_rpc_method_handler(
+            self._reading(ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
+        )
+        methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
         return grpc.method_handlers_generic_handler(LADDER, {**methods, **self._more})
 
     def _reading(
-        self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message]
+        self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
-        """A call that reads, for whoever asks."""
+        """A call that reads: for whoever asks, or for whoever has a token with one of these scopes."""
 
         async def read(request: bytes, context: Context) -> bytes:
             async def told() -> bytes:
-                caller = caller_of(await self._entrance.recognise(context))
+                caller = await self._caller(context, *scopes)
                 presence = self._presence()
-                return await self._apart(lambda: answer(kind.FromString(request), caller, presence).SerializeToString())
+                return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
 
             return await self._guarded(told, context)
 
         return read
+
+    async def get_record(self, request: bytes, context: Context) -> None:
+        """The call GetRecord: the file of a match, piece by piece."""
+
+        async def told() -> None:
+            caller = await self._caller(context)
+            asked = ladder_pb2.GetRecordRequest
+            file = await self._apart(lambda: self._answers.match_file(asked.FromString(request), caller))
+            for at in range(0, len(file), PIECE):
+                piece = ladder_pb2.GetRecordResponse(piece=file[at : at + PIECE])
+                await context.write(piece.SerializeToString())
+
+        await self._guarded(told, context)
+
+    async def _caller(self, context: Context, *scopes: str) -> Caller:
+        """Who asks, if he may ask this: whoever it is, or only with a token of one of these scopes."""
+        grant = await self._entrance.recognise(context)
+        if scopes:
+            check_scope(grant, *scopes)
+        return caller_of(grant)
 
     async def _guarded(self, answer: Callable[[], Awaitable[Told]], context: Context) -> Told:
         """What is answered, or the end of the call."""
@@ -150,3 +179,10 @@ class LadderService:
         number = self._incident_number()
         self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
         return incident(number)
+
+
+def _sized(answer: Message) -> bytes:
+    """As bytes.  Raises Refused if that is more than callers take."""
+    if answer.ByteSize() > MOST_BYTES:
+        raise Refused("BAD_MESSAGE", f"the answer would have {answer.ByteSize():,} bytes; ask for less of it")
+    return answer.SerializeToString()

@@ -1,40 +1,52 @@
-"""What a league answers: from the leaderboard's readings, and what the running lobby knows, to ladder.proto's messages.
+"""What a league answers whom: from the leaderboard's readings, and what the running lobby knows.
 
 Here, and nowhere else, is who may see what. A ladder is there for a caller, or it is not; of one that is not, neither
-name nor match, record, bot, number or place is told, and what is asked about it is answered as if it did not exist.
-Every function waits for the database, so call it where nobody else has to wait. This module knows no stream, no event
-loop and no command.
+name nor match, record, bot, number or place is told, and what is asked about it is answered as if it did not exist. A
+bot is there for its owner, and for whoever may see a ladder where it was rated or is now. Notes, what a bot said of a
+fault, and why it is paused are for its owner and whoever runs the server.
+
+Every answer waits for the database, so it is to be called where nobody else has to wait. This module knows no stream,
+no event loop and no command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Final, Protocol
+from itertools import takewhile
+from typing import Final, NamedTuple, Protocol
 
-from google.protobuf.message import Message
-
-from cutpurse.engine.errors import CutpurseError
 from cutpurse.leaderboard import errors
-from cutpurse.leaderboard.queries import LadderEntry, MatchEntry, SeatEntry
-from cutpurse.leaderboard.queries import Ranking as RankingEntry
-from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.reader import Reader, Readings
-from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import League, problem_of
+from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
+from cutpurse.leaderboard.reader import Readings
+from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import Refused, legible
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.league_messages import (
+    bot_name,
+    course_shown,
+    ladder_shown,
+    match_shown,
+    milliseconds,
+    notes_kept,
+    opponent_shown,
+    ranking_shown,
+    step_shown,
+)
 from cutpurse.server.results import Identity
-from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+from cutpurse.v1 import arena_pb2, ladder_pb2
 
-__all__ = ["ANYTHING", "STRANGER", "Answers", "BotHere", "Caller", "MatchHere", "Presence", "local"]
+__all__ = ["ANYTHING", "NOWHERE", "STRANGER", "Answers", "BotHere", "Caller", "MatchHere", "Presence", "may_see"]
 
-MOST_NAMED: Final = 20  # ladders, in a refusal
+MOST_NAMED: Final = 20  # ladders or bots, in a refusal
 MOST_NUMBER: Final = 2**63 - 1
-MATCHES: Final = (50, 500)  # of a page: as usual, and the most
+LOG_BYTES: Final = 2 * 1024 * 1024  # of one answer, the last log whole; a client of gRPC takes 4 MiB as it comes
+HISTORY: Final = (100, 1_000)  # steps of a page: as usual, and the most
+MATCHES: Final = (50, 500)
+LOGS: Final = (10, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +61,17 @@ class Caller:
         """Whether nothing is hidden from him."""
         return "admin" in self.scopes
 
-    def is_(self, owner: str) -> bool:
-        """Whether he is this owner, or may see what is his."""
+    def answers_for(self, owner: str) -> bool:
+        """Whether what is this owner's alone is his to see."""
         return self.is_admin or self.owner == owner
+
+    def owner_of(self, bot: ladder_pb2.BotName) -> str:
+        """Whose bot is meant: his own unless another is named."""
+        return bot.owner or self.owner or NOBODY
 
 
 STRANGER: Final = Caller(None, frozenset())
-ANYTHING: Final = Caller(NOBODY, frozenset({"admin", "play", "read"}))  # who runs an open server, or has the file
+ANYTHING: Final = Caller(NOBODY, frozenset({"admin", "play", "read"}))  # who has the file itself
 
 
 class BotHere(Protocol):
@@ -66,12 +82,8 @@ class BotHere(Protocol):
         """Who."""
 
     @property
-    def tables(self) -> int:
-        """At how many it sits."""
-
-    @property
     def ladders(self) -> tuple[str, ...]:
-        """Where it is to be paired."""
+        """Where it is to be paired, by name."""
 
 
 class MatchHere(Protocol):
@@ -80,6 +92,10 @@ class MatchHere(Protocol):
     @property
     def name(self) -> str:
         """Its name."""
+
+    @property
+    def ladder(self) -> Ladder:
+        """Where it is played."""
 
     @property
     def started(self) -> datetime:
@@ -91,29 +107,35 @@ class MatchHere(Protocol):
 
     @property
     def requested_by(self) -> str:
-        """Who asked for it."""
+        """Who asked for it; empty: nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
-    """What the running lobby knows at a moment.  matches: by the name of the ladder."""
+class Presence(NamedTuple):
+    """What the running lobby knows at a moment."""
 
     bots: Sequence[BotHere] = ()
-    matches: Sequence[tuple[str, MatchHere]] = ()
+    matches: Sequence[MatchHere] = ()
 
-    def count(self, ladder: str) -> tuple[int, int]:
-        """Bots that are there and matches that are played on a ladder."""
-        return sum(ladder in bot.ladders for bot in self.bots), sum(name == ladder for name, _ in self.matches)
+
+NOWHERE: Final = Presence()
+
+
+def may_see(caller: Caller, entry: LadderEntry) -> bool:
+    """Whether a ladder is there for this caller."""
+    terms = entry.terms
+    if not terms.is_private or caller.is_admin:
+        return True
+    return caller.owner is not None and "read" in caller.scopes and (not terms.owners or caller.owner in terms.owners)
 
 
 class Answers:
-    """The answers of LadderService, for a caller.  Each raises Refused, and what the leaderboard raises."""
+    """The answers of LadderService, for a caller.  Each raises Refused, and StoreError for a database in trouble."""
 
     def __init__(self, readings: Readings, utc: Callable[[], datetime]) -> None:
         self._readings = readings
         self._utc = utc
 
-    # -- what is there
+    # -- what is there for whom
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
         """The ladders that are there for this caller, by name."""
         return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry)}
@@ -121,11 +143,49 @@ class Answers:
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
         """One that is there for this caller.  Raises Refused, which names those that are."""
         visible = self.visible(caller)
-        if name in visible:
-            return visible[name]
-        names = sorted(visible)
-        there = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
-        raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here; there are: {there or 'none'}")
+        if name not in visible:
+            raise Refused(
+                "NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here; there are: {_named(sorted(visible))}"
+            )
+        return visible[name]
+
+    def match(self, name: str, caller: Caller) -> MatchEntry:
+        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused."""
+        try:
+            entry = self._readings.match(name)
+        except errors.NotFound:
+            raise _no_match(name) from None
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        if entry.ladder not in self.visible(caller):
+            raise _no_match(name)
+        return entry
+
+    def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
+        """The versions of bots that are there for this caller, of an owner or of all."""
+        visible = self.visible(caller)
+        on: dict[Identity, set[str]] = {
+            bot.identity: {name for name in bot.ladders if name in visible} for bot in presence.bots
+        }
+        tables = Counter(seat for match in presence.matches if match.ladder.name in visible for seat in match.seats)
+        known = [(Identity(entry.owner, entry.bot, entry.version), entry) for entry in self._readings.bots(owner)]
+        new = sorted(set(on) - {identity for identity, _ in known})
+        shown = []
+        for identity, entry in [*known, *((one, None) for one in new if owner in (None, one.owner))]:
+            rated = {name for name in entry.ladders if name in visible} if entry is not None else set()
+            here = on.get(identity, set())
+            if rated or here or caller.answers_for(identity.owner):
+                shown.append(
+                    _bot_shown(
+                        identity,
+                        entry,
+                        ladders=sorted(rated | here),
+                        is_here=bool(here) or (identity in on and caller.answers_for(identity.owner)),
+                        tables=tables[identity],
+                        is_told_why=caller.answers_for(identity.owner),
+                    )
+                )
+        return sorted(shown, key=lambda bot: (bot.bot.owner, bot.bot.bot))
 
     # -- ladders
     def list_ladders(
@@ -137,19 +197,9 @@ class Answers:
 
     def shown(self, entry: LadderEntry, presence: Presence) -> ladder_pb2.LadderShown:
         """A ladder as it is shown."""
-        bots, tables = presence.count(entry.name)
-        return ladder_pb2.LadderShown(
-            defined=ladder_pb2.LadderDefined(
-                name=entry.name,
-                game=entry.game,
-                settings=_settings(entry.settings),
-                seats=entry.seats,
-                clock=_clock(entry.clock),
-            ),
-            matches=entry.matches,
-            bots=bots,
-            tables=tables,
-        )
+        bots = sum(entry.name in bot.ladders for bot in presence.bots if bot.identity.owner != HOUSE)
+        tables = sum(entry.name == match.ladder.name for match in presence.matches)
+        return ladder_shown(entry, bots, tables, self._utc())
 
     def list_rankings(
         self, asked: ladder_pb2.ListRankingsRequest, caller: Caller, presence: Presence
@@ -158,118 +208,213 @@ class Answers:
         entry = self.ladder(asked.ladder, caller)
         here = {bot.identity for bot in presence.bots if entry.name in bot.ladders}
         rankings = self._readings.rankings(entry.name, asked.every_version)
-        return ladder_pb2.ListRankingsResponse(rankings=[_ranking(ranking, here) for ranking in rankings])
+        return ladder_pb2.ListRankingsResponse(
+            rankings=[ranking_shown(one, Identity(one.owner, one.bot, one.version) in here) for one in rankings]
+        )
+
+    def list_history(
+        self, asked: ladder_pb2.ListHistoryRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListHistoryResponse:
+        """The call ListHistory."""
+        ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
+        limit, before = _limit(asked.limit, HISTORY), _before(asked.before)
+        try:
+            steps = self._readings.history(ladder, owner, bot, asked.bot.version or None, limit, before)
+        except errors.NotFound:
+            steps = []
+        if not steps and before is None:
+            raise _never_rated(asked.bot, owner, ladder)
+        return ladder_pb2.ListHistoryResponse(steps=map(step_shown, steps))
+
+    def list_opponents(
+        self, asked: ladder_pb2.ListOpponentsRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListOpponentsResponse:
+        """The call ListOpponents."""
+        ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
+        try:
+            opponents = self._readings.opponents(ladder, owner, bot)
+        except errors.NotFound:
+            opponents = []
+        if not opponents:
+            raise _never_rated(asked.bot, owner, ladder)
+        return ladder_pb2.ListOpponentsResponse(opponents=map(opponent_shown, opponents))
+
+    def _rated_on(self, ladder: str, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str, str]:
+        """A ladder, an owner and a bot that are asked for together."""
+        return self.ladder(ladder, caller).name, caller.owner_of(bot), _needed(bot).bot
 
     # -- matches
     def list_matches(
         self, asked: ladder_pb2.ListMatchesRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListMatchesResponse:
         """The call ListMatches."""
-        limit = _limit(asked.limit, MATCHES)
-        entries = self._readings.matches(
-            self.ladder(asked.ladder, caller).name if asked.ladder else None,
-            limit=limit + 1,
-            before=min(asked.before, MOST_NUMBER) or None,
+        visible = self.visible(caller)
+        ladder = self.ladder(asked.ladder, caller).name if asked.ladder else None
+        hides = len(visible) < len(self._readings.ladders())
+        limit, before = _limit(asked.limit, MATCHES), _before(asked.before)
+        owner, bot = (caller.owner_of(asked.bot), asked.bot) if asked.HasField("bot") else (None, None)
+        try:
+            entries = self._readings.matches(
+                ladder,
+                owner,
+                bot.bot or None if bot is not None else None,
+                bot.version or None if bot is not None else None,
+                asked.faulted,
+                since=_moment(asked.since_ms),
+                until=_moment(asked.until_ms),
+                limit=limit + 1,
+                before=before,
+                among=visible if hides and ladder is None else None,
+            )
+        except errors.NotFound:
+            entries = []
+        if bot is not None and owner is not None and not entries and not self._is_there(owner, bot, caller, presence):
+            raise Refused("NOT_FOUND", f"there is no bot {_shown(bot, owner)} here")
+        page = entries[:limit]
+        return ladder_pb2.ListMatchesResponse(
+            matches=map(match_shown, page), next=page[-1].number if len(entries) > limit else 0
         )
-        more = entries[limit - 1].number if len(entries) > limit else 0
-        return ladder_pb2.ListMatchesResponse(matches=map(match_shown, entries[:limit]), next=more)
+
+    def _is_there(self, owner: str, bot: ladder_pb2.BotName, caller: Caller, presence: Presence) -> bool:
+        """Whether there is such a bot for this caller."""
+        return any(
+            bot.bot in ("", one.bot.bot) and bot.version in ("", one.bot.version)
+            for one in self.bots(caller, presence, owner)
+        )
+
+    def list_open_matches(
+        self, asked: ladder_pb2.ListOpenMatchesRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListOpenMatchesResponse:
+        """The call ListOpenMatches."""
+        visible = {asked.ladder: self.ladder(asked.ladder, caller)} if asked.ladder else self.visible(caller)
+        found = [match for match in presence.matches if match.ladder.name in visible]
+        found.sort(key=lambda match: match.started, reverse=True)
+        return ladder_pb2.ListOpenMatchesResponse(matches=map(_open_match, found))
 
     def get_match(
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.GetMatchResponse:
         """The call GetMatch."""
         entry = self.match(asked.match, caller)
+        courses = self._readings.courses(entry.match)
+        if not any(courses):
+            courses = ()
         return ladder_pb2.GetMatchResponse(
             match=match_shown(entry),
+            courses=[
+                course_shown(course, caller.answers_for(entry.seats[seat].owner)) for seat, course in enumerate(courses)
+            ],
             commitment=entry.deal.commitment,
             opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
+            has_record=self._record(entry) is not None,
         )
 
-    def match(self, name: str, caller: Caller) -> MatchEntry:
-        """A match that is there for this caller.  Raises Refused."""
+    def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
+        """What GetRecord gives in pieces."""
+        entry = self.match(asked.match, caller)
+        return match_file(entry, self._record(entry)).encode()
+
+    def _record(self, entry: MatchEntry) -> str | None:
         try:
-            entry = self._readings.match(name)
+            return self._readings.record(entry.match)
         except errors.NotFound:
-            raise _no_match(name) from None
-        if entry.ladder not in self.visible(caller):
-            raise _no_match(name)
-        return entry
+            return None
+
+    # -- bots
+    def list_bots(
+        self, asked: ladder_pb2.ListBotsRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListBotsResponse:
+        """The call ListBots."""
+        if asked.ladder:
+            self.ladder(asked.ladder, caller)
+        bots = self.bots(caller, presence, asked.owner or None)
+        return ladder_pb2.ListBotsResponse(
+            bots=[bot for bot in bots if not asked.ladder or asked.ladder in bot.ladders]
+        )
+
+    def list_logs(
+        self, asked: ladder_pb2.ListLogsRequest, caller: Caller, presence: Presence
+    ) -> ladder_pb2.ListLogsResponse:
+        """The call ListLogs."""
+        owner, bot = self.own(asked.bot, caller)
+        visible = self.visible(caller)
+        match = self.match(asked.match, caller).match if asked.match else None
+        limit = _limit(asked.limit, LOGS)
+        try:
+            entries = self._readings.logs(owner, bot, asked.bot.version or None, match, asked.faulted, limit)
+        except errors.NotFound:
+            raise Refused("NOT_FOUND", f"there is no bot {_shown(asked.bot, owner)} here") from None
+        logs = [
+            ladder_pb2.SeatLog(
+                match=match_shown(entry.match),
+                seat=entry.seat,
+                course=course_shown(entry.course, is_told_why=True),
+                notes=notes_kept(entry.notes),
+                dropped_bytes=entry.dropped_bytes,
+            )
+            for entry in entries
+            if entry.match.ladder in visible
+        ]
+        sizes = [sum(log.ByteSize() for log in logs[:at]) for at in range(len(logs))]
+        return ladder_pb2.ListLogsResponse(logs=logs[: len(list(takewhile(lambda size: size < LOG_BYTES, sizes)))])
+
+    def own(self, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str]:
+        """The owner and the name of a bot that the caller answers for.  Raises Refused."""
+        owner = caller.owner_of(_needed(bot))
+        if not caller.answers_for(owner):
+            raise Refused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
+        return owner, bot.bot
 
 
-def may_see(caller: Caller, entry: LadderEntry) -> bool:
-    """Whether a ladder is there for this caller."""
-    return True
+def _needed(bot: ladder_pb2.BotName) -> ladder_pb2.BotName:
+    if not bot.bot:
+        raise Refused("BAD_MESSAGE", "no bot is named; this is about one")
+    return bot
 
 
-def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
-    """A match as it is shown."""
-    return ladder_pb2.MatchShown(
-        number=entry.number,
-        match=entry.match,
-        board=entry.board,
-        ladder=entry.ladder,
-        game=entry.game,
-        rules_version=entry.rules,
-        settings=_settings(entry.settings),
-        started_ms=_ms(entry.started),
-        finished_ms=_ms(entry.finished),
-        decisions=entry.decisions,
-        void_cause=entry.void_cause or "",
-        rated_number=entry.sequence or 0,
-        seats=map(_seat, entry.seats),
+def _bot_shown(
+    identity: Identity, entry: BotEntry | None, *, ladders: list[str], is_here: bool, tables: int, is_told_why: bool
+) -> ladder_pb2.BotShown:
+    paused = entry.paused if entry is not None else None
+    return ladder_pb2.BotShown(
+        bot=bot_name(*identity),
+        created_ms=milliseconds(entry.created) if entry is not None else 0,
+        is_here=is_here,
+        tables=tables,
+        ladders=ladders,
+        paused_ms=milliseconds(paused.since) if paused is not None else 0,
+        paused_for=paused.cause if paused is not None and is_told_why else "",
     )
 
 
-def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
-    return ladder_pb2.MatchSeat(
-        bot=_bot(seat.owner, seat.bot, seat.version),
-        place=seat.place or 0,
-        score=seat.score or 0,
-        end_cause=_cause(seat.end_cause),
-        faults=seat.faults,
-        thinking_ms=seat.thinking_ms,
-        before=_skill(seat.before),
-        after=_skill(seat.after),
+def _open_match(match: MatchHere) -> ladder_pb2.OpenMatch:
+    return ladder_pb2.OpenMatch(
+        match=match.name,
+        ladder=match.ladder.name,
+        game=match.ladder.game,
+        started_ms=milliseconds(match.started),
+        seats=[arena_pb2.SeatTaken(owner=seat.owner, bot=seat.bot, version=seat.version) for seat in match.seats],
+        requested_by=match.requested_by,
     )
 
 
-def _ranking(entry: RankingEntry, here: set[Identity]) -> ladder_pb2.Ranking:
-    return ladder_pb2.Ranking(
-        place=entry.place,
-        bot=_bot(entry.owner, entry.bot, entry.version),
-        skill=_skill(entry.skill),
-        low=entry.skill.mu - 1.96 * entry.skill.sigma,
-        high=entry.skill.mu + 1.96 * entry.skill.sigma,
-        matches=entry.matches,
-        wins=entry.wins,
-        faulted=entry.faulted,
-        is_here=Identity(entry.owner, entry.bot, entry.version) in here,
-    )
+def _named(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > MOST_NAMED else ""
+    return (", ".join(names[:MOST_NAMED]) or "none") + more
+
+
+def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
+    """A bot that was asked for, in a refusal."""
+    name = legible(bot.bot, 40) if owner == NOBODY else f"{legible(owner, 40)}/{legible(bot.bot, 40)}"
+    return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
 
 def _no_match(name: str) -> Refused:
-    return Refused("NOT_FOUND", f"there is no match '{legible(name, 64)}' here that is over")
+    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over")
 
 
-def _bot(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
-    return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
-
-
-def _skill(skill: Skill | None) -> ladder_pb2.SkillShown | None:
-    return None if skill is None else ladder_pb2.SkillShown(mu=skill.mu, sigma=skill.sigma)
-
-
-def _cause(cause: str) -> arena_pb2.EndCause.ValueType:
-    return arena_pb2.EndCause.Value(f"END_CAUSE_{cause.upper()}")
-
-
-def _settings(settings: Mapping[str, Any]) -> Iterable[game_pb2.Setting]:
-    return [game_pb2.Setting(name=name, value=str(value)) for name, value in settings.items()]
-
-
-def _clock(clock: Mapping[str, Any]) -> ladder_pb2.LadderClock:
-    told = {field.name for field in ladder_pb2.LadderClock.DESCRIPTOR.fields}
-    return ladder_pb2.LadderClock(**{name: value for name, value in clock.items() if name in told})
+def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:
+    return Refused("NOT_FOUND", f"no bot {_shown(bot, owner)} was rated on ladder {ladder}")
 
 
 def _limit(asked: int, bounds: tuple[int, int]) -> int:
@@ -277,46 +422,15 @@ def _limit(asked: int, bounds: tuple[int, int]) -> int:
     return min(asked or usual, most)
 
 
-def _ms(moment: datetime | None) -> int:
-    return 0 if moment is None else int(moment.timestamp() * 1_000)
+def _before(asked: int) -> int | None:
+    return min(asked, MOST_NUMBER) or None
 
 
-# -- a league in a file
-@contextmanager
-def local(path: Path) -> Iterator[League]:
-    """The league of a database file, also while a server has it open; the entry point `db` of `cutpurse.leagues`.
-
-    Whoever can read the file may see all of it. Raises NotFound if it is not there; its calls raise as those of a
-    `League` do, and CutpurseError for what takes a running server.
-    """
-    if not path.is_file():
-        raise NotFound(f"no database {path}: it does not exist")
-    with _told(), Reader(path) as reader:
-        answers = Answers(reader, lambda: datetime.now(UTC))
-        calls: dict[str, Callable[[Any, Caller, Presence], Message]] = {
-            "ListLadders": answers.list_ladders,
-            "ListRankings": answers.list_rankings,
-            "ListMatches": answers.list_matches,
-            "GetMatch": answers.get_match,
-        }
-
-        def ask(name: str, request: Message) -> Any:
-            if name not in calls:
-                raise CutpurseError(f"{path} is a file: that takes a server that runs; ask it with --server")
-            with _told():
-                return calls[name](request, ANYTHING, Presence())
-
-        yield League(ask)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What the leaderboard or this module does not take, as an error of the command line."""
+def _moment(ms: int) -> datetime | None:
+    """A moment that was asked for; None for none, and what lies beyond all calendars is their end."""
+    if ms == 0:
+        return None
     try:
-        yield
-    except Refused as refused:
-        raise problem_of(refused.ending.reason, refused.ending.text) from None
-    except errors.NotFound as problem:
-        raise NotFound(str(problem)) from None
-    except errors.LeaderboardError as problem:
-        raise CutpurseError(str(problem)) from None
+        return datetime.fromtimestamp(ms / 1_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.max.replace(tzinfo=UTC)

@@ -30,6 +30,9 @@ class Limits:
     most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
     streams_per_connection: int = 16
     most_sessions: int = 16_384  # also those whose streams were lost
+    most_watchers: int = 256  # at once, of all matches; one whose call hangs counts until gRPC is rid of it
+    watchers_per_address: int = 64  # a class of sixty behind one address may watch the same final
+    watcher_bytes: int = 2_097_152  # that a watcher has not read: some thousand moments of a match
     handshake_s: float = 5.0  # from a connection to the first frames of HTTP/2 on it
     idle_s: float = 60.0  # that a connection may be without a call
     keepalive_s: float = 20.0  # without a word from the peer, after which it is asked whether it is there

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import Token
@@ -27,8 +28,11 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.watching import Watching
 
-__all__ = ["OpenArena", "open_arena"]
+__all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
+
+WATCH_DELAY_S: Final = 10.0  # several decisions: what a spectator says to a bot helps it no more
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class OpenArena:
     lobby: Lobby
     store: Store
     asks_for_tokens: bool
+    watching: Watching
 
 
 @contextmanager
@@ -52,15 +57,16 @@ def open_arena(
     certificate: Certificate | None = None,
     insecure: bool = False,
     house: Token | None = None,
+    watch_delay_s: float = WATCH_DELAY_S,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
     What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
 
     ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
-    the house bots in; None: there are none. Raises AddressError for an address that other machines could reach without
-    TLS, or though nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was
-    another one before.
+    the house bots in; None: there are none. watch_delay_s: how much later than the bots spectators are told. Raises
+    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
+    for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -89,6 +95,7 @@ def open_arena(
                 counts=counts,
                 paused=ledger.paused(),
             )
+            watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 address,
                 lobby,
@@ -98,11 +105,12 @@ def open_arena(
                 guard=guard,
                 tokens=store if asks else None,
                 league=Answers(store, _utc),
+                watching=watching,
                 certificate=certificate,
                 insecure=insecure,
                 has_house=house is not None,
             )
-            yield OpenArena(arena, lobby, store, asks)
+            yield OpenArena(arena, lobby, store, asks, watching)
         finally:
             guard.close()
             ledger.close()

@@ -17,8 +17,8 @@ def grpc_options(limits: Limits) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", 0),
         # Told in Welcome. The default is 4 MiB.
         ("grpc.max_receive_message_length", limits.most_bytes),
-        # Catches a fault of our own: envelopes stop well before.
-        ("grpc.max_send_message_length", 4 * limits.envelope_bytes),
+        # Catches a fault of our own: envelopes and what is told of a league stop well before. What clients take.
+        ("grpc.max_send_message_length", max(4 * limits.envelope_bytes, 4 * 1024 * 1024)),
         # Identity only: no decompression bombs.
         ("grpc.compression_enabled_algorithms_bitset", 1),
         # Bounds what a flood of requests and resets can start.

@@ -19,6 +19,7 @@ from cutpurse.sdk.child import Child
 from cutpurse.sdk.errors import BotNotLoaded
 from cutpurse.sdk.host import Host
 from cutpurse.sdk.program import command_of, environment_for
+from cutpurse.v1 import arena_pb2
 
 __all__ = ["check_bot", "program_of"]
 
@@ -45,12 +46,14 @@ async def check_bot(
     *,
     answer_s: float | None = None,
     on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
     quiet: bool = True,
 ) -> list[Finding]:
     """Run every scenario: what was found, in order.
 
     games: with which it is checked; none: all that it says it plays. answer_s: how long an answer is waited for, as
-    long as the usual clock gives a decision unless told otherwise. quiet: the talk of its program is not passed on.
+    long as the usual clock gives a decision unless told otherwise. on_hello: told how the bot says Hello, if it does.
+    quiet: the talk of its program is not passed on.
     After a handshake that failed there is nothing more to see. Raises UsageError for a bot or game that there is not.
     """
     findings: list[Finding] = []
@@ -81,6 +84,7 @@ async def check_bot(
                 if name == SCENARIOS[0][0]:
                     if host.guest is None:
                         break
+                    on_hello(host.guest.hello)
                     for game in visit.plays(host.guest):
                         found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
         finally:

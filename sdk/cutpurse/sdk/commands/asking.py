@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
+from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.terminal import legible
 
 if TYPE_CHECKING:
@@ -28,9 +30,12 @@ __all__ = [
     "bot_row",
     "complete_ladders",
     "count",
+    "interval",
     "iso",
+    "ladder_named",
     "local_time",
     "short",
+    "since_ms",
     "skill_row",
 ]
 
@@ -77,6 +82,17 @@ def complete_ladders(context: typer.Context) -> list[str]:
         return []
 
 
+def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:
+    """A ladder by its name.  Raises NotFound, which names those that there are."""
+    from cutpurse.v1 import ladder_pb2
+
+    for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
+        if one.defined.name == ladder:
+            return one
+    league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder))  # says what there is
+    raise NotFound(f"there is no ladder {legible(ladder, 64)}")
+
+
 def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
     """A number that is sent; 0 if none was given.  Raises UsageError."""
     if given is None:
@@ -84,6 +100,23 @@ def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
     if not 0 < given <= most:
         raise UsageError(f"{flag} {given}: it is a number from 1 to {most:,}")
     return given
+
+
+def interval(skill: ladder_pb2.SkillShown) -> str:
+    """Where a skill lies with a probability of 95 %, as low-high."""
+    return f"{skill.mu - 1.96 * skill.sigma:.1f}-{skill.mu + 1.96 * skill.sigma:.1f}"
+
+
+def since_ms(flag: str, given: str | None) -> int:
+    """A moment that is asked from, as ms since 1970: so many days or hours ago, or a date; 0 if none was given."""
+    from cutpurse.sdk.ladder_file import moment_ms
+
+    if given is None:
+        return 0
+    if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
+        ago = int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
+        return max(1, int((datetime.now(UTC) - ago).timestamp() * 1_000))
+    return moment_ms(given, flag)
 
 
 def iso(ms: int) -> str | None:

@@ -9,11 +9,15 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cutpurse.sdk.check.findings import Finding
+    from cutpurse.v1 import arena_pb2
 
 __all__ = ["check"]
 
@@ -35,9 +39,22 @@ def check(
         typer.Option(metavar="S", help="Seconds an answer is waited for; else 11.15, as clocks have it."),
     ] = None,
     talk: Annotated[bool, typer.Option("--talk", help="Pass on what the bot's program says.")] = False,
+    lift: Annotated[
+        bool, typer.Option("--lift", help="If it passes, and a server has paused it, it plays there again.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --lift: as the rankings show it; else as it says itself.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="With --lift: the version; else as it says itself.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
     as_json: AsJson = False,
 ) -> None:
     """Put a bot, in a process of its own, into every situation that a server can, and tell how it did.
+
+    A server pauses a version that fails in three rated matches in a row. With --lift it is told that the bot passed.
 
     Example: cutpurse bot check my_bot.py --game greed
     """
@@ -48,20 +65,41 @@ def check(
 
     if answer is not None and not 0 < answer < float("inf"):
         raise UsageError(f"--answer {answer:g}: a number of seconds is more than 0")
+    if not lift and any(given is not None for given in (name, version, server, ca)):
+        raise UsageError("--name, --version, --server and --ca say whose pause is lifted, and where: they need --lift")
     games = list(dict.fromkeys(game or ()))
+    hellos: list[arena_pb2.Hello] = []
 
     def tell(finding: Finding) -> None:
         if talk:
             say(f"{finding.scenario}: {finding.verdict.value}")
 
-    findings = asyncio.run(check_bot(bot, games, answer_s=answer, on_finding=tell, quiet=not talk))
+    findings = asyncio.run(
+        check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
+    )
     failed = sum(finding.verdict is Verdict.FAILED for finding in findings)
+    lifted = _lifted(hellos[0], name, version, server, ca) if lift and not failed else ""
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]
-        print_json({"bot": bot, "passed": not failed, "findings": named})
+        told = {"lifted": lifted or None} if lift else {}
+        print_json({"bot": bot, "passed": not failed, "findings": named, **told})
     else:
         verdict = f"{bot} failed {failed} of {len(rows)}" if failed else f"{bot} is ready"
         print_lines([*table(("scenario", "verdict", "seen"), rows), verdict])
+        if lifted:
+            print_lines([f"{lifted} plays again: no pause holds it back"])
     if failed:
+        if lift:
+            say("nothing was lifted: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
+
+
+def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
+    """Tell the server that the bot has passed; the bot, as it is written."""
+    from cutpurse.sdk.league import shown
+    from cutpurse.v1 import ladder_pb2
+
+    bot = ladder_pb2.BotName(bot=name or hello.bot, version=version or hello.version or "1")
+    with asked(server, ca, None) as league:
+        return shown(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)

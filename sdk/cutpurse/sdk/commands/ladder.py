@@ -17,8 +17,12 @@ from cutpurse.sdk.commands.asking import (
     asked,
     bot_row,
     complete_ladders,
+    count,
+    interval,
     iso,
+    ladder_named,
     local_time,
+    short,
     skill_row,
 )
 from cutpurse.sdk.terminal import legible, print_json, print_lines, table
@@ -26,7 +30,7 @@ from cutpurse.sdk.terminal import legible, print_json, print_lines, table
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["app"]
+__all__ = ["Ladder", "app", "ladder_row"]
 
 CSV_COLUMNS: Final = (
     "place",
@@ -54,6 +58,9 @@ app = typer.Typer(
 
 Ladder: TypeAlias = Annotated[
     str, typer.Argument(metavar="LADDER", help="As `ladder list` shows it.", autocompletion=complete_ladders)
+]
+BotName: TypeAlias = Annotated[
+    str, typer.Argument(metavar="BOT", help="name, owner/name or owner/name:version; else one of your own.")
 ]
 
 
@@ -145,6 +152,146 @@ def rankings(
         for one in rows
     ]
     print_lines(table(head, cells))
+
+
+@app.command()
+def show(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
+) -> None:
+    """What a ladder is: its game, settings, clock and terms.
+
+    Example: cutpurse ladder show greed
+    """
+    with asked(server, ca, db) as league:
+        found = ladder_named(league, ladder)
+    if as_json:
+        print_json(ladder_row(found))
+    else:
+        _print_ladder(found)
+
+
+@app.command()
+def history(
+    ladder: Ladder,
+    bot: BotName,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many matches, 1,000 at the most; else 100.")
+    ] = None,
+    before: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """How the rating of a bot came about, match by match, the newest first.
+
+    Example: cutpurse ladder history greed ann/sneak
+    """
+    from cutpurse.sdk.league import bot_name
+    from cutpurse.v1 import ladder_pb2
+
+    request = ladder_pb2.ListHistoryRequest(
+        ladder=ladder,
+        bot=bot_name(bot),
+        limit=count("--limit", limit),
+        before=count("--before", before, 2**63 - 1),
+    )
+    with asked(server, ca, db) as league:
+        steps = league.ListHistory(request).steps
+    if as_json:
+        print_json({"ladder": ladder, "bot": bot, "steps": [_step_row(step) for step in steps]})
+        return
+    head = ("number", "match", "over", "version", "place", "before", "after", "change")
+    cells = [
+        (
+            step.number,
+            short(step.match),
+            local_time(step.finished_ms),
+            legible(step.version, 64),
+            step.place,
+            interval(step.before),
+            interval(step.after),
+            f"{step.after.mu - step.before.mu:+.2f}",
+        )
+        for step in steps
+    ]
+    print_lines(table(head, cells))
+
+
+@app.command()
+def opponents(
+    ladder: Ladder,
+    bot: BotName,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """How a bot did against each other on a ladder: in how many matches it was ahead, level and behind.
+
+    Example: cutpurse ladder opponents greed ann/sneak
+    """
+    from cutpurse.sdk.league import bot_name, shown
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot_name(bot))
+        met = league.ListOpponents(request).opponents
+    rows = [
+        {
+            "owner": one.bot.owner,
+            "bot": one.bot.bot,
+            "matches": one.matches,
+            "ahead": one.ahead,
+            "level": one.level,
+            "behind": one.matches - one.ahead - one.level,
+        }
+        for one in met
+    ]
+    if as_json:
+        print_json({"ladder": ladder, "bot": bot, "opponents": rows})
+        return
+    head = ("opponent", "matches", "ahead", "level", "behind")
+    cells = [
+        (shown(one.bot), row["matches"], row["ahead"], row["level"], row["behind"])
+        for one, row in zip(met, rows, strict=True)
+    ]
+    print_lines(table(head, cells))
+
+
+def _step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "match": step.match,
+        "finished": iso(step.finished_ms),
+        "version": step.version,
+        "place": step.place,
+        "before": skill_row(step, "before"),
+        "after": skill_row(step, "after"),
+    }
+
+
+def _print_ladder(one: ladder_pb2.LadderShown) -> None:
+    """A ladder, a line for each thing worth knowing."""
+    defined, terms = one.defined, one.defined.terms
+    settings = ", ".join(f"{legible(each.name)}={legible(each.value)}" for each in defined.settings)
+    lines = [
+        ("ladder", legible(defined.name, 64)),
+        ("game", legible(defined.game, 64)),
+        ("settings", settings or "as usual"),
+        ("seats", str(defined.seats)),
+        ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
+        ("state", _state(one)),
+        ("owners", ", ".join(legible(owner, 64) for owner in terms.owners) or "everybody"),
+        ("most bots", str(terms.most_bots or "any number")),
+        ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
+        ("matches", f"{one.matches:,}"),
+        ("now", f"{one.bots:,} bots, {one.tables:,} tables"),
+        ("made", local_time(one.created_ms) or "with the database"),
+    ]
+    print_lines([f"{name:<10}  {text}" for name, text in lines])
 
 
 def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:

@@ -15,9 +15,11 @@ from cutpurse.sdk.commands.asking import (
     bot_row,
     complete_ladders,
     count,
+    interval,
     iso,
     local_time,
     short,
+    since_ms,
     skill_row,
 )
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
@@ -25,7 +27,7 @@ from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["list_matches", "match_row"]
+__all__ = ["cause", "course_row", "list_matches", "match_row", "show"]
 
 
 def list_matches(
@@ -33,6 +35,18 @@ def list_matches(
         str | None,
         typer.Option(metavar="LADDER", help="Of this ladder; else of all.", autocompletion=complete_ladders),
     ] = None,
+    bot: Annotated[
+        str | None,
+        typer.Option(metavar="BOT", help="In which it sat: name, owner/name:version; or owner/ for any of his."),
+    ] = None,
+    faulted: Annotated[
+        bool, typer.Option("--faulted", help="Only those in which a seat had a fault; with --bot that bot.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="WHEN", help="Over at or after it: 2027-01-31, 2027-01-31T18:00, 12h or 7d."),
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Over before it.")] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", help="At most so many, 500 at the most; else 50.")] = None,
     before: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="The page that the one before has named at its end.")
@@ -44,12 +58,17 @@ def list_matches(
 ) -> None:
     """Matches that are over, the newest first.
 
-    Example: cutpurse match list --ladder greed --limit 20
+    Example: cutpurse match list --ladder greed --bot ann/sneak --faulted --since 7d
     """
+    from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
 
     request = ladder_pb2.ListMatchesRequest(
         ladder=ladder or "",
+        bot=bot_name(bot, is_owner_enough=True) if bot is not None else None,
+        faulted=faulted,
+        since_ms=since_ms("--since", since),
+        until_ms=since_ms("--until", until),
         limit=count("--limit", limit),
         before=count("--before", before, 2**63 - 1),
     )
@@ -66,6 +85,98 @@ def list_matches(
     print_lines(table(head, cells))
     if page.next:
         say(f"there are more: --before {page.next}")
+
+
+def show(
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="Its name, or the first eight or more signs of it.")],
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """A match that is over: who sat where, how it ended, and every decision that was taken for a bot.
+
+    Example: cutpurse match show 3f9a12c47e01
+    """
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        told = league.GetMatch(ladder_pb2.GetMatchRequest(match=match))
+    if as_json:
+        courses = [course_row(course) for course in told.courses] or None
+        opened = {"seed": told.opening.seed.hex(), "params": told.opening.params.decode("utf-8", "replace")}
+        row = {**match_row(told.match), "commitment": told.commitment.hex(), "opening": opened}
+        print_json({**row, "has_record": told.has_record, "courses": courses})
+        return
+    print_lines([*_facts(told), "", *_seats(told), *_faults(told)])
+
+
+def course_row(course: ladder_pb2.SeatCourse) -> dict[str, Any]:
+    """How a seat did, decision by decision, for a JSON document."""
+    return {
+        "thinking_ms": list(course.thinking_ms),
+        "faults": [
+            {"decision": fault.decision, "at": fault.at, "cause": cause(fault.cause), "text": fault.text}
+            for fault in course.faults
+        ],
+    }
+
+
+def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
+    """A match, a line for each thing worth knowing."""
+    one = told.match
+    settings = ", ".join(f"{legible(setting.name)}={legible(setting.value)}" for setting in one.settings)
+    played = f"{legible(one.game, 64)}, rules {legible(one.rules_version, 40)}" + (f", {settings}" if settings else "")
+    lines = [
+        ("match", legible(one.match, 200)),
+        ("ladder", legible(one.ladder, 64)),
+        ("game", played),
+        ("played", f"{local_time(one.started_ms)} to {local_time(one.finished_ms)}, {one.decisions:,} decisions"),
+        ("counts", _counts(one)),
+        ("reason", legible(one.reason, 300)),
+        ("promise", told.commitment.hex()),
+        ("record", "there is one: match download" if told.has_record else "there is none"),
+    ]
+    return [f"{name:<7}  {text}" for name, text in lines if text]
+
+
+def _counts(one: ladder_pb2.MatchShown) -> str:
+    if one.void_cause:
+        return f"for nothing: {legible(one.void_cause, 40)}"
+    if one.rated_number:
+        return f"as rated match {one.rated_number:,} of the ladder"
+    return f"for no rating: asked for by {legible(one.requested_by, 64)}" if one.requested_by else "for no rating"
+
+
+def _seats(told: ladder_pb2.GetMatchResponse) -> list[str]:
+    from cutpurse.sdk.league import shown
+
+    head = ("seat", "bot", "place", "score", "end", "faults", "thinking", "skill before", "after")
+    is_void = bool(told.match.void_cause)
+    cells = [
+        (
+            number,
+            shown(seat.bot),
+            "" if is_void else seat.place,
+            "" if is_void else seat.score,
+            cause(seat.end_cause),
+            seat.faults,
+            f"{seat.thinking_ms / 1_000:.1f} s",
+            interval(seat.before) if seat.HasField("before") else "",
+            interval(seat.after) if seat.HasField("after") else "",
+        )
+        for number, seat in enumerate(told.match.seats)
+    ]
+    return table(head, cells)
+
+
+def _faults(told: ladder_pb2.GetMatchResponse) -> list[str]:
+    lines = []
+    for number, course in enumerate(told.courses):
+        for fault in course.faults:
+            said = f": {legible(fault.text)}" if fault.text else ""
+            lines.append(f"seat {number}, its decision {fault.decision} (--at {fault.at}): {cause(fault.cause)}{said}")
+    return ["", *lines] if lines else []
 
 
 def match_row(one: ladder_pb2.MatchShown) -> dict[str, Any]:

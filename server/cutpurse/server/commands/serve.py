@@ -53,6 +53,9 @@ def serve(
             metavar="HOST:PORT", help="Figures at /metrics, probes at /healthz and /readyz, over HTTP; else none."
         ),
     ] = None,
+    watch_delay: Annotated[
+        float | None, typer.Option(metavar="S", help="How much later than the bots spectators are told; else 10.")
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM; read again when it changes.")
     ] = None,
@@ -88,6 +91,7 @@ def serve(
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "drain": drain,
         "metrics": metrics,
+        "watch_delay": watch_delay,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
         "insecure": insecure,
@@ -134,8 +138,9 @@ def _serve(values: dict[str, Value]) -> None:
     level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
     if level.value not in LEVELS:
         raise UsageError(f"{level.where} {level.value!r:.80}: there are: {', '.join(LEVELS)}")
-    if not 0 <= drain.value < float("inf"):
-        raise UsageError(f"{drain.where} {drain.value:g}: a number of seconds is 0 or more")
+    for seconds in (drain, values["watch_delay"]):
+        if not 0 <= seconds.value < float("inf"):
+            raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
     if metrics:
         host_and_port(metrics)  # before there is a database
     bots = check_house(values["house"].value, values["house"].where)
@@ -158,6 +163,7 @@ def _serve(values: dict[str, Value]) -> None:
                     certificate=certificate,
                     insecure=insecure,
                     house=house.token if house is not None else None,
+                    watch_delay_s=values["watch_delay"].value,
                 )
             )
             if metrics:

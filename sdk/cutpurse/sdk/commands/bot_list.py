@@ -1,0 +1,86 @@
+"""`cutpurse bot list`: which bots a league knows, which of them are there, and which are paused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import (
+    Authority,
+    Database,
+    Server,
+    asked,
+    bot_row,
+    complete_ladders,
+    iso,
+    local_time,
+)
+from cutpurse.sdk.terminal import legible, print_json, print_lines, table
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["bot_shown_row", "list_bots"]
+
+
+def list_bots(
+    owner: Annotated[str | None, typer.Option(metavar="OWNER", help="Of this owner; else of all.")] = None,
+    ladder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LADDER", help="Rated on this ladder, or there now; else on any.", autocompletion=complete_ladders
+        ),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bots by owner, name and version: who is there, at how many tables, and who is paused.
+
+    Why a bot is paused is told to its owner only, with his token.
+
+    Example: cutpurse bot list --owner ann
+    """
+    from cutpurse.sdk.league import shown
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        bots = league.ListBots(ladder_pb2.ListBotsRequest(owner=owner or "", ladder=ladder or "")).bots
+    if as_json:
+        print_json([bot_shown_row(one) for one in bots])
+        return
+    head = ("bot", "state", "tables", "known since", "ladders")
+    cells = [
+        (
+            shown(one.bot),
+            _state(one),
+            one.tables,
+            local_time(one.created_ms),
+            ", ".join(legible(name, 64) for name in one.ladders),
+        )
+        for one in bots
+    ]
+    print_lines(table(head, cells))
+
+
+def bot_shown_row(one: ladder_pb2.BotShown) -> dict[str, Any]:
+    """A bot, for a JSON document."""
+    return {
+        **bot_row(one.bot),
+        "created": iso(one.created_ms),
+        "is_here": one.is_here,
+        "tables": one.tables,
+        "ladders": list(one.ladders),
+        "paused": iso(one.paused_ms),
+        "paused_for": one.paused_for or None,
+    }
+
+
+def _state(one: ladder_pb2.BotShown) -> str:
+    if one.paused_ms:
+        said = f": {legible(one.paused_for)}" if one.paused_for else ""
+        return f"paused since {local_time(one.paused_ms)}{said}"
+    return "here" if one.is_here else ""

@@ -1,0 +1,214 @@
+"""`cutpurse ladder create`, `change`, `freeze` and `open`: whoever runs a server steers its ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.games import GAMES
+from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
+from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, ladder_named, local_time
+from cutpurse.sdk.commands.ladder import Ladder, ladder_row
+from cutpurse.sdk.terminal import legible, print_json, say
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["change", "create", "freeze", "open_again"]
+
+Owners: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--owner", metavar="OWNER", help="Whose bots may play; may be given again. Else everybody's."),
+]
+MostBots: TypeAlias = Annotated[
+    int | None, typer.Option("--most-bots", metavar="N", help="At most so many bots at once; else any number.")
+]
+House: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--house", metavar="BOT", help="A house bot that takes seats where too few others are; repeatable."),
+]
+
+
+def create(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="What is played.", autocompletion=lambda: list(GAMES))
+    ] = None,
+    seats: Annotated[int | None, typer.Option(metavar="N", help="How many play a match; else as usual.")] = None,
+    setting: Setting = None,
+    base_ms: Annotated[int | None, typer.Option(metavar="MS", help="For each decision; else 1,000.")] = None,
+    bank_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the whole match; else 10,000.")] = None,
+    grace_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the network with each decision.")] = None,
+    poll_floor_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="A question to several seats lasts at least so long.")
+    ] = None,
+    owner: Owners = None,
+    most_bots: MostBots = None,
+    private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
+    house: House = None,
+    freeze: Annotated[str | None, typer.Option(metavar="DATE", help="From then on no match begins.")] = None,
+    of: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="TOML with a table [[ladder]] for each; all or none.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a ladder, or all those of a file; a server that runs plays it at once. Takes an admin's token.
+
+    Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
+    """
+    from cutpurse.sdk.ladder_file import moment_ms, read_ladders
+    from cutpurse.v1 import game_pb2, ladder_pb2
+
+    if (name is None) == (of is None):
+        raise UsageError("name one ladder, or a file of them with --from FILE")
+    if of is not None:
+        ladders = read_ladders(of)
+    else:
+        if game is None:
+            raise UsageError("--game GAME: a ladder is of one game")
+        clock = {"base_ms": base_ms, "bank_ms": bank_ms, "grace_ms": grace_ms, "poll_floor_ms": poll_floor_ms}
+        given = {key: _not_negative(f"--{key.replace('_', '-')}", ms) for key, ms in clock.items() if ms is not None}
+        ladders = [
+            ladder_pb2.LadderDefined(
+                name=name or "",
+                game=game,
+                seats=count("--seats", seats),
+                settings=[
+                    game_pb2.Setting(name=key, value=str(value)) for key, value in parse_settings(setting).items()
+                ],
+                clock=ladder_pb2.LadderClock(**given) if given else None,
+                terms=ladder_pb2.LadderTerms(
+                    owners=owner or (),
+                    most_bots=count("--most-bots", most_bots),
+                    private=private,
+                    frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
+                    house=house or (),
+                ),
+            )
+        ]
+    with asked(server, ca, db) as league:
+        answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
+    _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+
+
+def change(
+    ladder: Ladder,
+    owner: Owners = None,
+    everybody: Annotated[bool, typer.Option("--everybody", help="Everybody's bots may play.")] = False,
+    most_bots: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
+    ] = None,
+    private: Annotated[
+        bool | None, typer.Option("--private/--public", help="Results are for those who may play, or for all.")
+    ] = None,
+    house: House = None,
+    no_house: Annotated[bool, typer.Option("--no-house", help="No house bots any more.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
+
+    Owners that are named replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
+
+    Example: cutpurse ladder change class-greed --owner ann --owner bob --public
+    """
+    if owner and everybody:
+        raise UsageError("--owner and --everybody: name one of them")
+    if house and no_house:
+        raise UsageError("--house and --no-house: name one of them")
+    if owner is None and most_bots is None and private is None and house is None and not (everybody or no_house):
+        raise UsageError("nothing is to be changed; name --owner, --everybody, --most-bots, --private or --house")
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        if owner or everybody:
+            terms.owners[:] = owner or ()
+        if house or no_house:
+            terms.house[:] = house or ()
+        if most_bots is not None:
+            terms.most_bots = _not_negative("--most-bots", most_bots)
+        if private is not None:
+            terms.private = private
+
+    _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
+
+
+def freeze(
+    ladder: Ladder,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="As 2027-01-31 or 2027-01-31T18:00, in this machine's zone; else now."),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let no match begin on a ladder any more, or from a moment on; those that are played end, and are rated.
+
+    Example: cutpurse ladder freeze class-greed --at 2027-01-31T18:00
+    """
+    from cutpurse.sdk.ladder_file import moment_ms
+
+    frozen_ms = moment_ms(at, "--at") if at else int(datetime.now(UTC).timestamp() * 1_000)
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = frozen_ms
+
+    _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
+
+
+def open_again(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
+) -> None:
+    """Let matches begin again on a ladder that is frozen.
+
+    Example: cutpurse ladder open class-greed
+    """
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = 0
+
+    _tell([_changed(ladder, changed, server, ca, db)], "open", as_json)
+
+
+def _changed(
+    ladder: str,
+    change: Callable[[ladder_pb2.LadderTerms], None],
+    server: str | None,
+    ca: Path | None,
+    db: Path | None,
+) -> ladder_pb2.LadderShown:
+    """A ladder with other terms; what is not changed stays as it is."""
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        terms = ladder_named(league, ladder).defined.terms
+        change(terms)
+        return league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=terms)).ladder
+
+
+def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_list: bool = False) -> None:
+    if as_json:
+        rows = [ladder_row(one) for one in ladders]
+        print_json(rows if is_list else rows[0])
+        return
+    for one in ladders:
+        say(f"ladder {legible(one.defined.name, 64)} is {what}")
+
+
+def _not_negative(flag: str, given: int) -> int:
+    if not 0 <= given < 2**32:
+        raise UsageError(f"{flag} {given}: it is a number from 0 to {2**32 - 1:,}")
+    return given

@@ -1,0 +1,115 @@
+"""A ladder is made once; what it is never changes, and its terms may."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "ladder.db") as opened:
+        yield opened
+
+
+def test_a_ladder_is_made_with_its_terms(store: Store) -> None:
+    frozen = datetime(2026, 12, 24, 13, tzinfo=timezone(timedelta(hours=1)))
+    terms = LadderTerms(("ann", "bob"), 40, True, frozen, ("greedy", "random"))
+    made = store.create_ladder(
+        "class",
+        game="greed",
+        seats=4,
+        rating=RATING,
+        settings={"b": "x"},
+        clock={"base_ms": 5},
+        terms=terms,
+        created=DAWN,
+    )
+    assert (made.name, made.game, made.settings, made.seats, made.clock, made.rating, made.matches) == (
+        *("class", "greed", {"b": "x"}, 4, {"base_ms": 5}),
+        *(RATING, 0),
+    )
+    assert (made.terms, made.created) == (terms, DAWN)
+    assert made.terms.frozen is not None
+    assert made.terms.frozen.utcoffset() == timedelta(0)
+    assert store.ladders() == [made]
+    assert store.ladder("class") == made
+    with pytest.raises(Refused, match="there is a ladder class already; give the new one another name"):
+        store.create_ladder("class", game="greed", seats=4, rating=RATING, created=DAWN)
+    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+        store.ladder("none")
+
+
+def test_terms_are_changed_whole_and_nothing_else_is(store: Store) -> None:
+    versions = prepare(store)
+    store.submit(result("m1", versions[:4])).result()
+    before = store.ladder(LADDER)
+    assert (before.terms, before.created) == (LadderTerms(), None)
+    terms = LadderTerms(owners=("ann",), frozen=DAWN)
+    seen = store.changes
+    changed = store.change_ladder(LADDER, terms)
+    assert store.changes != seen
+    assert changed.terms == terms
+    assert (changed.name, changed.game, changed.rating, changed.matches) == (LADDER, "greed", RATING, 1)
+    assert prepare(store) == versions  # what a server makes as a matter of course may have any terms
+    assert store.ladder(LADDER).terms == terms
+    assert store.change_ladder(LADDER, LadderTerms()) == before
+    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+        store.change_ladder("none", terms)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"name": ""}, "the name of a ladder is ''"),
+        ({"name": "a\x1b[2J"}, "printable"),
+        ({"name": "x" * 10_000}, "1-200 printable characters"),
+        ({"seats": 1}, "1 seats; at least 2"),
+        ({"seats": 256}, "256 seats; at most 255"),
+        ({"created": datetime(2026, 1, 1)}, "needs a time zone"),  # noqa: DTZ001  # that is what is refused
+    ],
+)
+def test_a_ladder_that_cannot_be_is_refused(store: Store, changed: dict[str, object], said: str) -> None:
+    fields: dict[str, object] = {"name": "class", "game": "greed", "seats": 4, "created": DAWN, **changed}
+    with pytest.raises(Refused, match=said) as told:
+        store.create_ladder(rating=RATING, **fields)  # type: ignore[arg-type]  # by name
+    assert len(str(told.value)) < 500
+    assert store.ladders() == []
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({"owners": ("ann", "")}, "the name of an owner is ''"),
+        ({"house": ("\n",)}, "the name of a house bot"),
+        ({"most_bots": -1}, "must be a count"),
+        ({"most_bots": 2**63}, "must be a count"),
+        ({"frozen": datetime(2026, 1, 1)}, "needs a time zone"),  # noqa: DTZ001  # that is what is refused
+    ],
+)
+def test_terms_that_cannot_be_are_refused(terms: dict[str, object], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        LadderTerms(**terms)  # type: ignore[arg-type]  # by name
+
+
+def test_a_frozen_ladder_still_takes_what_was_played(store: Store) -> None:
+    versions = prepare(store)
+    store.change_ladder(LADDER, LadderTerms(frozen=DAWN - timedelta(days=1)))
+    assert store.submit(result("m1", versions[:4])).result().sequence == 1
+
+
+def test_each_ladder_tells_its_own_epoch_and_matches(store: Store) -> None:
+    versions = prepare(store)
+    other = TrueSkill(draw_probability=0.3)
+    store.create_ladder("a", game="szmal", seats=2, rating=other, created=datetime(2026, 11, 22, tzinfo=UTC))
+    store.submit(result("m1", versions[:2], ladder="a")).result()
+    fitted = TrueSkill(draw_probability=0.2)
+    store.open_epoch("a", fitted)
+    assert [(one.name, one.matches, one.rating) for one in store.ladders()] == [("a", 1, fitted), (LADDER, 0, RATING)]

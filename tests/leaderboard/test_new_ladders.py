@@ -1,0 +1,32 @@
+"""Several ladders are made at once, all of them or none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import DAWN, RATING
+
+
+def test_all_of_them_or_none(tmp_path: Path) -> None:
+    terms = LadderTerms(owners=("ann",), most_bots=3, is_private=True, frozen=datetime(2027, 1, 1, tzinfo=UTC))
+    one = NewLadder("one", "greed", 2, RATING, {"rounds": "3"}, {"base_ms": 500}, terms)
+    two = NewLadder("two", "greed", 4, RATING)
+    with Store(tmp_path / "ladder.db") as store:
+        made = store.create_ladders([two, one], DAWN)
+        assert [entry.name for entry in made] == ["two", "one"]
+        assert made[1] == store.ladder("one")
+        kept = made[1]
+        assert (kept.terms, kept.created, dict(kept.settings), kept.rating) == (terms, DAWN, {"rounds": "3"}, RATING)
+        for there in ("one", "three"):
+            with pytest.raises(Refused, match=f"there is a ladder {there} already"):
+                store.create_ladders(
+                    [NewLadder("three", "greed", 2, RATING), NewLadder(there, "greed", 2, RATING)], DAWN
+                )
+        assert [entry.name for entry in store.ladders()] == ["one", "two"]

@@ -1,0 +1,287 @@
+"""Whatever readers ask, they are answered as if somebody went through all results by hand."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.queries import MatchEntry
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.results import MatchResult, Stored
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, random_result, result
+
+LADDERS = (LADDER, "greed-fast", "greed-old")
+MATCHES = 240
+
+
+class World:
+    """A leaderboard of three ladders, and what was handed in."""
+
+    def __init__(self, path: Path) -> None:
+        rng = random.Random(7)
+        self.store = Store(path)
+        versions = prepare(self.store)
+        for ladder in LADDERS[1:]:
+            self.store.ensure_ladder(ladder, game="greed", seats=4, rating=RATING)
+        self.names = {version: (f"owner {n % 5}", f"bot {n}", "1.0") for n, version in enumerate(versions)}
+        self.results: list[MatchResult] = []
+        self.stored: list[Stored] = []
+        newest = list(versions)
+        for number in range(MATCHES):
+            if rng.random() < 0.15:
+                at = rng.randrange(len(newest))
+                owner, bot, _ = self.names[versions[at]]
+                newest[at] = self.store.ensure_version(owner, bot, f"1.{number}")
+                self.names[newest[at]] = (owner, bot, f"1.{number}")
+            one = random_result(number, newest[: 6 if number % 3 else 12])
+            ladder = LADDERS[2] if number < 8 else LADDERS[rng.randrange(2)]
+            finished = DAWN + timedelta(seconds=60 * number - rng.choice((0, 0, 0, 200)))  # some are stored late
+            is_rated = rng.random() < 0.9
+            one = replace(
+                one, ladder=ladder, started=finished - timedelta(seconds=3), finished=finished, is_rated=is_rated
+            )
+            self.results.append(replace(one, requested_by="" if is_rated else "ann", reason=f"why {number}"))
+        waiting = [self.store.submit(one) for one in self.results]
+        self.stored = [future.result() for future in waiting]
+
+    def of(self, ladder: str) -> list[tuple[MatchResult, Stored]]:
+        """The rated results of a ladder, in order."""
+        return [
+            (one, stored)
+            for one, stored in zip(self.results, self.stored, strict=True)
+            if one.ladder == ladder and stored.sequence is not None
+        ]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    made = World(tmp_path_factory.mktemp("queries") / "ladder.db")
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "ladder.db") as opened:
+        yield opened
+
+
+# -- matches
+def test_matches_are_found_by_whatever_is_asked(world: World) -> None:
+    rng = random.Random(1)
+    found_some = 0
+    for _ in range(400):
+        owner, bot, version = rng.choice(list(world.names.values()))
+        kind = rng.randrange(4)
+        asked: dict[str, Any] = {
+            "ladder": rng.choice((None, *LADDERS)),
+            "owner": owner if kind else None,
+            "bot": bot if kind > 1 else None,
+            "version": version if kind > 2 else None,
+            "faulted": rng.random() < 0.4,
+            "since": rng.choice((None, DAWN + timedelta(minutes=rng.randrange(-5, MATCHES + 5)))),
+            "until": rng.choice((None, DAWN + timedelta(minutes=rng.randrange(-5, MATCHES + 5)))),
+            "limit": rng.choice((1, 3, 10, 1000)),
+            "before": rng.choice((None, rng.randrange(1, MATCHES))),
+        }
+        expected = [number for number in range(MATCHES, 0, -1) if _fits(world, number, asked)][: asked["limit"]]
+        found = [entry.number for entry in world.store.matches(**asked)]
+        assert found == expected, asked
+        found_some += 0 < len(expected) < MATCHES
+    assert found_some > 150
+
+
+def _fits(world: World, number: int, asked: dict[str, Any]) -> bool:
+    one = world.results[number - 1]
+    before, since, until = asked["before"], asked["since"], asked["until"]
+    names = [world.names[seat.version] for seat in one.seats]
+    wanted = [asked["owner"], asked["bot"], asked["version"]]
+    seats = [
+        seat
+        for seat, whose in zip(one.seats, names, strict=True)
+        if all(want is None or want == have for want, have in zip(wanted, whose, strict=True))
+    ]
+    return (
+        (before is None or number < before)
+        and asked["ladder"] in (None, one.ladder)
+        and (since is None or one.finished >= since)
+        and (until is None or one.finished < until)
+        and bool(seats)
+        and (not asked["faulted"] or any(seat.faults for seat in seats))
+    )
+
+
+def test_pages_follow_each_other(world: World) -> None:
+    for asked in ({"owner": "owner 1", "bot": "bot 1"}, {"ladder": LADDER, "faulted": True}, {}):
+        whole = [entry.match for entry in world.store.matches(limit=1000, **asked)]
+        pages: list[MatchEntry] = []
+        while page := world.store.matches(limit=7, before=pages[-1].number if pages else None, **asked):
+            pages += page
+        assert [entry.match for entry in pages] == whole
+        assert len(whole) > 7
+
+
+def test_who_is_not_there_has_no_matches(world: World) -> None:
+    for asked, said in (
+        ({"ladder": "none"}, "there is no ladder 'none'"),
+        ({"owner": "zoe"}, "owner 'zoe' has no bot"),
+        ({"owner": "owner 1", "bot": "bot 0"}, "owner 'owner 1' has no bot 'bot 0'"),
+        ({"owner": "owner 0", "bot": "bot 0", "version": "7"}, "bot 'bot 0' of owner 'owner 0' has no version '7'"),
+    ):
+        with pytest.raises(NotFound, match=said):
+            world.store.matches(**asked)  # type: ignore[arg-type]  # by name
+
+
+def test_a_match_is_called_by_its_first_signs(store: Store) -> None:
+    versions = prepare(store)[:4]
+    for name in ("a17cc3d0-11", "a17cc3d0-12", "a17cc3d1-11", "A17CC3D0-11", "a17cc3d0", "b17%cc3_", "b17xcc3yz"):
+        store.submit(result(name, versions)).result()
+    for called, name in (
+        ("a17cc3d1", "a17cc3d1-11"),
+        ("a17cc3d0-12", "a17cc3d0-12"),
+        ("a17cc3d0", "a17cc3d0"),  # a whole name, though others begin so
+        ("A17CC3D0", "A17CC3D0-11"),
+        ("b17%cc3_", "b17%cc3_"),  # signs that some databases read otherwise
+        ("b17xcc3y", "b17xcc3yz"),
+    ):
+        assert store.match(called).match == name
+        assert store.record(called) == f'{{"match":"{name}"}}'
+        assert len(store.courses(called)) == 4
+    with pytest.raises(Refused, match="the names of several matches begin with 'a17cc3d0-1': give more of it"):
+        store.match("a17cc3d0-1")
+    for called in ("a17cc3d", "a17cc3d2", "", "\U0010ffff" * 9, "x" * 10_000):
+        with pytest.raises(NotFound, match="there is no match '") as told:
+            store.match(called)
+        assert len(str(told.value)) < 400
+
+
+# -- rankings and what they are made of
+def test_form_and_interval_follow_from_the_matches(world: World) -> None:
+    for ladder in LADDERS:
+        places: dict[int, list[int | None]] = defaultdict(list)
+        for one, _ in world.of(ladder):
+            for seat in one.seats:
+                places[seat.version].insert(0, seat.place)
+        ranked = world.store.rankings(ladder, every_version=True)
+        assert {entry.version_id for entry in ranked} == set(places)
+        for entry in ranked:
+            assert list(entry.form) == places[entry.version_id][:10]
+            assert entry.wins == places[entry.version_id].count(1)
+            assert entry.matches == len(places[entry.version_id])
+            assert (entry.low, entry.high) == (
+                entry.skill.mu - 1.96 * entry.skill.sigma,
+                entry.skill.mu + 1.96 * entry.skill.sigma,
+            )
+    assert max(len(entry.form) for entry in world.store.rankings(LADDER)) == 10
+
+
+def test_history_has_each_step_of_a_rating(world: World) -> None:
+    for owner, bot in {names[:2] for names in world.names.values()}:
+        steps = [
+            (stored.sequence, one.match, one.finished, world.names[seat.version][2], seat.place, seat.version)
+            for one, stored in world.of(LADDER)
+            for seat in one.seats
+            if world.names[seat.version][:2] == (owner, bot)
+        ]
+        steps.reverse()
+        told = world.store.history(LADDER, owner, bot)
+        assert [(s.number, s.match, s.finished, s.version, s.place) for s in told] == [s[:5] for s in steps]
+        changes = {(stored.sequence, c.version): c for _, stored in world.of(LADDER) for c in stored.changes}
+        assert [(s.before, s.after) for s in told] == [
+            (changes[s[0], s[5]].before, changes[s[0], s[5]].after) for s in steps
+        ]
+        for version in {step[3] for step in steps}:
+            of_one = world.store.history(LADDER, owner, bot, version)
+            assert of_one == [step for step in told if step.version == version]
+        paged = world.store.history(LADDER, owner, bot, limit=3)
+        if len(paged) == 3:
+            paged += world.store.history(LADDER, owner, bot, limit=1000, before=paged[-1].number)
+        assert paged == told
+    assert max(len(world.store.history(LADDER, *names[:2])) for names in world.names.values()) > 30
+    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+        world.store.history("none", "owner 0", "bot 0")
+    with pytest.raises(NotFound, match="owner 'ann' has no bot 'bot 0'"):
+        world.store.history(LADDER, "ann", "bot 0")
+
+
+def test_opponents_are_counted_by_bot(world: World) -> None:
+    for ladder in LADDERS:
+        met: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * 3))
+        for one, _ in world.of(ladder):
+            for mine in one.seats:
+                for other in one.seats:
+                    if mine is not other and mine.place is not None and other.place is not None:
+                        tally = met[world.names[mine.version][:2]][world.names[other.version][:2]]
+                        tally[0] += 1
+                        tally[1] += mine.place < other.place
+                        tally[2] += mine.place == other.place
+        for owner, bot in {names[:2] for names in world.names.values()}:
+            told = world.store.opponents(ladder, owner, bot)
+            assert {(o.owner, o.bot): [o.matches, o.ahead, o.level] for o in told} == met[owner, bot]
+            assert [o.matches for o in told] == sorted((o.matches for o in told), reverse=True)
+    assert sum(o.level for o in world.store.opponents(LADDER, "owner 0", "bot 0")) > 0
+    with pytest.raises(NotFound, match="owner 'ann' has no bot 'bot 0'"):
+        world.store.opponents(LADDER, "ann", "bot 0")
+
+
+def test_a_result_tells_how_many_rated_matches_each_had(world: World) -> None:
+    counted: dict[tuple[str, int], int] = defaultdict(int)
+    for one, stored in zip(world.results, world.stored, strict=True):
+        for change in stored.changes:
+            counted[one.ladder, change.version] += 1
+            assert change.matches == counted[one.ladder, change.version]
+        assert world.store.submit(one).result() == stored  # as the first time, though others came since
+
+
+def test_standings_are_what_the_next_match_begins_with(store: Store) -> None:
+    versions = prepare(store)
+    wide = TrueSkill(draw_probability=0.1, sigma=9.0)
+    store.ensure_ladder("two", game="szmal", seats=2, rating=wide)
+    for number in range(5):
+        store.submit(result(f"m{number}", versions[:4])).result()
+    child = store.ensure_version("owner 0", "bot 0", "2.0")
+    grandchild = store.ensure_version("owner 0", "bot 0", "3.0")
+    parents = {ranking.version_id: ranking.skill for ranking in store.rankings(LADDER)}
+    assert store.standings(versions[0]) == {LADDER: (parents[versions[0]], 5), "two": (wide.newcomer, 0)}
+    for version in (child, grandchild):
+        heir = RATING.heir(parents[versions[0]])
+        assert store.standings(version) == {LADDER: (heir, 0), "two": (wide.newcomer, 0)}
+    before = store.submit(result("last", [grandchild, *versions[1:4]])).result().changes[0].before
+    assert before == heir
+    assert store.standings(grandchild)[LADDER][1] == 1
+    assert store.standings(child)[LADDER] == (heir, 0)
+    with pytest.raises(NotFound, match="there is no version 999"):
+        store.standings(999)
+
+
+# -- bots
+def test_bots_are_told_with_the_ladders_they_are_rated_on(world: World) -> None:
+    rated = defaultdict(set)
+    for ladder in LADDERS:
+        for one, _ in world.of(ladder):
+            for seat in one.seats:
+                rated[seat.version].add(ladder)
+    everybody = world.store.bots()
+    assert {entry.version_id: (entry.owner, entry.bot, entry.version) for entry in everybody} == world.names
+    assert [(e.owner, e.bot, e.version_id) for e in everybody] == sorted(
+        (e.owner, e.bot, e.version_id) for e in everybody
+    )
+    assert all(entry.ladders == tuple(sorted(rated[entry.version_id])) for entry in everybody)
+    assert [e for e in everybody if e.owner == "owner 3"] == world.store.bots(owner="owner 3")
+    assert [e for e in everybody if LADDERS[2] in e.ladders] == world.store.bots(ladder=LADDERS[2])
+    assert world.store.bots(owner="nobody") == []
+    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+        world.store.bots(ladder="none")
+
+
+def test_a_bot_without_a_match_is_told_too(store: Store) -> None:
+    version = store.ensure_version("ann", "sneak", "1.0", DAWN)
+    (entry,) = store.bots()
+    assert (entry.version_id, entry.created, entry.ladders, entry.paused) == (version, DAWN, (), None)

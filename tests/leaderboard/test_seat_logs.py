@@ -1,0 +1,107 @@
+"""What became of decisions comes out as it went in, and what a bot sent along is kept apart from it."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.results import Course, CourseFault, MatchResult, Note, SeatResult
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, prepare, result
+
+COURSE = Course((3, 0, 2**40), (CourseFault(2, 17, "timeout", "no answer after 1.2 s \u2713"),))
+NOTES = (Note(0, "hello"), Note(3, "half a surrogate \ud800, a bell \x07, \U0001f600"), Note(3, ""))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "ladder.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def versions(store: Store) -> list[int]:
+    return prepare(store)
+
+
+def noted(match: str, versions: list[int], faults: int = 1) -> MatchResult:
+    """The first seat has a course and notes, the second only dropped bytes, the third an empty course."""
+    first = SeatResult(
+        versions[0], 1, 9, "normal", faults=faults, thinking_ms=3, course=COURSE, notes=NOTES, dropped_bytes=7
+    )
+    seats = (
+        first,
+        SeatResult(versions[1], 2, 8, "normal", dropped_bytes=2**40),
+        SeatResult(versions[2], 3, 7, "normal", course=Course((), ())),
+        SeatResult(versions[3], 4, 6, "normal"),
+    )
+    return result(match, versions, seats=seats)
+
+
+def test_courses_and_notes_come_back(store: Store, versions: list[int]) -> None:
+    store.submit(noted("m1", versions[:4])).result()
+    assert store.courses("m1") == (COURSE, None, Course((), ()), None)
+    (log,) = store.logs("owner 0", "bot 0")
+    assert (log.match, log.seat, log.course, log.notes, log.dropped_bytes) == (store.match("m1"), 0, COURSE, NOTES, 7)
+    (log,) = store.logs("owner 1", "bot 1")
+    assert (log.seat, log.course, log.notes, log.dropped_bytes) == (1, None, (), 2**40)
+    (log,) = store.logs("owner 3", "bot 3", match="m1")
+    assert (log.seat, log.course, log.notes, log.dropped_bytes) == (3, None, (), 0)
+
+
+def test_of_a_match_without_courses_none_are_told(store: Store, versions: list[int]) -> None:
+    store.submit(result("m1", versions[:4])).result()
+    assert store.courses("m1") == (None, None, None, None)
+    with store.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM courses").scalar_one() == 0
+        assert connection.exec_driver_sql("SELECT count(*) FROM notes").scalar_one() == 0
+
+
+def test_notes_are_nowhere_but_in_their_own_table(store: Store, versions: list[int], tmp_path: Path) -> None:
+    secret = "my plan is to raid"
+    seats = tuple(
+        SeatResult(version, place, -place, "normal", course=COURSE, notes=(Note(1, secret),) if place == 1 else ())
+        for place, version in enumerate(versions[:4], 1)
+    )
+    store.submit(result("m1", versions[:4], seats=seats)).result()
+    (log,) = store.logs("owner 0", "bot 0")
+    assert log.notes == (Note(1, secret),)
+    others = [store.match("m1"), store.matches(), store.courses("m1"), store.record("m1"), store.rankings(LADDER)]
+    others += [store.logs(f"owner {n}", f"bot {n}") for n in (1, 2, 3)]
+    assert secret not in repr(others)
+    with sqlite3.connect(tmp_path / "ladder.db") as file:
+        assert file.execute("SELECT match_number, seat FROM notes").fetchall() == [(1, 0)]
+    file.close()
+
+
+def test_logs_are_of_a_bot_a_version_a_match_or_those_with_a_fault(store: Store, versions: list[int]) -> None:
+    newer = store.ensure_version("owner 0", "bot 0", "2.0")
+    for number in range(6):
+        first = newer if number >= 4 else versions[0]
+        store.submit(noted(f"m{number}", [first, *versions[1:4]], faults=number % 2)).result()
+
+    def matches(**asked: object) -> list[str]:
+        return [log.match.match for log in store.logs("owner 0", "bot 0", **asked)]  # type: ignore[arg-type]  # by name
+
+    assert matches() == ["m5", "m4", "m3", "m2", "m1", "m0"]
+    assert matches(limit=2) == ["m5", "m4"]
+    assert matches(version="1.0") == ["m3", "m2", "m1", "m0"]
+    assert matches(version="2.0", faulted=True) == ["m5"]
+    assert matches(faulted=True) == ["m5", "m3", "m1"]
+    assert matches(match="m2") == ["m2"]
+    assert matches(match="m2", version="2.0") == []
+    assert matches(match="m2", faulted=True) == []
+    with pytest.raises(NotFound, match="there is no match 'm9'"):
+        matches(match="m9")
+    with pytest.raises(NotFound, match=r"bot 'bot 0' of owner 'owner 0' has no version '9\.9'"):
+        matches(version="9.9")
+    with pytest.raises(NotFound, match="owner 'owner 1' has no bot 'bot 0'"):
+        store.logs("owner 1", "bot 0")
+
+
+def test_dropped_bytes_are_a_count(versions: list[int]) -> None:
+    seats = (SeatResult(versions[0], 1, 1, "normal", dropped_bytes=-1), SeatResult(versions[1], 2, 0, "normal"))
+    with pytest.raises(Refused, match="are counts"):
+        result("m1", versions[:2], seats=seats)
