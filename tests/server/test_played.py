@@ -94,6 +94,15 @@ def test_house_bots_play_on_the_ladders_that_are_named_after_their_game_and_name
     assert {name for name in terms if terms[name].house == ("random", "greedy")} == {*GAMES} - {"greed", "szmal"}
 
 
+def test_a_house_bot_that_a_ladder_names_and_nobody_runs_is_told(store: Store) -> None:
+    make(store, "duel", "greed", 2)
+    store.change_ladder("duel", LadderTerms(house=("random", "search")))
+    said = io.StringIO()
+    found(store, said, house=["random"])
+    (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert (line["event"], line["ladder"], line["bots"]) == ("house bots are not run", "duel", ["search"])
+
+
 def test_a_ladder_that_is_made_knows_since_when_it_is_there(store: Store) -> None:
     found(store, games=["greed"])
     assert store.ladder("greed").created == NOW

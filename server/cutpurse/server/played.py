@@ -55,7 +55,11 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
     if wanted.house:
         _let_in(store, wanted.house)
     ladders = [_playable(entry) for entry in store.ladders()]
-    return [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
+    ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
+    for ladder in ladders:
+        if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
+            log.warning("house bots are not run", ladder=ladder.name, bots=away)
+    return ladders
 
 
 def _defined(defined: ladder_pb2.LadderDefined, file: str) -> Ladder:
