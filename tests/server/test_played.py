@@ -25,6 +25,7 @@ from cutpurse.server.logs import logger
 from cutpurse.server.open_arena import open_arena
 from cutpurse.server.played import Wanted, played
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
+from tests.roots import CHECKOUT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -185,3 +186,16 @@ def test_what_cannot_be_played_is_said_before_anything_is_made(store: Store, tmp
     with pytest.raises(UsageError, match=r"ladders\.toml: no game is called 'chess'"):
         found(store, **from_file(tmp_path, FILE.replace("szmal", "chess")))
     assert store.ladders() == []
+
+
+def test_the_ladder_of_the_page_can_be_played(store: Store, tmp_path: Path) -> None:
+    page = (CHECKOUT / "docs/serving.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```toml\n(\[\[ladder\]\].*?)^```", page, re.MULTILINE | re.DOTALL)
+    (ladder,) = found(store, **from_file(tmp_path, text))
+    assert (ladder.name, ladder.seats, ladder.control.bank_ms) == ("class", 3, 5_000)
+    terms = ladder.terms
+    assert terms.owners == ("ann", "bob", "cid")
+    assert terms.is_private
+    assert terms.most_bots == 60
+    assert terms.frozen is not None
+    assert terms.house == ("random", "greedy")
