@@ -100,7 +100,7 @@ class WatchService:
         return Visitor(
             owner=caller.owner,
             address=address_of(context.peer()),
-            sees=lambda ladder: may_see(caller, ladder),  # type: ignore[arg-type]
+            sees=lambda ladder: may_see(caller, ladder.terms),
             is_good=lambda: grant is None or not grant.token or self._is_good(grant.token),
         )
 
