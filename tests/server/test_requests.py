@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
+from cutpurse.engine.errors import RecordError
+from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.ledger import Ledger
 from cutpurse.server.lobby import MatchRequest
 from cutpurse.server.requests import MOST, MOST_OF_ONE, WAITS_S, Requested, Requests
 from cutpurse.server.results import HOUSE, Identity, Kept
@@ -309,3 +317,53 @@ def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() 
     assert "bot check BOT --lift" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
     world.lobby._requests.forget(ann.identity, "ann/sneak 1 is paused")
     assert world.lobby.requested(name) == "dropped: ann/sneak 1 is paused"
+
+
+# -- with the leaderboard
+def test_the_leaderboard_keeps_both_matches_of_one_chosen_seed_and_rates_neither(tmp_path: Path) -> None:
+    ladder = Ladder("it", "greed", 2, matches_wanted=0)
+    world = World([ladder])
+    ann, bob = two(world)
+    names = [ask(world, (ann, bob), seed=SEED) for _ in range(2)]
+    world.run(lambda: len(world.store.kept) == 2)
+    with Store(tmp_path / "it.db") as store:
+        ledger = Ledger(store, [ladder])
+        for name in names:
+            ledger.announce(world.store.announced[name])
+            assert ledger.submit(world.store.kept[name]).result(30) == Kept()
+        ledger.close()
+        assert store.void_unfinished(datetime.now(UTC)) == []
+        assert store.rankings("it") == []
+        for name in names:
+            entry = store.match(name)
+            assert (entry.is_rated, entry.requested_by, entry.sequence) == (False, "ann", None)
+            assert [seat.place for seat in entry.seats] == [seat.place for seat in world.store.kept[name].seats]
+            (filed,) = read_matches(match_file(entry, store.record(name)).encode())
+            assert "the seed was chosen by who asked for the match: the board follows from it" in check(filed).checked
+            other = match_file(replace(entry, requested_by=""), store.record(name))
+            with pytest.raises(RecordError, match="has other board than the head"):
+                check(next(iter(read_matches(other.encode()))))
+
+
+def test_what_was_announced_and_cut_off_is_void_at_the_next_start(tmp_path: Path) -> None:
+    ladder = Ladder("it", "greed", 2)
+    world = World([ladder])
+    ann, bob = two(world, tables=3)
+    asked = ask(world, (ann, bob))
+    world.run(lambda: len(world.store.kept) == 1)
+    with Store(tmp_path / "it.db") as store:
+        ledger = Ledger(store, [ladder])
+        for announced in world.store.announced.values():
+            ledger.announce(announced)
+        for result in world.store.kept.values():
+            ledger.submit(result).result(30)
+        ledger.close()
+    with Store(tmp_path / "it.db") as store:
+        cut_off = store.void_unfinished(datetime.now(UTC))
+        assert set(cut_off) == world.store.announced.keys() - world.store.kept.keys()
+        assert len(cut_off) >= 2
+        for name, announced in world.store.announced.items():
+            entry = store.match(name)
+            assert (entry.void_cause is not None) is (name in cut_off)
+            assert [(seat.owner, seat.bot) for seat in entry.seats] == [seat[:2] for seat in announced.seats]
+            assert (entry.requested_by, entry.reason) == ("ann" if name == asked else "", announced.reason)
