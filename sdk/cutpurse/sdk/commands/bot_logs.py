@@ -141,7 +141,8 @@ def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: s
             assert filed is not None
             name = short(log.match.match)
             path = folder / f"test_{name}_{fault.at}.py"
-            lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text)
+            thought = list(log.course.thinking_ms[fault.decision - 1 : fault.decision])
+            lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text, sum(thought))
             written[path] = _write(path, "\n".join(lines) + "\n")
     return written
 
