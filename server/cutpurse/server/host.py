@@ -258,12 +258,12 @@ class Arena:
                 port = self._server.add_insecure_port(self._address)
             else:
                 port = self._server.add_secure_port(self._address, self._certificate.credentials())
+            if self._has_house:
+                self.house_address = self._listen_for_the_house()
         except RuntimeError:  # gRPC says which system call failed, not why
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
-        if self._has_house:
-            self.house_address = self._listen_for_the_house()
         if self._address.startswith("unix:"):
             return self._address
         bound = f"{self._address.rpartition(':')[0]}:{port}"

@@ -160,15 +160,24 @@ class Answers:
         return visible[name]
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused."""
+        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
+
+        Whoever may not see all is not told whether a name begins no match or several: those might be hidden.
+        """
+        visible = self.visible(caller)
+        sees_all = len(visible) == len(self._readings.ladders())
         try:
             entry = self._readings.match(name)
         except errors.NotFound:
-            raise _no_match(name) from None
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
-        if entry.ladder not in self.visible(caller):
-            raise _no_match(name)
+            raise _no_match(name, sees_all) from None
+        except errors.Refused:
+            if sees_all:
+                raise Refused(
+                    "BAD_MESSAGE", f"several matches begin with '{legible(name, 40)}': give more of it"
+                ) from None
+            raise _no_match(name, sees_all) from None
+        if entry.ladder not in visible:
+            raise _no_match(name, sees_all)
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
@@ -466,8 +475,9 @@ def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
     return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
 
-def _no_match(name: str) -> Refused:
-    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over")
+def _no_match(name: str, sees_all: bool) -> Refused:
+    several = "" if sees_all else ", or more than one begins so"
+    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over{several}")
 
 
 def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:
