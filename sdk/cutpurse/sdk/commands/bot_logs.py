@@ -98,7 +98,11 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     if log.dropped_bytes:
         lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")
     if faults and tells_how:
-        lines.append(f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests")
+        first = min(fault.at for fault in faults.values())
+        lines += [
+            f"  to see it: cutpurse match replay {short(match.match)} --at {first}",
+            f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests",
+        ]
     return lines
 
 
