@@ -105,8 +105,10 @@ class WatchService:
         )
 
     def _set_timer(self) -> None:
-        at = self._watching.next_event_at()
-        if at is not None:
+        at, timer = self._watching.next_event_at(), self._timer
+        if at is not None and (timer is None or at < timer.when()):
+            if timer is not None:
+                timer.cancel()
             self._timer = self._loop.call_at(at, self._ring)
 
     def _ring(self) -> None:
