@@ -17,6 +17,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from cutpurse.leaderboard.errors import NotFound
 from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
 from cutpurse.leaderboard.results import MatchResult
+from cutpurse.leaderboard.rows import stamp
 
 __all__ = ["IN_A_ROW", "Conduct", "conduct", "lift_pause"]
 
@@ -53,7 +54,7 @@ class Conduct:
                     {
                         "version_id": seat.version,
                         "match_number": number,
-                        "since": result.finished,
+                        "since": stamp(result.finished),
                         "cause": f"faults in {IN_A_ROW} rated matches in a row: {', '.join(row.matches)}",
                     }
                 )

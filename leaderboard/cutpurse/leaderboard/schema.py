@@ -8,6 +8,7 @@ This module knows no table.
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from sqlalchemy import Connection, Engine
 
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 
-__all__ = ["check_schema", "upgrade"]
+__all__ = ["check_schema", "known_revision", "newest_revision", "upgrade"]
 
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
@@ -59,6 +60,27 @@ def check_schema(connection: Connection, path: Path) -> None:
     if found != ours[0]:
         what = "is no leaderboard yet" if found is None else f"has schema {found}, and {ours[0]} is needed"
         raise OlderSchema(f"the leaderboard {path} {what}; this does it: cutpurse db upgrade {path}")
+
+
+def newest_revision() -> str:
+    """The schema of this version."""
+    return _ours()[0]
+
+
+def known_revision(file: sqlite3.Connection, path: Path) -> str:
+    """The schema of a database, which this version may have to upgrade.
+
+    Raises NewerSchema, and StoreError if it is no leaderboard.
+    """
+    try:
+        found = file.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        found = None
+    if found is None:
+        raise StoreError(f"{path} is a database, but no leaderboard")
+    revision = str(found[0])
+    _refuse_newer(revision, _ours())
+    return revision
 
 
 def _config() -> Config:

@@ -26,7 +26,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from queue import Empty, SimpleQueue
@@ -35,7 +35,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry
+from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
 from cutpurse.leaderboard.ladders import NewLadder
@@ -51,6 +51,7 @@ from cutpurse.leaderboard.tokens import Token, new_token
 __all__ = ["GATHER", "Store"]
 
 GATHER: Final = 256  # results in one transaction at most: rating so many takes about a tenth of a second
+MOST_AT_ONCE: Final = 1024  # results and announcements, which cost little
 OPEN: Final = LadderTerms()  # to everybody, for as long as it is there
 
 Answer = TypeVar("Answer")
@@ -90,7 +91,7 @@ class Store(Readings):
         self._broken: LedgerBroken | None = None
         self.changes = 0  # how often anything but results was written: whoever keeps a copy sees that it is old
         try:
-            upgrade(self._writing)
+            self.found = upgrade(self._writing)  # the schema that the file had; None if it was empty
         except BaseException as error:
             self._writing.dispose()
             self._right.release()
@@ -230,7 +231,7 @@ class Store(Readings):
         Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
-            cut_off = ledger.unfinished(connection, now)
+            cut_off = state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
         return [result.match for result in cut_off]
@@ -280,12 +281,7 @@ class Store(Readings):
     def _write(self) -> None:
         ended = False
         while not ended:
-            jobs = [self._waiting.get()]
-            try:
-                while len(jobs) < GATHER:
-                    jobs.append(self._waiting.get_nowait())
-            except Empty:
-                pass
+            jobs = self._gathered()
             ended = jobs[-1] is None  # nothing comes after it
             entries: list[_Entry] = []
             for job in jobs:
@@ -297,6 +293,16 @@ class Store(Readings):
                 if job is not None:
                     self._write_task(job)
             self._write_entries(entries)
+
+    def _gathered(self) -> list[_Entry | _Task | None]:
+        """What waits, if need be for the first of it."""
+        jobs = [self._waiting.get()]
+        results = 0
+        with suppress(Empty):
+            while results < GATHER and len(jobs) < MOST_AT_ONCE:
+                jobs.append(job := self._waiting.get_nowait())
+                results += isinstance(job, _Entry) and isinstance(job.entry, MatchResult)
+        return jobs
 
     def _write_task(self, task: _Task) -> None:
         try:
@@ -346,7 +352,7 @@ class Store(Readings):
         """Answer results whose commit has failed by what is stored now."""
         try:
             with self.reading() as connection:
-                stored = ledger.stored(connection, {waiting.entry.match for waiting in batch})
+                stored = state.stored(connection, {waiting.entry.match for waiting in batch})
         except Exception:
             _fail(batch, Unsure, *error.args)
             return

@@ -29,6 +29,7 @@ from cutpurse.sdk.commands import (
     match,
     match_download,
     match_list,
+    match_request,
     match_watch,
     play,
 )
@@ -105,6 +106,7 @@ ladder.app.command("freeze")(ladder_steer.freeze)
 ladder.app.command("open")(ladder_steer.open_again)
 match.app.command("list")(match_list.list_matches)
 match.app.command("show")(match_list.show)
+match.app.command("request")(match_request.request)
 match.app.command("download")(match_download.download)
 match.app.command("watch")(match_watch.watch)
 bot.app.command("list")(bot_list.list_bots)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import FAILED, NotFound, needs
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.reader import Reader
@@ -23,7 +23,7 @@ __all__ = ["app"]
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The database of a server.\n\nExample: cutpurse db recompute league.db",
+    help="The database of a server.\n\nExample: cutpurse db backup league.db league-monday.db",
 )
 
 Database: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The database.")]
@@ -38,17 +38,67 @@ def db() -> None:
 def upgrade(database: Database) -> None:
     """Bring a database to the newest schema; `cutpurse serve` does it by itself.
 
+    A copy that was made before with `cutpurse db backup` is the way back: there is no other.
+
     Example: cutpurse db upgrade league.db
     """
-    with _opened(database):
-        say(f"{database} has the newest schema")
+    with _opened(database) as store:
+        from cutpurse.leaderboard.schema import newest_revision
+
+        newest = newest_revision()
+        if store.found == newest:
+            say(f"{database} has schema {newest} already, the newest")
+        elif store.found is None:
+            say(f"{database} was empty and has schema {newest} now")
+        else:
+            say(f"{database} had schema {store.found} and has schema {newest} now")
+
+
+@app.command()
+def backup(
+    database: Database,
+    to: Annotated[Path, typer.Argument(metavar="TO", help="The copy; a file that is not there yet.")],
+) -> None:
+    """Copy a database, also while a server writes it, and check the copy.
+
+    The copy is what the database was at one moment, in one file. It holds all cards of all matches and the hashes of
+    all tokens, and has the permissions of the database.
+
+    Example: cutpurse db backup league.db league-monday.db
+    """
+    with _says_why_not(database), _progress("pages copied") as tell:
+        from cutpurse.leaderboard.backup import back_up
+
+        copied = back_up(database, to, tell)
+    say(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
+
+
+@app.command()
+def restore(
+    copy: Annotated[Path, typer.Argument(metavar="BACKUP", help="A copy that `cutpurse db backup` made.")],
+    database: Annotated[Path, typer.Argument(metavar="TO", help="The database that it becomes.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Even if there is a database of this name, which is gone then.")
+    ] = False,
+) -> None:
+    """Check a copy and make it the database; not while a server has that open.
+
+    The copy stays as it is. The database is replaced at once and as a whole, or not at all.
+
+    Example: cutpurse db restore league-monday.db league.db --force
+    """
+    with _says_why_not(copy), _progress("pages copied") as tell:
+        from cutpurse.leaderboard.backup import restore as put_back
+
+        copied = put_back(copy, database, force, tell)
+    say(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
 
 
 @app.command()
 def recompute(database: Database, as_json: AsJson = False) -> None:
-    """Compute all ratings again from the results and compare them with those kept, to the bit.
+    """Compute all that is kept again from the results and compare: ratings to the bit, form, wins, head to head.
 
-    Ends with 1 if one differs. Nothing is written, so a server may run meanwhile.
+    Ends with 1 if anything differs. Nothing is written, so a server may run meanwhile.
 
     Example: cutpurse db recompute league.db
     """
@@ -91,12 +141,29 @@ def _read(database: Path) -> Iterator[Reader]:
 
 
 @contextmanager
-def _says_why_not(database: Path) -> Iterator[None]:
-    from cutpurse.leaderboard.errors import LeaderboardError
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A line on a terminal that says how far it is."""
+    progress = Progress(what)
+    try:
+        yield progress
+    finally:
+        progress.end()
 
-    if not database.is_file():
+
+@contextmanager
+def _says_why_not(database: Path) -> Iterator[None]:
+    with needs("server"):
+        from cutpurse.leaderboard import errors
+
+    if not database.exists():
         raise NotFound(f"no database {database}: it does not exist")
+    if not database.is_file():
+        raise UsageError(f"{database} is no file, so it is no database: name the file of one")
     try:
         yield
-    except LeaderboardError as problem:
+    except errors.NotFound as problem:
+        raise NotFound(str(problem)) from None
+    except errors.Refused as problem:
+        raise UsageError(str(problem)) from None
+    except errors.LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None

@@ -1,0 +1,253 @@
+"""What the ledger has already, as far as it concerns what is about to be written.
+
+Every function reads within the transaction it is given. No thread, no file and no clock is known here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, bindparam, func, select
+
+from cutpurse.leaderboard.conduct import Conduct, conduct
+from cutpurse.leaderboard.encounters import Encounters
+from cutpurse.leaderboard.ladders import epoch_of
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.leaderboard.relations import (
+    BOARDS,
+    CHANGES,
+    LADDERS,
+    MATCHES,
+    OPEN_MATCHES,
+    PAUSES,
+    RATINGS,
+    SEATS,
+    VERSIONS,
+    rated_seats,
+)
+from cutpurse.leaderboard.results import Announcement, Change, Deal, MatchResult, SeatResult, Stored
+from cutpurse.leaderboard.standings import Standing
+
+__all__ = ["VOID", "Announced", "LadderState", "World", "look", "seated", "stored", "unfinished"]
+
+VOID: Final = "void_server"  # why a match is void that was cut off by the end of the server
+
+
+@dataclass(slots=True)
+class LadderState:
+    """A ladder while results are written: where it stands, and what changed."""
+
+    id: int
+    seats: int
+    epoch: int
+    settings: TrueSkill
+    sequence: int  # of the board rated last
+    standings: dict[int, Standing]  # by version, of those who sit in these results or were before them
+    parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
+    changed: set[int] = field(default_factory=set)
+    encounters: Encounters = field(default_factory=Encounters)
+    added: int = 0  # results that are rated
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What was promised of a match that is not over."""
+
+    board: str
+    ladder_id: int
+    deal: Deal
+    versions: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class World:
+    """All of it; kept up to date while results are written."""
+
+    known: dict[str, Stored]  # by match
+    announced: dict[str, Announced]  # by match
+    boards: dict[str, str]  # which match has it or was announced with it
+    ladders: dict[str, LadderState]  # by name; those that do not exist are left out
+    versions: Mapping[int, int]  # the bot of each that is known
+    conduct: Conduct
+    number: int  # of the last match
+
+
+def look(connection: Connection, entries: Sequence[MatchResult | Announcement]) -> World:
+    """What is there of the matches, boards, ladders and versions of these entries."""
+    known = stored(connection, {entry.match for entry in entries})
+    announced = _announced(connection, {entry.match for entry in entries})
+    new = [entry for entry in entries if isinstance(entry, MatchResult) and entry.match not in known]
+    last = connection.execute(_LAST).first()
+    return World(
+        known,
+        announced,
+        _taken(connection, {entry.board for entry in entries}),
+        _ladders(connection, entries),
+        _bots(connection, {version for entry in entries for version in seated(entry)}),
+        conduct(connection, [result for result in new if result.is_rated and not result.void]),
+        0 if last is None else last.number,
+    )
+
+
+def seated(entry: MatchResult | Announcement) -> tuple[int, ...]:
+    """The versions in a match, by seat."""
+    if isinstance(entry, Announcement):
+        return entry.versions
+    return tuple(seat.version for seat in entry.seats)
+
+
+# Hundreds of keys are handed over as one JSON array: a parameter for each is dear.
+_KEYS: Final = func.json_each(bindparam("keys")).table_valued("value")
+_AMONG: Final = select(_KEYS.c.value)
+
+
+def _keys(keys: Iterable[str | int]) -> dict[str, str]:
+    return {"keys": json.dumps(list(keys))}
+
+
+# -- matches and boards
+_LAST: Final = select(MATCHES.c.number).order_by(MATCHES.c.number.desc()).limit(1)
+_STORED: Final = (
+    select(MATCHES.c.id, MATCHES.c.number, BOARDS.c.sequence, CHANGES)
+    .select_from(rated_seats())
+    .where(MATCHES.c.number.in_(_AMONG))
+    .order_by(MATCHES.c.number, SEATS.c.seat)
+)
+_NUMBERS: Final = select(MATCHES.c.number).where(MATCHES.c.id.in_(_AMONG))
+_ANNOUNCED: Final = (
+    select(OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions, BOARDS)
+    .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
+    .where(OPEN_MATCHES.c.match_id.in_(_AMONG))
+)
+_TAKEN: Final = (
+    select(BOARDS.c.id, func.coalesce(MATCHES.c.id, OPEN_MATCHES.c.match_id).label("match"))
+    .outerjoin(MATCHES, MATCHES.c.board_id == BOARDS.c.id)
+    .outerjoin(OPEN_MATCHES, OPEN_MATCHES.c.board_id == BOARDS.c.id)
+    .where(BOARDS.c.id.in_(_AMONG))
+)
+
+
+def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
+    """The answers to the results of these matches that are stored, by match."""
+    numbers = connection.scalars(_NUMBERS, _keys(matches)).all()
+    if not numbers:
+        return {}
+    by_match: dict[str, list[Row[*tuple[Any, ...]]]] = {}
+    for row in connection.execute(_STORED, _keys(numbers)):
+        by_match.setdefault(row.id, []).append(row)
+    return {
+        match: Stored(
+            match,
+            rows[0].sequence,
+            tuple(_change(connection, row) for row in rows if row.version_id is not None),
+            _paused(connection, rows[0].number),
+        )
+        for match, rows in by_match.items()
+    }
+
+
+def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
+    """A void result for each match that was announced and is not over, in the order of their beginning."""
+    query = (
+        select(OPEN_MATCHES, LADDERS.c.name.label("ladder"), BOARDS.c.commitment, BOARDS.c.seed, BOARDS.c.params)
+        .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
+        .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
+        .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
+    )
+    return [
+        MatchResult(
+            match=row.match_id,
+            board=row.board_id,
+            ladder=row.ladder,
+            rules=row.rules,
+            started=row.started,
+            finished=now,
+            decisions=0,
+            seats=tuple(SeatResult(version, None, None, VOID) for version in json.loads(row.versions)),
+            deal=Deal(row.commitment, row.seed, row.params),
+            void_cause=VOID,
+            is_rated=not row.requested_by,
+            requested_by=row.requested_by,
+            reason=row.reason,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def _change(connection: Connection, row: Row[*tuple[Any, ...]]) -> Change:
+    whose = (CHANGES.c.ladder_id == row.ladder_id) & (CHANGES.c.version_id == row.version_id)
+    since = select(func.count()).where(whose, CHANGES.c.sequence > row.sequence).scalar_subquery()
+    now = select(RATINGS.c.matches - since).where(
+        RATINGS.c.ladder_id == row.ladder_id, RATINGS.c.version_id == row.version_id
+    )
+    before, after = Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after)
+    return Change(row.version_id, before, after, connection.scalar(now) or 0)
+
+
+def _paused(connection: Connection, number: int) -> tuple[int, ...]:
+    query = select(PAUSES.c.version_id).where(PAUSES.c.match_number == number).order_by(PAUSES.c.id)
+    return tuple(connection.scalars(query))
+
+
+def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced]:
+    """What was announced of these matches that are not over."""
+    return {
+        row.match_id: Announced(
+            row.id, row.ladder_id, Deal(row.commitment, row.seed, row.params), tuple(json.loads(row.versions))
+        )
+        for row in connection.execute(_ANNOUNCED, _keys(matches))
+    }
+
+
+def _taken(connection: Connection, boards: Set[str]) -> dict[str, str]:
+    """The match of each of these boards that is there, be it over or not."""
+    return {row.id: row.match for row in connection.execute(_TAKEN, _keys(boards))}
+
+
+# -- ladders and versions
+_BOTS: Final = select(VERSIONS.c.id, VERSIONS.c.bot_id).where(VERSIONS.c.id.in_(_AMONG))
+_RATINGS: Final = select(RATINGS).where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(_AMONG))
+
+
+def _bots(connection: Connection, versions: Set[int]) -> dict[int, int]:
+    return {row.id: row.bot_id for row in connection.execute(_BOTS, _keys(versions))}
+
+
+def _ladders(connection: Connection, entries: Sequence[MatchResult | Announcement]) -> dict[str, LadderState]:
+    playing: dict[str, set[int]] = {}
+    for entry in entries:
+        playing.setdefault(entry.ladder, set()).update(seated(entry))
+    found = {}
+    for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(playing)))).all():
+        last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
+        standings = _standings(connection, ladder.id, playing[ladder.name])
+        parents = _parents(connection, playing[ladder.name] - standings.keys())
+        if parents:
+            standings |= _standings(connection, ladder.id, parents.keys() - standings.keys())
+        epoch, settings = epoch_of(connection, ladder.id)
+        sequence: int = connection.scalar(last) or 0
+        found[ladder.name] = LadderState(ladder.id, ladder.seats, epoch, settings, sequence, standings, parents)
+    return found
+
+
+def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, Standing]:
+    return {
+        row.version_id: Standing(
+            Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
+        )
+        for row in connection.execute(_RATINGS, {"ladder": ladder_id, **_keys(versions)})
+    }
+
+
+def _parents(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
+    """The version before each of these, and before each of those, as far back as it goes."""
+    if not versions:
+        return {}
+    line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id.in_(sorted(versions))).cte(recursive=True)
+    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
+    line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
+    return {row.id: row.parent_id for row in connection.execute(select(line))}

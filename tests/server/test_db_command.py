@@ -1,0 +1,254 @@
+"""`cutpurse db` as a user runs it: what it says of databases of all sorts, and its exit codes."""
+
+import json
+import os
+import pty
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.cli import app
+from tests.leaderboard.sample_results import prepare, random_result
+from tests.leaderboard.test_schema import first_schema
+from tests.roots import CHECKOUT
+
+CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli", "db")
+
+
+def db(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    run = subprocess.run([*CUTPURSE, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
+    assert "Traceback" not in run.stderr
+    return run
+
+
+@pytest.fixture
+def league(tmp_path: Path) -> Path:
+    path = tmp_path / "league.db"
+    with Store(path) as store:
+        versions = prepare(store)
+        for number in range(12):
+            store.submit(random_result(number, versions)).result()
+    return path
+
+
+def matches(path: Path) -> int:
+    with Reader(path) as reader:
+        return len(reader.matches(limit=1000))
+
+
+def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
+    run = db("backup", "league.db", "monday.db", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (0, "")
+    size = (tmp_path / "monday.db").stat().st_size
+    assert run.stderr == f"monday.db is a checked copy of league.db: schema 3, {size:,} bytes\n"  # no progress here
+    with Store(league) as store:
+        store.submit(random_result(99, prepare(store))).result()
+    run = db("restore", "monday.db", "league.db", folder=tmp_path)
+    assert run.returncode == 2
+    assert "there is a leaderboard league.db already; --force replaces it" in run.stderr
+    assert matches(league) == 13
+    run = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr == f"league.db is what monday.db holds: schema 3, {size:,} bytes\n"
+    assert matches(league) == 12
+    run = db("restore", "monday.db", "other.db", folder=tmp_path)
+    assert run.returncode == 0
+    assert matches(tmp_path / "other.db") == 12
+    told = json.loads(db("recompute", "other.db", "--json", folder=tmp_path).stdout)
+    assert [(row["ladder"], row["differences"]) for row in told] == [("greed-main", 0)]
+
+
+def test_progress_is_on_a_terminal_only(tmp_path: Path, league: Path) -> None:
+    mine, its = pty.openpty()
+    run = subprocess.run([*CUTPURSE, "backup", league, tmp_path / "copy.db"], stderr=its, check=False, cwd=CHECKOUT)
+    os.close(its)
+    said = os.read(mine, 100_000).decode()
+    os.close(mine)
+    assert run.returncode == 0
+    assert "pages copied: " in said
+    assert said.rstrip().endswith("bytes")
+
+
+def test_what_is_there_is_not_replaced_by_a_backup(tmp_path: Path, league: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    run = db("backup", league, tmp_path / "mine.txt")
+    assert run.returncode == 2
+    assert "mine.txt is there already, and a backup replaces nothing: name another file" in run.stderr
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
+    first_schema(tmp_path / "old.db")
+    (tmp_path / "empty.db").touch()
+    for word, arguments in (("recompute", ("old.db",)), ("recompute", ("empty.db",))):
+        run = db(word, *arguments, folder=tmp_path)
+        assert run.returncode == 1
+        assert f"this does it: cutpurse db upgrade {tmp_path / arguments[0]}" in run.stderr
+    assert db("backup", "old.db", "before.db", folder=tmp_path).returncode == 0
+    for name, said in (
+        ("old.db", "old.db had schema 1 and has schema 3 now\n"),
+        ("old.db", "old.db has schema 3 already, the newest\n"),
+        ("empty.db", "empty.db was empty and has schema 3 now\n"),
+    ):
+        run = db("upgrade", name, folder=tmp_path)
+        assert (run.returncode, run.stderr) == (0, said)
+    assert matches(tmp_path / "old.db") == 41
+    with sqlite3.connect(tmp_path / "before.db") as file:
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("1",)]
+    file.close()
+
+
+def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> None:
+    with sqlite3.connect(league) as file:
+        file.execute("UPDATE alembic_version SET version_num = '99'")
+    file.close()
+    for words in (("upgrade", league), ("recompute", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
+        run = db(*words, folder=tmp_path)
+        assert run.returncode == 1, words
+        assert "has schema 99; this version knows 1, 2, 3. Install the version that wrote it" in run.stderr
+    assert not (tmp_path / "c.db").exists()
+    assert not (tmp_path / "d.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "said"),
+    [
+        ("missing", 4, "it does not exist"),
+        ("folder", 2, "is no file, so it is no database"),
+        ("text", 1, "file is not a database; name another file, or restore it from a backup"),
+        ("truncated", 1, "malformed; restore it from a backup"),
+    ],
+)
+@pytest.mark.parametrize("word", ["upgrade", "recompute", "backup", "restore"])
+def test_what_is_no_sound_database_is_said_in_one_line(
+    tmp_path: Path, league: Path, word: str, kind: str, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.db"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "text":
+        path.write_text("to do: write a bot\n" * 100, encoding="utf-8")
+    elif kind == "truncated":
+        league.rename(path)
+        os.truncate(path, path.stat().st_size // 3)
+    words = [word, str(path), *([] if word in ("upgrade", "recompute") else [str(tmp_path / "to.db")])]
+    with pytest.raises(SystemExit) as ended:
+        app(["db", *words], prog_name="cutpurse")  # in this process, since there are many
+    told = capsys.readouterr().err
+    assert ended.value.code == code, told
+    assert said in told
+    assert told.count("\n") == 1
+    assert "bad.db" in told
+    assert not (tmp_path / "to.db").exists()
+
+
+def test_nothing_is_upgraded_or_put_back_under_a_server_and_a_backup_is_made(tmp_path: Path, league: Path) -> None:
+    assert db("backup", league, tmp_path / "copy.db").returncode == 0
+    with Store(league):
+        for words in (("upgrade", league), ("restore", tmp_path / "copy.db", league, "--force")):
+            run = db(*words)
+            assert run.returncode == 1
+            assert f"is being written by process {os.getpid()}; only one can at a time: end that first" in run.stderr
+        assert db("backup", league, tmp_path / "another.db").returncode == 0
+    assert matches(tmp_path / "another.db") == 12
+
+
+def test_a_locked_database_is_said(tmp_path: Path) -> None:
+    path = first_schema(tmp_path / "old.db")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    for words in (("upgrade", path), ("backup", path, tmp_path / "copy.db")):
+        run = db(*words)
+        assert run.returncode == 1
+        assert "old.db: database is locked; another process is writing to it" in run.stderr
+    other.execute("ROLLBACK")
+    other.close()
+    assert db("upgrade", path).returncode == 0
+
+
+# Lets files grow to so many bytes, then is `cutpurse db ...`.
+FULL_DISK = """
+import resource, runpy, signal, sys
+import alembic.ddl.sqlite, cutpurse.leaderboard.store, cutpurse.server.commands.db
+most = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+sys.argv[0] = "cutpurse"
+runpy.run_module("cutpurse.sdk.cli", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("word", ["backup", "restore"])
+def test_a_full_disk_leaves_nothing_half_done(tmp_path: Path, league: Path, word: str) -> None:
+    assert db("backup", league, tmp_path / "copy.db").returncode == 0
+    before = league.read_bytes()
+    words = [tmp_path / "copy.db", *([tmp_path / "to.db"] if word == "backup" else [league, "--force"])]
+    run = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, "20000", "db", word, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=CHECKOUT,
+    )
+    assert run.returncode == 1, run.stderr
+    assert "full" in run.stderr or "disk I/O error" in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert not (tmp_path / "to.db").exists()
+    assert not list(tmp_path.glob(".copy*"))
+    assert league.read_bytes() == before
+    assert matches(league) == 12
+
+
+READ_ONLY = """
+import os, runpy, sys
+import alembic.ddl.sqlite, cutpurse.leaderboard.store, cutpurse.leaderboard.recompute, cutpurse.leaderboard.backup
+import cutpurse.server.commands.db, sqlalchemy.dialects.sqlite
+from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.store import Store
+Store(sys.argv.pop(1)).close()  # while root's files can still be read
+if os.geteuid() == 0:
+    os.seteuid(65534)
+sys.argv[0] = "cutpurse"
+runpy.run_module("cutpurse.sdk.cli", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("word", ["upgrade", "backup", "restore"])
+def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPathFactory, word: str) -> None:
+
+    with tempfile.TemporaryDirectory() as name:  # where others than its owner may look, unlike tmp_path
+        folder = Path(name)
+        first_schema(folder / "old.db")
+        (folder / "old.db").chmod(0o444)
+        folder.chmod(0o555)
+        words = {
+            "upgrade": ("upgrade", folder / "old.db"),
+            "backup": ("backup", folder / "old.db", folder / "copy.db"),
+            "restore": ("restore", folder / "old.db", folder / "new.db"),
+        }[word]
+        warm = tmp_path_factory.mktemp("warm") / "warm.db"
+        run = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, warm, "db", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=CHECKOUT,
+        )
+        folder.chmod(0o755)
+        assert sorted(path.name for path in folder.iterdir()) == ["old.db"]
+    assert run.returncode == 1, run.stderr
+    assert "writ" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "recompute"])
+def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        app(["db", word, "--help"], prog_name="cutpurse")
+    assert ended.value.code == 0
+    assert f"Example: cutpurse db {word}" in capsys.readouterr().out
