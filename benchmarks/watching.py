@@ -29,7 +29,8 @@ from typing import Any, Final
 
 import grpc
 
-from benchmarks.notes import Nothing, Taken
+from benchmarks.arena.server import Taken
+from benchmarks.notes import Nothing
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.server.ladders import Ladder
