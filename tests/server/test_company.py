@@ -11,9 +11,10 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.server.books import LAG
 from cutpurse.server.company import MOST_WORDS, SLACK, company
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.pairing import ANCHOR, LAG, Pairing, Seating
+from cutpurse.server.pairing import ANCHOR, Pairing, Seating
 from cutpurse.server.results import HOUSE
 from tests.server.test_pairing import Evening, Somebody, matches_of, spread
 
@@ -93,7 +94,7 @@ def test_of_two_owners_with_thirty_bots_each_every_table_is_taken() -> None:
     for seating in evening.play(2_000):
         assert {one.identity.owner for one in seating.players} == {"ann", "bob"}
     assert used(evening, 60 * 4) > 0.9
-    assert spread(Counter(one.identity for _, seating in evening.started for one in seating.players)) <= LAG
+    assert spread(matches_of([seating for _, seating in evening.started])) <= LAG
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -180,7 +181,7 @@ def test_house_bots_fill_the_seats_that_nobody_else_takes_after_a_while() -> Non
     seating = evening.pairing.next(due)
     assert seating is not None
     assert sorted(owners(seating)) == ["ann", HOUSE, HOUSE, HOUSE]
-    assert "ann/sneak 1 had fewest matches (0)" in seating.reason
+    assert "ann/sneak:1 had fewest matches (0)" in seating.reason
     assert seating.reason.count("filled a seat") == 3
 
 
@@ -244,8 +245,8 @@ def test_a_reason_is_told_in_plain_words() -> None:
     seating = evening.pairing.next(0.0)
     assert seating is not None
     first, _, company = seating.reason.partition("; ")
-    assert first == "anns/ann 1 had fewest matches (2)"
-    assert set(company.split(", ")) == {"bobs/bob 1 near (0.4 beta)", "cids/cid 1 far (3.1 beta)"}
+    assert first == "anns/ann:1 had fewest matches (2)"
+    assert set(company.split(", ")) == {"bobs/bob:1 near (0.4 beta)", "cids/cid:1 far (3.1 beta)"}
 
 
 def test_a_reason_is_never_too_long_to_be_kept() -> None:
