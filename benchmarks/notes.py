@@ -12,14 +12,13 @@ import asyncio
 import secrets
 import sys
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 from typing import Any, Final
 
-from cutpurse.leaderboard.ratings import Skill
+from benchmarks.arena.server import Taken
 from cutpurse.sdk import session as sdk_session
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.notes import prints_are_noted
@@ -31,7 +30,6 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.lobby import Lobby
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept
 from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 
@@ -66,27 +64,6 @@ class Prints(Silent):
     def choose(self, view: object, decision: Any) -> int:
         sys.stdout.write(TEXT + "\n")
         return 0
-
-
-class Taken:
-    """A store that takes everything."""
-
-    def __init__(self) -> None:
-        self.note_bytes = 0
-
-    def announce(self, match: Announced) -> None:
-        pass
-
-    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        known: Future[Mapping[str, tuple[Skill, int]]] = Future()
-        known.set_result({})
-        return known
-
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
-        done: Future[Kept] = Future()
-        done.set_result(Kept())
-        self.note_bytes += sum(len(note.text) for seat in result.seats for note in seat.notes)
-        return done
 
 
 class Nothing:
@@ -142,7 +119,6 @@ class Measured:
 
     us: float  # CPU microseconds an answer, both ends and the match together
     bytes: float  # of envelopes from the bots, an answer
-    kept: int  # signs of notes that came with the results
 
 
 ROWS: Final = (
@@ -158,10 +134,9 @@ async def play(row: Row, seconds: float) -> Measured:
     sdk: Any = sdk_session
     before = sdk.FEATURES
     sdk.FEATURES = row.features  # what a bot without notes says
-    store = Taken()
     log: Any = Nothing()
     ladders = [Ladder("it", GAME, 2)]
-    lobby = Lobby(ladders, store, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log)
+    lobby = Lobby(ladders, Taken(), entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log)
     sessions = Sessions(lobby, LIMITS, "bench", secrets.token_bytes)
     try:
         peers = [_peer(name, row, sessions) for name in ("ann", "bob")]
@@ -176,7 +151,7 @@ async def play(row: Row, seconds: float) -> Measured:
     size = sum(peer.bytes - one[1] for peer, one in zip(peers, had, strict=True))
     for peer in peers:
         peer.bots.thinker.close()
-    return Measured(spent / answers * 1e6, size / answers, store.note_bytes)
+    return Measured(spent / answers * 1e6, size / answers)
 
 
 def _peer(name: str, row: Row, sessions: Sessions) -> Peer:

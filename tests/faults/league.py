@@ -207,6 +207,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--kill-every", type=float, default=60.0, metavar="S")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     kills = max(1, round(60 * given.minutes / given.kill_every))
     plan = Plan(kills=kills, seconds=given.kill_every, seed=given.seed, think_ms=(5, 50))
     with tempfile.TemporaryDirectory(prefix="league-") as folder:

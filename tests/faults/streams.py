@@ -22,7 +22,7 @@ from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import World, entropy_of
 
-__all__ = ["Bot", "Fault", "FaultKind", "House", "answers_taken"]
+__all__ = ["Bot", "Fault", "FaultKind", "House", "answers_taken", "said_about"]
 
 LATENCY_S: Final = 0.002  # one way
 THINKS_S: Final = 0.02
@@ -263,7 +263,7 @@ class Bot:
         option = book[number] = (7 * number + table.seat) % len(decision.options)
 
         def answer() -> None:
-            self.session.answer(table, number, option)
+            self.session.answer(table, number, option, said_about(number, option))
             self._flush()
 
         self.house.at(self.house.now + THINKS_S * (1 + number % 3), answer)
@@ -313,6 +313,11 @@ class House:
         for number, bot in enumerate(bots):
             self.at(self.now + number * LATENCY_S, bot.dial)
         self.world.run(lambda: all(bot.is_done for bot in bots) and self.world.lobby.is_idle, 100_000)
+
+
+def said_about(decision: int, option: int) -> str:
+    """What a bot has to say about each of its decisions."""
+    return f"decision {decision}: option {option}\n  żółw"
 
 
 def answers_taken(result: FinishedMatch) -> list[dict[int, int]]:

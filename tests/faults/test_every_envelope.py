@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import pytest
 
 from cutpurse.engine.match import EndCause
+from cutpurse.leaderboard.results import Note
 from cutpurse.sdk import session as client_session
 from cutpurse.sdk.session import Todo
 from cutpurse.server import session as server_session
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.link import Link
 from cutpurse.v1 import arena_pb2
-from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken
+from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken, said_about
 
 ROUGH = 9  # every so manieth envelope is tried; in `make soak` each
 SHORT: dict[str, Mapping[str, str]] = {
@@ -45,6 +46,8 @@ def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
         for seat, sat in enumerate(result.seats):
             (bot,) = [bot for bot in bots if bot.session.bot == sat.player.bot]
             assert bot.answers[result.match] == taken[seat], "not the answers that the bot gave"
+            notes = tuple([Note(number, said_about(number, option)) for number, option in taken[seat].items()])
+            assert sat.notes == notes, "not what the bot said about each of them, once"
     for bot in bots:
         assert sorted(bot.begun) == sorted(match for match, _ in bot.finished) == sorted(results)
         assert bot.notes == []
@@ -101,6 +104,21 @@ def test_a_bot_that_does_not_send_its_answer_again_is_found(monkeypatch: pytest.
         waiting = len(session._out)
         put(session, decision, todos)
         del session._out[waiting:]
+
+    monkeypatch.setattr(client_session.Session, "_decision", forgets)
+    assert_one_fails(FaultKind.LOST)
+
+
+def test_a_bot_that_does_not_send_its_notes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    put = client_session.Session._decision
+
+    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+        waiting = len(session._out)
+        put(session, decision, todos)
+        for number, again in enumerate(session._out[waiting:], waiting):
+            request = arena_pb2.PlayRequest.FromString(again)
+            del request.notes[:]
+            session._out[number] = request.SerializeToString()
 
     monkeypatch.setattr(client_session.Session, "_decision", forgets)
     assert_one_fails(FaultKind.LOST)

@@ -73,7 +73,7 @@ def _hello(random: Random) -> arena_pb2.Hello:
         games=[arena_pb2.GameWanted(game="greed", ladders=["rough"])],
     )
     if random.random() < 0.2:
-        hello.features.extend(random.choice(("agenda", "telepathy", "")) for _ in range(random.randrange(4)))
+        hello.features.extend(random.choice(("agenda", "notes", "telepathy", "")) for _ in range(random.randrange(4)))
     if random.random() < 0.1:
         hello.games.add(game=random.choice(("greed", "szmal", "chess", "")), ladders=[random.choice(("rough", ""))])
     if random.random() < 0.1:
@@ -90,6 +90,10 @@ def _envelope(random: Random, had: int) -> bytes:
     if random.random() < 0.15:
         give_up = request.give_ups.add(table=random.choice(NUMBERS), decision=random.choice(NUMBERS))
         give_up.reason = random.choice(("KeyError", "\x1b[2J" * 99, "é" * 300))
+    if random.random() < 0.15:
+        for _ in range(random.choice((1, 1, 3, 400))):
+            note = request.notes.add(table=random.choice(NUMBERS), decision=random.choice(NUMBERS))
+            note.text = random.choice(("", "x", "\x00\x1b[2J", "é" * 3_000))[: 99 if len(request.notes) > 3 else None]
     if random.random() < 0.1:
         request.max_tables = random.choice(NUMBERS)
     if random.random() < 0.03:

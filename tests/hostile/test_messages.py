@@ -114,6 +114,34 @@ def test_answers_that_nobody_asked_for_are_paced_one_by_one(arena: Attack) -> No
     assert 0 < refused <= 4 * (400 + 2_000 + 200 * (time.monotonic() - began))
 
 
+def test_a_flood_of_notes(arena: Attack) -> None:
+    """For tables of others, for one's own: the largest, the smallest, and more than are kept. Nobody is told of any."""
+    cat = "\U0001f408"
+    floods = [arena.bot(f"chatter_{number}", features=["notes"], max_tables=1) for number in range(4)]
+    asked = floods[0].decision()
+    table = asked.table if asked is not None else 1
+    note = arena_pb2.Note
+    kinds = [
+        arena_pb2.PlayRequest(notes=[note(table=table, decision=1, text=cat * 16_000)]),
+        arena_pb2.PlayRequest(notes=[note(table=table, decision=1, text="x")] * 7_000),
+        arena_pb2.PlayRequest(notes=[note(table=9_999, decision=2**32 - 1, text="x")] * 3_000),
+        arena_pb2.PlayRequest(notes=[note()] * 30_000),
+    ]
+    before = arena.on.honest()["decisions"]
+    for envelope in kinds:
+        whole = message(envelope.SerializeToString())
+        assert len(whole) <= MOST_BYTES + 5
+        for bot in floods:
+            for start in range(0, len(whole), 16_384):
+                bot.send(frame(frames.DATA, 0, 1, whole[start : start + 16_384]))
+    arena.on.honest(before + 40)
+    for bot in floods:
+        for told in bot.envelopes(0.05):
+            assert not told.refusals
+            assert not told.problems
+    assert arena.on.status()["peak_kib"] < arena.before.status["rss_kib"] + 16 * 1024
+
+
 def test_bad_envelopes_end_a_stream_at_the_third(arena: Attack) -> None:
     hello = arena_pb2.PlayRequest(hello=arena_pb2.Hello()).SerializeToString()
     for number, bad in enumerate((b"\xff", arena_pb2.PlayRequest(received=9_999).SerializeToString(), hello)):

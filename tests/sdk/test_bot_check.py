@@ -172,6 +172,7 @@ def test_a_pause_that_is_not_ones_own_is_not_lifted(tmp_path: Path, monkeypatch:
     checked = run("bot", "check", bot_file(tmp_path, FIRST), "--game", "greed", "--lift")
     assert checked.exit_code == 6
     assert "bob/my_bot is another owner's" in checked.stderr
+    assert checked.stdout.splitlines()[-1].endswith("my_bot.py is ready")  # what was found is told all the same
 
 
 def test_where_nothing_is_lifted_nobody_is_named(tmp_path: Path) -> None:

@@ -77,11 +77,12 @@ def test_prints_belong_to_what_they_are_about_in_each_thread(capsys: pytest.Capt
         thread.start()
         thread.join()
         print("mine too", file=sys.stderr)
-    assert mine.take() == "mine\nmine too"
+        sys.stderr.writelines(["and ", "mine\n"])
+    assert mine.take() == "mine\nmine too\nand mine"
     assert other.take() == "of the other"
     said = capsys.readouterr()
     assert said.out == "mine\nnobody's\nof the other\n"
-    assert said.err == "mine too\n"
+    assert said.err == "mine too\nand mine\n"
 
 
 def test_two_may_want_prints_at_a_time_and_the_streams_are_put_back() -> None:

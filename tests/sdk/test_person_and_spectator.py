@@ -17,6 +17,7 @@ from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
 from cutpurse.sdk.commands.play import Watcher
 from cutpurse.sdk.human import Human
 from cutpurse.sdk.picture import picture
+from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.views import VIEWS
 from tests.sdk.test_command_line import run
@@ -96,7 +97,7 @@ class Terminal(io.StringIO):
 def test_a_spectator_watches_every_step(stream: Any, clears: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     match = Match(GAMES["greed"], ["a", "b"], match_key(4, 0), log=True)
-    play_match(match, [load_bot("random")] * 2, Watcher(stream, delay_s=0))
+    play_match(match, [load_bot("random")] * 2, Watcher(Screen(stream, step_s=0)))
     shown = stream.getvalue()
     assert ("\x1b[2J" in shown) == clears
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)

@@ -6,21 +6,20 @@ import asyncio
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
+from typer.testing import Result
 
-from cutpurse.leaderboard.match_file import match_file
-from cutpurse.leaderboard.reader import Reader
-from cutpurse.sdk.errors import NotAuthorised
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league_messages import match_shown
-from cutpurse.v1 import arena_pb2, ladder_pb2
+from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import bot_file
 from tests.sdk.leagues import play_league
-from tests.sdk.test_command_line import run
+from tests.sdk.test_command_line import run, run_apart
 from tests.server.arenas import running_arena
 
 BOT = """
@@ -51,65 +50,25 @@ async def _play(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of a server on which my_bot has played six matches, and where the bot is."""
+    """The database of a server on which my_bot has played six matches."""
     folder = tmp_path_factory.mktemp("logs")
     asyncio.run(_play(folder))
-    return folder
+    return folder / "test.db"
 
 
-@pytest.fixture
-def league(played: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[ladder_pb2.ListLogsRequest]:
-    """The league of that server; what it was asked."""
-    requests = []
-
-    def list_logs(request: ladder_pb2.ListLogsRequest) -> ladder_pb2.ListLogsResponse:
-        requests.append(request)
-        with Reader(played / "test.db") as reader:
-            found = reader.logs("local", request.bot.bot, None, request.match or None, request.faulted, request.limit)
-        return ladder_pb2.ListLogsResponse(logs=map(_log, found))
-
-    def get_record(request: ladder_pb2.GetRecordRequest) -> Any:
-        with Reader(played / "test.db") as reader:
-            whole = match_file(reader.match(request.match), reader.record(request.match)).encode()
-        return iter([ladder_pb2.GetRecordResponse(piece=piece) for piece in (whole[:1000], whole[1000:])])
-
-    play_league(monkeypatch, ListLogs=list_logs, GetRecord=get_record)
-    monkeypatch.chdir(tmp_path)
-    return requests
+def logs(played: Path, *arguments: object) -> Result:
+    return run("bot", "logs", *arguments, "--db", played)
 
 
-def _log(entry: Any) -> ladder_pb2.SeatLog:
-    faults = [
-        ladder_pb2.SeatFault(
-            decision=fault.decision,
-            at=fault.at,
-            cause=arena_pb2.EndCause.Value(f"END_CAUSE_{fault.cause.upper()}"),
-            text=fault.text,
-        )
-        for fault in entry.course.faults
-    ]
-    return ladder_pb2.SeatLog(
-        match=match_shown(entry.match),
-        seat=entry.seat,
-        course=ladder_pb2.SeatCourse(thinking_ms=entry.course.thinking_ms, faults=faults),
-        notes=[ladder_pb2.NoteKept(decision=note.decision, text=note.text) for note in entry.notes],
-        dropped_bytes=entry.dropped_bytes,
-    )
-
-
-@pytest.mark.usefixtures("league")
-def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions() -> None:
-    shown = run("bot", "logs", "my_bot")
+def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions(played: Path) -> None:
+    shown = logs(played, "my_bot")
     assert shown.exit_code == 0, shown.output
     lines = shown.stdout.splitlines()
-    heads = [line for line in lines if line.startswith("match ")]
-    faults = [line for line in lines if ", at " in line]
-    assert len(heads) == 6
+    assert len([line for line in lines if line.startswith("match ")]) == 6
     assert "\x1b" not in shown.stdout
     per_match = [block.splitlines() for block in shown.stdout.split("\nmatch ")]
     has_faults = [any("KeyError" in line for line in block) for block in per_match]
     assert has_faults == [True] * 3 + [False] * 3
-    assert len(faults) == 2 * sum(has_faults)
     for block in per_match:
         notes = [line for line in block if line.startswith("     [31mchance says 0.")]
         places = [line for line in block if line.startswith("  decision ")]
@@ -119,21 +78,33 @@ def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions() -> 
         assert [line.split(",")[0] for line in crashed] in ([], ["  decision 3", "  decision 5"])
         assert all("my_bot.py:12: KeyError: 'no plan " in line for line in crashed)
         assert bool(crashed) == block[-1].startswith("  as tests: cutpurse bot logs my_bot --match ")
+        if crashed:
+            seen = run(*block[-2].removeprefix("  to see it: cutpurse ").split(), "--db", played)
+            at = crashed[0].split(", at ")[1].split(":")[0]
+            assert f"\ndecision {at}: seat " in seen.stdout, seen.output
+            assert "<- chosen, safe" in seen.stdout
 
 
-def test_what_is_asked_for_is_asked_of_the_league(league: list[ladder_pb2.ListLogsRequest]) -> None:
-    assert run("bot", "logs", "my_bot:1", "--faulted", "--limit", 2).exit_code == 0
-    other = run("bot", "logs", "local/my_bot", "--ladder", "other")
+def test_what_is_asked_for_is_told(played: Path) -> None:
+    two = logs(played, "local/my_bot:1", "--faulted", "--limit", 2)
+    assert [line[:6] for line in two.stdout.splitlines() if "score" in line] == ["match "] * 2
+    assert two.stdout.count("KeyError") == 4
+    which = two.stdout.split()[1]
+    one = logs(played, "my_bot", "--match", which[:8])
+    assert one.stdout.split()[1] == which
+    assert one.stdout.count("KeyError") == 2
+    other = logs(played, "my_bot", "--ladder", "other")
     assert (other.exit_code, other.stdout) == (0, "")
-    assert "no match of local/my_bot is kept on that ladder" in other.stderr
-    first, second = league
-    assert (first.bot.bot, first.bot.version, first.faulted, first.limit) == ("my_bot", "1", True, 2)
-    assert (second.bot.owner, second.limit) == ("local", 100)
+    assert "no match of my_bot is kept on that ladder" in other.stderr
+    theirs = logs(played, "random")
+    assert (theirs.exit_code, theirs.stdout.count("\n"), theirs.stdout.count(" in ")) == (0, 6, 12)
+    for unknown in (["nobody"], ["my_bot:2"], ["my_bot", "--match", "0123456789"]):
+        shown = logs(played, *unknown)
+        assert (shown.exit_code, shown.stdout) == (4, ""), shown.stderr
 
 
-@pytest.mark.usefixtures("league")
-def test_the_same_as_a_document() -> None:
-    document = json.loads(run("bot", "logs", "my_bot", "--ladder", "duel", "--json").stdout)
+def test_the_same_as_a_document(played: Path) -> None:
+    document = json.loads(logs(played, "my_bot", "--ladder", "duel", "--json").stdout)
     assert len(document["logs"]) == 6
     for log in document["logs"]:
         seat = log["match"]["seats"][log["seat"]]
@@ -142,12 +113,13 @@ def test_the_same_as_a_document() -> None:
         assert len(log["faults"]) == seat["faults"]
         assert len(log["notes"]) == len(log["thinking_ms"])
         assert log["notes"][0]["text"].startswith("\x1b[31mchance says 0.")
+        assert log["dropped_bytes"] == 0
 
 
-@pytest.mark.usefixtures("league")
 def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, played: Path) -> None:
     bot = bot_file(tmp_path, BOT)
-    written = run("bot", "logs", "my_bot", "--faulted", "--as-test", tmp_path / "tests", "--file", bot)
+    arguments = ["my_bot", "--faulted", "--as-test", tmp_path / "tests", "--file", bot]
+    written = logs(played, *arguments)
     assert written.exit_code == 0, written.output
     files = sorted((tmp_path / "tests").iterdir())
     assert len(files) == written.stdout.count("KeyError") == 6
@@ -157,42 +129,74 @@ def test_a_fault_becomes_a_test_that_fails_until_it_is_mended(tmp_path: Path, pl
     assert failed.stdout.count("KeyError: 'no plan 2'") >= 1
     assert failed.stdout.count("KeyError: 'no plan 4'") >= 1
     # Mended; and its chance is what it was on the server, or this would not pass.
-    notes = _notes_of(run("bot", "logs", "my_bot", "--faulted", "--json").stdout)
-    mended = BOT.replace("if decision.number in self.bad", f"assert self.said() in {notes!r}\n        if False")
-    mended = mended.replace("decision.note(", "self.said = lambda: said\n        said = (")
-    bot_file(tmp_path, mended)
+    document = json.loads(logs(played, "my_bot", "--faulted", "--json").stdout)
+    said = {note["text"] for log in document["logs"] for note in log["notes"]}
+    mended = BOT.replace("if decision.number in self.bad", f"assert said in {said!r}\n        if False")
+    bot_file(tmp_path, mended.replace("decision.note(", "said = ("))
     passed = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert "2 passed" in passed.stdout, passed.stdout
     files[0].write_text("# mine\n", encoding="utf-8")
-    again = run("bot", "logs", "my_bot", "--faulted", "--as-test", tmp_path / "tests", "--file", bot)
+    again = logs(played, *arguments)
     assert again.exit_code == 0
     assert again.stderr.count("is there already, and was left as it is") == len(files)
     assert files[0].read_text(encoding="utf-8") == "# mine\n"
 
 
-def _notes_of(document: str) -> set[str]:
-    return {note["text"] for log in json.loads(document)["logs"] for note in log["notes"]}
-
-
-@pytest.mark.usefixtures("league")
-def test_what_makes_no_sense_is_told(tmp_path: Path) -> None:
+def test_what_makes_no_sense_is_told(played: Path, tmp_path: Path) -> None:
     for arguments, said in (
         (["my_bot", "--file", "x.py"], "--file is for the tests that --as-test writes"),
         (["my_bot", "--limit", "101"], "--limit 101: it is a number from 1 to 100"),
         (["a/b/c"], "names no bot"),
     ):
-        shown = run("bot", "logs", *arguments)
+        shown = logs(played, *arguments)
         assert (shown.exit_code, said in shown.stderr) == (2, True), shown.stderr
     (tmp_path / "file").write_text("")
-    shown = run("bot", "logs", "my_bot", "--faulted", "--as-test", tmp_path / "file")
+    shown = logs(played, "my_bot", "--faulted", "--as-test", tmp_path / "file")
     assert (shown.exit_code, "is no folder" in shown.stderr) == (4, True), shown.stderr
 
 
-def test_a_stranger_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(request: ladder_pb2.ListLogsRequest) -> ladder_pb2.ListLogsResponse:
-        raise NotAuthorised("the server at here:1: the logs of bob/thug are for its owner")
+def test_what_was_too_much_and_a_match_without_a_course_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    seats = [ladder_pb2.MatchSeat()] * 2
+    match = ladder_pb2.MatchShown(match="3f2a9c01b7e4d5", ladder="old\x1b", void_cause="void_server", seats=seats)
+    note = ladder_pb2.NoteKept(text="sits down\r\x07")
+    log = ladder_pb2.SeatLog(match=match, seat=1, notes=[note], dropped_bytes=12_345)
+    play_league(monkeypatch, ListLogs=lambda request: ladder_pb2.ListLogsResponse(logs=[log]))
+    lines = run("bot", "logs", "my_bot").stdout.splitlines()
+    assert lines[0].startswith("match 3f2a9c01b7e4  old  ")
+    assert lines[0].endswith("seat 1: void (void_server)")
+    assert lines[1:] == [
+        "  before its first decision",
+        "    sits down",
+        "  12,345 bytes more of notes were too many to be kept",
+    ]
 
-    play_league(monkeypatch, ListLogs=refuse)
-    shown = run("bot", "logs", "bob/thug")
-    assert (shown.exit_code, shown.stdout) == (6, "")
-    assert "the logs of bob/thug are for its owner" in shown.stderr
+
+async def test_an_owner_reads_his_own_logs_and_a_stranger_is_told_that_they_are_not_his(tmp_path: Path) -> None:
+    tokens = {}
+    with Store(tmp_path / "test.db") as store:
+        for owner in ("ann", "bob"):
+            ((token, _),) = store.create_tokens([NewToken(owner, scopes=("play", "read"))], datetime.now(UTC))
+            tokens[owner] = token.reveal()
+    bot = bot_file(tmp_path, BOT)
+    async with running_arena(tmp_path, [Ladder("duel", "greed", 2, matches_wanted=1)]) as arena:
+
+        async def ask(owner: str, *words: object) -> subprocess.CompletedProcess[str]:
+            environment = {"CUTPURSE_SERVER": arena.address, "CUTPURSE_TOKEN": tokens.get(owner, "")}
+            return await asyncio.to_thread(run_apart, "bot", *words, **environment)
+
+        one, other = await asyncio.gather(
+            ask("ann", "run", bot, "--game", "greed", "--matches", 1),
+            ask("bob", "run", "random", "--game", "greed", "--matches", 1),
+        )
+        assert (one.returncode, other.returncode) == (3, 0), one.stderr
+        own, named, theirs, nobody = await asyncio.gather(
+            ask("ann", "logs", "my_bot"),
+            ask("ann", "logs", "ann/my_bot"),
+            ask("bob", "logs", "ann/my_bot"),
+            ask("", "logs", "ann/my_bot"),
+        )
+    assert own.stdout == named.stdout.replace("ann/my_bot", "my_bot")
+    assert own.stdout.count("KeyError") == 2
+    assert (theirs.returncode, theirs.stdout) == (6, "")
+    assert "'ann/my_bot' is another owner's" in theirs.stderr
+    assert (nobody.returncode, nobody.stdout) == (6, "")

@@ -127,8 +127,8 @@ def test_everybody_sits_at_a_table_once(monkeypatch: pytest.MonkeyPatch) -> None
         check_seats(["ann", "bob", "ann"])
     true = Pairing._start
 
-    def start(self: Pairing, books: Any, entries: Any, house: Any) -> Any:
-        return true(self, books, [entries[0], *entries[:-1]], house)
+    def start(self: Pairing, books: Any, entries: Any, house: Any, does: str) -> Any:
+        return true(self, books, [entries[0], *entries[:-1]], house, does)
 
     monkeypatch.setattr(Pairing, "_start", start)
     world = World([Ladder("it", "greed", 2)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +14,12 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.league import Answers, Caller
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena
@@ -101,10 +104,27 @@ async def test_a_bad_token_is_refused_where_none_is_needed(world: World, method:
 
 async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
-    answers = await asyncio.gather(*[world.ask("ListLadders") for _ in range(12)], return_exceptions=True)
-    refused = [one for one in answers if isinstance(one, Ended)]
-    assert {(one.code, one.reason, one.retry_s) for one in refused} == {("RESOURCE_EXHAUSTED", "STREAMS", 5.0)}
-    assert 3 <= 12 - len(refused) < 12
+    may_go_on = threading.Event()
+    visible = Answers.visible
+
+    def slowly(self: Answers, caller: Caller) -> dict[str, LadderEntry]:
+        may_go_on.wait(10.0)
+        return visible(self, caller)
+
+    monkeypatch.setattr(Answers, "visible", slowly)
+    calls = [asyncio.create_task(world.ask("ListLadders")) for _ in range(8)]
+    try:
+        refused, waiting = set[Any](), set(calls)
+        while len(refused) < 5:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            refused |= done
+    finally:
+        may_go_on.set()
+    told = [one.exception() for one in refused]
+    assert {(one.code, one.reason, one.retry_s) for one in told if isinstance(one, Ended)} == {
+        ("RESOURCE_EXHAUSTED", "STREAMS", 5.0)
+    }
+    assert [len(answer.ladders) for answer in await asyncio.gather(*waiting)] == [2, 2, 2]
     assert len((await world.ask("ListLadders")).ladders) == 2  # and none of it is left
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +19,19 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import Announcement, LadderTerms
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.ladders import default_ladders
+from cutpurse.sdk.ladder_file import read_ladders
+from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.logs import logger
 from cutpurse.server.open_arena import open_arena
-from cutpurse.server.played import played
+from cutpurse.server.played import Wanted, played
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
+from tests.roots import CHECKOUT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def found(store: Store, said: io.StringIO | None = None, **wanted: Any) -> list[Ladder]:
+    return played(store, Wanted(**wanted), NOW, logger(said or io.StringIO()))
 
 
 @pytest.fixture
@@ -41,15 +49,16 @@ def make(store: Store, name: str, game: str, seats: int, **more: object) -> None
 
 
 def test_an_empty_database_gets_a_ladder_for_each_game_and_no_other_at_the_second_start(store: Store) -> None:
-    first = played(store, NOW)
+    first = found(store)
     assert {(one.name, one.game) for one in first} == {(game, game) for game in GAMES}
     assert first == sorted(default_ladders(), key=lambda ladder: ladder.name)
-    assert played(store, NOW) == first
+    assert len(store.ladders()) == len(GAMES)
+    assert found(store) == first
 
 
 def test_a_database_with_a_ladder_is_played_as_it_is(store: Store) -> None:
     make(store, "duel", "greed", 2, clock=asdict(TimeControl(base_ms=300)))
-    (duel,) = played(store, NOW)
+    (duel,) = found(store)
     assert (duel.name, duel.game, duel.seats, duel.control.base_ms, duel.rating.draw_probability) == (
         "duel",
         "greed",
@@ -63,31 +72,40 @@ def test_a_database_with_a_ladder_is_played_as_it_is(store: Store) -> None:
 def test_games_that_are_named_are_played_alone_and_get_a_ladder_where_they_have_none(store: Store) -> None:
     make(store, "duel", "greed", 2)
     make(store, "many", "greed", 5)
-    assert [ladder.name for ladder in played(store, NOW, ["greed"])] == ["duel", "many"]
-    assert [ladder.name for ladder in played(store, NOW, ["szmal"])] == ["szmal"]
-    assert [ladder.name for ladder in played(store, NOW)] == ["duel", "many", "szmal"]
+    assert [ladder.name for ladder in found(store, games=["greed"])] == ["duel", "many"]
+    assert [ladder.name for ladder in found(store, games=["szmal"])] == ["szmal"]
+    assert [ladder.name for ladder in found(store)] == ["duel", "many", "szmal"]
 
 
 def test_a_ladder_of_another_version_is_one_line(store: Store) -> None:
     make(store, "old", "greed", 4, colour="red")
     with pytest.raises(UsageError, match=r"ladder old cannot be played by this version: .*colour"):
-        played(store, NOW)
+        found(store)
 
 
 def test_house_bots_play_on_the_ladders_that_are_named_after_their_game_and_name_none(store: Store) -> None:
     make(store, "duel", "greed", 2)
     make(store, "szmal", "szmal", 4)
     store.change_ladder("szmal", LadderTerms(house=("search",), most_bots=7))
-    played(store, NOW, [*GAMES])
-    played(store, NOW, house=["random", "greedy"])
+    found(store, games=[*GAMES])
+    found(store, house=["random", "greedy"])
     terms = {entry.name: entry.terms for entry in store.ladders()}
     assert terms["szmal"] == LadderTerms(house=("search",), most_bots=7)
     assert terms["duel"].house == ()
     assert {name for name in terms if terms[name].house == ("random", "greedy")} == {*GAMES} - {"greed", "szmal"}
 
 
+def test_a_house_bot_that_a_ladder_names_and_nobody_runs_is_told(store: Store) -> None:
+    make(store, "duel", "greed", 2)
+    store.change_ladder("duel", LadderTerms(house=("random", "search")))
+    said = io.StringIO()
+    found(store, said, house=["random"])
+    (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert (line["event"], line["ladder"], line["bots"]) == ("house bots are not run", "duel", ["search"])
+
+
 def test_a_ladder_that_is_made_knows_since_when_it_is_there(store: Store) -> None:
-    played(store, NOW, ["greed"])
+    found(store, games=["greed"])
     assert store.ladder("greed").created == NOW
 
 
@@ -104,3 +122,89 @@ def test_what_an_earlier_server_announced_and_did_not_finish_is_void_at_the_star
             assert causes == {"over": None, "cut off": "void_server"}
     (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
     assert (line["event"], line["count"]) == ("unfinished matches are void", 1)
+
+
+# -- from a file
+FILE = """
+[[ladder]]
+name = "duel"
+game = "greed"
+seats = 2
+clock = { base_ms = 300 }
+owners = ["ann", "bob"]
+house = ["random"]
+[[ladder]]
+name = "class"
+game = "szmal"
+"""
+
+
+def from_file(tmp_path: Path, text: str = FILE) -> dict[str, Any]:
+    path = tmp_path / "ladders.toml"
+    path.write_text(text, encoding="utf-8")
+    return {"defined": read_ladders(path), "file": "ladders.toml"}
+
+
+def test_ladders_of_a_file_are_made_where_they_are_missing_and_no_others(store: Store, tmp_path: Path) -> None:
+    for _ in range(2):
+        first, second = found(store, **from_file(tmp_path))
+        assert (first.name, second.name) == ("class", "duel")
+        assert (second.seats, second.control.base_ms) == (2, 300)
+        assert second.terms == LadderTerms(owners=("ann", "bob"), house=("random",))
+    assert [ladder.name for ladder in found(store, games=["greed", "bag_o_loot"], **from_file(tmp_path))] == [
+        "bag_o_loot",
+        "duel",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("seats = 2", "seats = 3", "ladder duel has seats 3, and 2 in the database; a ladder never changes"),
+        ('game = "greed"', 'game = "szmal"', "ladder duel has the game szmal, and greed in the database"),
+        ("base_ms = 300", "base_ms = 301", "ladder duel has the clock {'base_ms': 301"),
+    ],
+)
+def test_a_ladder_of_the_file_that_is_another_one_is_a_line(
+    store: Store, tmp_path: Path, old: str, new: str, says: str
+) -> None:
+    found(store, **from_file(tmp_path))
+    with pytest.raises(UsageError, match=re.escape(f"ladders.toml: {says}")):
+        found(store, **from_file(tmp_path, FILE.replace(old, new)))
+
+
+def test_a_ladder_of_the_file_has_the_house_bots_that_the_file_names(store: Store, tmp_path: Path) -> None:
+    said = io.StringIO()
+    for _ in range(2):
+        text = '[[ladder]]\nname = "greed"\ngame = "greed"\n'
+        (greed,) = found(store, said, **from_file(tmp_path, text), house=["random"])
+        assert greed.terms == LadderTerms()
+    assert "terms differ" not in said.getvalue()
+
+
+def test_terms_that_were_changed_since_count_and_that_is_told(store: Store, tmp_path: Path) -> None:
+    found(store, **from_file(tmp_path))
+    store.change_ladder("duel", LadderTerms(most_bots=3))
+    said = io.StringIO()
+    assert found(store, said, **from_file(tmp_path))[1].terms == LadderTerms(most_bots=3)
+    (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert (line["event"], line["ladder"]) == ("ladder terms differ", "duel")
+
+
+def test_what_cannot_be_played_is_said_before_anything_is_made(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"ladders\.toml: no game is called 'chess'"):
+        found(store, **from_file(tmp_path, FILE.replace("szmal", "chess")))
+    assert store.ladders() == []
+
+
+def test_the_ladder_of_the_page_can_be_played(store: Store, tmp_path: Path) -> None:
+    page = (CHECKOUT / "docs/serving.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```toml\n(\[\[ladder\]\].*?)^```", page, re.MULTILINE | re.DOTALL)
+    (ladder,) = found(store, **from_file(tmp_path, text))
+    assert (ladder.name, ladder.seats, ladder.control.bank_ms) == ("class", 3, 5_000)
+    terms = ladder.terms
+    assert terms.owners == ("ann", "bob", "cid")
+    assert terms.is_private
+    assert terms.most_bots == 60
+    assert terms.frozen is not None
+    assert terms.house == ("random", "greedy")

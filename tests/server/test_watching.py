@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from typing import Any
 
@@ -17,7 +18,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
 from cutpurse.server.table import Table
-from cutpurse.server.watching import Visitor, Watcher, Watching
+from cutpurse.server.watching import EVERY_S, Visitor, Watcher, Watching
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import Manner, World
 
@@ -113,7 +114,7 @@ def test_a_spectator_is_told_all_that_is_open_and_not_before_the_delay(game: str
         assert moved.first_event == first + len(events)
         events += [event_of(event, GAMES[game], 3) for event in moved.events]
         if message.HasField("moved"):
-            assert at == pytest.approx(began + message.moved.at_ms / 1_000 + DELAY_S, abs=0.002)
+            assert -0.001 <= at - (began + message.moved.at_ms / 1_000 + DELAY_S) <= EVERY_S + 0.001
             assert message.moved.events
     wanted = [event.to(3) for event in log[first:]]
     assert [event_to_json(event) for event in events] == [event_to_json(event) for event in wanted]
@@ -139,7 +140,7 @@ def test_a_seat_is_shown_to_its_owner_at_once_and_to_nobody_else() -> None:
     hall.world.run(lambda: seen.ending is not None)
     assert hall.world.now < 1_000 + DELAY_S + 60
     for at, message in seen.told[1:-1]:
-        assert message.moved.at_ms == pytest.approx((at - table.began) * 1_000, abs=1)
+        assert 0 <= at - (table.began + message.moved.at_ms / 1_000) + 0.001 <= EVERY_S + 0.002
         assert message.moved.observation.viewer == 1
     log = table.match.game.log
     assert log is not None
@@ -176,6 +177,26 @@ def test_who_comes_later_is_told_how_it_looks_for_the_others_by_then() -> None:
     assert started.started.observation == first.told[-1][1].moved.observation
     hall.world.run(lambda: later.ending is not None)
     assert later.raw[1:] == first.raw[6:]
+
+
+def test_what_happens_in_a_tenth_of_a_second_is_told_together() -> None:
+    hall = Hall("szmal", delay_s=0.0)
+    hall.bots(Manner(least_s=0.0, most_s=0.001))
+    table = hall.begin()
+    seen = Seen(hall, match=table.name)
+    hall.world.run(lambda: seen.ending is not None)
+    log = table.match.game.log
+    assert log is not None
+    moved = [(at, message.moved) for at, message in seen.told if message.HasField("moved")]
+    assert sum(len(one.events) for _, one in moved) + len(seen.told[-1][1].ended.match.events) == (
+        len(log) - moved[0][1].first_event
+    )
+    lasted = hall.world.now - table.began
+    assert len(moved) <= lasted / EVERY_S + 2 < len(table.match.choices)
+    assert all(later - sooner > EVERY_S - 0.001 for (sooner, _), (later, _) in itertools.pairwise(moved[:-1]))
+    assert view_of(moved[-1][1].observation, GAMES["szmal"], table.match.game.settings, 3, None) == (
+        table.match.game.view(None)
+    )
 
 
 def test_a_ladder_is_followed_from_match_to_match() -> None:

@@ -345,8 +345,8 @@ def a_bot_is_not_woken(patch: Patch) -> None:
 def a_bot_sits_at_a_table_twice(patch: Patch) -> None:
     true = Pairing._start
 
-    def start(self: Pairing, books: Any, entries: Any, house: Any) -> Any:
-        return true(self, books, [entries[0], *entries[:-1]], house)
+    def start(self: Pairing, books: Any, entries: Any, house: Any, does: str) -> Any:
+        return true(self, books, [entries[0], *entries[:-1]], house, does)
 
     patch.setattr(Pairing, "_start", start)
 

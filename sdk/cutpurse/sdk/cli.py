@@ -27,7 +27,10 @@ from cutpurse.sdk.commands import (
     ladder,
     ladder_steer,
     match,
+    match_download,
     match_list,
+    match_request,
+    match_watch,
     play,
 )
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
@@ -103,6 +106,9 @@ ladder.app.command("freeze")(ladder_steer.freeze)
 ladder.app.command("open")(ladder_steer.open_again)
 match.app.command("list")(match_list.list_matches)
 match.app.command("show")(match_list.show)
+match.app.command("request")(match_request.request)
+match.app.command("download")(match_download.download)
+match.app.command("watch")(match_watch.watch)
 bot.app.command("list")(bot_list.list_bots)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")

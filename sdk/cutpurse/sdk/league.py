@@ -38,6 +38,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024  # of an answer: a page of matches is some 
 
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
+    ("grpc.keepalive_time_ms", 30_000),  # so that who watches learns of a server that is gone
+    ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.max_receive_message_length", MOST_BYTES),
     ("grpc.use_local_subchannel_pool", 1),
 )

@@ -7,7 +7,7 @@ this thread or task; what a thread of the bot's own prints is only printed. This
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, TextIO
@@ -77,6 +77,10 @@ class _Noted:
         if (notes := _about.get()) is not None:
             notes.add(text)
         return self.stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)

@@ -14,11 +14,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +29,7 @@ from cutpurse.sdk.client import Client
 from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.hooks import hears_events, is_async
+from cutpurse.sdk.leaving import leaves_when_told
 from cutpurse.sdk.local import bot_makers
 from cutpurse.sdk.notes import prints_are_noted
 from cutpurse.sdk.pace import Pace
@@ -173,41 +172,13 @@ async def connect(
     thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
     try:
-        with _leaves_when_told(client), prints_are_noted() if send_prints else nullcontext():
+        with leaves_when_told(client), prints_are_noted() if send_prints else nullcontext():
             await client.play(bots)
             if not await thinker.finish(BUSY_S):
                 say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
         thinker.close()
     return Stay(name, version, door.address, client.played, bots.faults)
-
-
-@contextmanager
-def _leaves_when_told(client: Client) -> Iterator[None]:
-    """Ctrl-C, or the signal that ends a service, makes the bot leave politely; a second one does as it always does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # where signals cannot be set
-        return
-    loop = asyncio.get_running_loop()
-    before: dict[int, Any] = {}
-
-    def told(number: int, frame: object) -> None:
-        signal.signal(number, before[number])
-        loop.call_soon_threadsafe(leave)
-
-    def leave() -> None:
-        if tables := len(client.session.tables):
-            what = "1 match is" if tables == 1 else f"{tables} matches are"
-            say(f"leaving: {what} played to the end; once more, and it goes at once")
-        client.leave()
-
-    for one in (signal.SIGINT, signal.SIGTERM):
-        before[one] = signal.signal(one, told)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def name_of(maker: BotMaker) -> str:

@@ -34,7 +34,20 @@ from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.parts import field, present_uint_field, uint_field
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["Ask", "Begin", "Finish", "Illegal", "Note", "Session", "Table", "Todo", "Welcomed"]
+__all__ = [
+    "Ask",
+    "Begin",
+    "Finish",
+    "Illegal",
+    "Note",
+    "Session",
+    "Table",
+    "Todo",
+    "Welcomed",
+    "broken_promise",
+    "result_of",
+    "table_of",
+]
 
 MAJOR: Final = 1
 MINOR: Final = 0
@@ -284,7 +297,7 @@ class Session:
     def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
         if started.table in self.tables or started.table in self._finished:
             return  # it goes on, or is known to be over
-        table = self.tables[started.table] = _table(started)
+        table = self.tables[started.table] = table_of(started)
         todos.append(Begin(table))
 
     def _decision(self, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
@@ -324,18 +337,10 @@ class Session:
         self._finished[table.number] = None
         if len(self._finished) > MOST_FINISHED:
             del self._finished[next(iter(self._finished))]
-        if len(ended.seats) != table.info.seats:
-            raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
-        causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
-        if ended.voided:
-            result = MatchResult((), (), causes)
-        else:
-            result = MatchResult(
-                tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes
-            )
+        result = result_of(table, ended)
         events = partial(events_of, ended, table.info)
         todos.append(Finish(table, result, events, ended.first_event, ended.rated))
-        if ended.HasField("opening") and (broken := _broken_promise(table, ended.opening)):
+        if ended.HasField("opening") and (broken := broken_promise(table, ended.opening)):
             todos.append(
                 Note(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
             )
@@ -415,8 +420,8 @@ def _named(seat: arena_pb2.SeatTaken) -> str:
     return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
 
 
-def _table(started: arena_pb2.MatchStarted) -> Table:
-    """Raises ServerRefused for a match that cannot be played here."""
+def table_of(started: arena_pb2.MatchStarted) -> Table:
+    """What a bot, or one who watches, is told of a match.  Raises ServerRefused for one that cannot be played here."""
     what = f"the server deals {legible(started.game)}, rules version {legible(started.rules_version)}"
     rules = GAMES.get(started.game)
     if rules is None:
@@ -446,6 +451,16 @@ def _table(started: arena_pb2.MatchStarted) -> Table:
     )
 
 
+def result_of(table: Table, ended: arena_pb2.MatchEnded) -> MatchResult:
+    """How a match ended.  Raises ServerRefused for what cannot be."""
+    if len(ended.seats) != table.info.seats:
+        raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
+    causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
+    if ended.voided:
+        return MatchResult((), (), causes)
+    return MatchResult(tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes)
+
+
 _CAUSES: Final[dict[int, EndCause]] = {
     number: EndCause[name.removeprefix("END_CAUSE_")]
     for name, number in arena_pb2.EndCause.items()
@@ -460,7 +475,7 @@ def _end_cause(number: int) -> EndCause:
         raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
 
 
-def _broken_promise(table: Table, opening: arena_pb2.Opening) -> str:
+def broken_promise(table: Table, opening: arena_pb2.Opening) -> str:
     """What is wrong with the opening of what was committed to before the deal; empty if nothing."""
     if commitment(opening.seed, opening.params) != table.commitment:
         return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"

@@ -7,7 +7,7 @@ who are there. This module knows no other ladder, no clock and no chance.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -105,11 +105,11 @@ class Books:
             return
         entry = self.gone.pop(identity, None)
         if entry is None:
-            joined = self._joined(0)
+            joined = self._joined(0, list(self.entries.values()))
             entry = Entry(player, _side(identity), joined, [0] * ladder.seats, ladder.rating.mu, came_with=joined)
         else:
             entry.player = player
-            entry.matches = self._joined(entry.matches)
+            entry.matches = self._joined(entry.matches, list(self.entries.values()))
         entries[player] = self.known[identity] = entry
         if not is_house:
             self.sides[entry.side] += 1
@@ -142,15 +142,16 @@ class Books:
         for player in there:
             self.enter(player)
 
-    def _joined(self, matches: int, but: Entry | None = None) -> int:
+    @staticmethod
+    def _joined(matches: int, others: Sequence[Entry]) -> int:
         """How often whoever comes is taken to have played.
 
         Who has played less than the others does not make up for it, unless he was only a little behind; and who has
         played more does not wait until they have caught up.
         """
-        least = min((one.matches for one in self.entries.values() if one is not but), default=None)
-        if least is None:
+        if not others:
             return matches
+        least = min([one.matches for one in others])
         return min(matches, least + LAG) if matches >= least - LAG else least
 
     # -- what the store tells
@@ -159,7 +160,9 @@ class Books:
         self.rated(identity, skill)
         entry = self.known.get(identity)
         if entry is not None and entry.came_with is not None:
-            entry.matches += self._joined(matches, entry) - entry.came_with
+            # After a restart all come at once, and count from nothing until the store has told of them.
+            others = [one for one in self.entries.values() if one.came_with is None]
+            entry.matches += self._joined(matches, others) - entry.came_with
             entry.came_with = None
 
     def rated(self, identity: Identity, skill: Skill) -> None:

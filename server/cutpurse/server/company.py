@@ -23,6 +23,7 @@ __all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
 SLACK: Final = 2  # matches more than he who has played least: so many may a bot have that is chosen for its rating
 MOST_WORDS: Final = 300  # characters of a reason
 STEPS: Final = 4  # so many of them are beta: bots within one step are equally near
+MOST_ASKED: Final = 16  # equals that are asked whom they have met
 _SHARES: Final = 1 << 30
 
 
@@ -73,7 +74,11 @@ def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, b
         elif away == best and matches == fewest_matches:
             equals.append(entry)
     if len(equals) > 1:
-        met = [sum(entry.met[other.side] for other in chosen) for entry in equals]
+        if len(equals) > MOST_ASKED:
+            first = chance.below(len(equals) - MOST_ASKED + 1)
+            equals = equals[first : first + MOST_ASKED]
+        mets = [other.met for other in chosen]
+        met = [sum([counts[entry.side] for counts in mets]) for entry in equals]
         least = min(met)
         equals = [entry for entry, count in zip(equals, met, strict=True) if count == least]
     return _one_of(equals, chance)
@@ -83,20 +88,16 @@ def _one_of(equals: Sequence[Entry], chance: Chance) -> Entry:
     return equals[chance.below(len(equals))] if len(equals) > 1 else equals[0]
 
 
-def in_words(chosen: Sequence[Entry], house: Sequence[Entry], beta: float, is_anchored: bool) -> str:
-    """Why these sit down with each other."""
-    first, *others = chosen
+def in_words(chosen: Sequence[Entry], house: Sequence[Entry], does: str, beta: float) -> str:
+    """Why these sit down with each other.  does: what the house bots among them do there."""
+    first = chosen[0]
     parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]
-    if others:
-        distances = [abs(entry.mu - first.mu) / beta for entry in others]
-        parts.append(
-            ", ".join(
-                f"{entry.player.identity.shown} {'near' if away <= 1.0 else 'far'} ({away:.1f} beta)"
-                for entry, away in zip(others, distances, strict=True)
-            )
-        )
-    if house:
-        seats = "the scale is held" if is_anchored else "too few others were free"
-        parts.append(f"{', '.join(entry.player.identity.shown for entry in house)}: {seats}")
+    company = []
+    for entry in chosen[1:]:
+        away = abs(entry.mu - first.mu) / beta
+        company.append(f"{entry.player.identity.shown} {'near' if away <= 1.0 else 'far'} ({away:.1f} beta)")
+    if company:
+        parts.append(", ".join(company))
+    parts += [f"{entry.player.identity.shown} {does}" for entry in house]
     text = "; ".join(parts)
     return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 3] + "..."

@@ -65,6 +65,7 @@ SETTINGS: Final = (
     Setting("address", "text", DEFAULT_SERVER),
     Setting("db", "path", Path("cutpurse.db")),
     Setting("games", "list", (), "--game"),
+    Setting("ladders", "path", None),
     Setting("house", "list", ()),
     Setting("drain", "number", 60.0),
     Setting("metrics", "text", ""),

@@ -27,8 +27,7 @@ from cutpurse.server.entrance import Entrance
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.game_service import GAME, GameService
 from cutpurse.server.garbage import rarely_collected
-from cutpurse.server.ladder_service import LADDER, LadderService
-from cutpurse.server.league import Answers, Presence
+from cutpurse.server.ladder_service import LADDER, LadderService, RunningLeague
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.matches import Matches
@@ -68,7 +67,7 @@ class Arena:
         counts: Counts | None = None,
         guard: Guard | None = None,
         tokens: TokenRegistry | None = None,
-        league: Answers | None = None,
+        league: RunningLeague | None = None,
         watching: Watching | None = None,
         certificate: Certificate | None = None,
         insecure: bool = False,
@@ -102,7 +101,7 @@ class Arena:
     async def start(self) -> str:
         """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
         self._assemble(asyncio.get_running_loop())
-        games = GameService(self._matches.ladders(), self._log, incident_number=self._incident_number)
+        games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
         self._server = grpc.aio.server(
             options=grpc_options(self._limits), maximum_concurrent_rpcs=2 * self._limits.most_streams
         )
@@ -133,7 +132,6 @@ class Arena:
                 self._league,
                 self._entrance,
                 self._log,
-                presence=Presence,
                 incident_number=self._incident_number,
                 more=self._watch.methods() if self._watch is not None else None,
             )
@@ -260,12 +258,12 @@ class Arena:
                 port = self._server.add_insecure_port(self._address)
             else:
                 port = self._server.add_secure_port(self._address, self._certificate.credentials())
+            if self._has_house:
+                self.house_address = self._listen_for_the_house()
         except RuntimeError:  # gRPC says which system call failed, not why
             raise CannotListen(
                 f"cannot listen on {self._address}: another program does, or the system does not allow it"
             ) from None
-        if self._has_house:
-            self.house_address = self._listen_for_the_house()
         if self._address.startswith("unix:"):
             return self._address
         bound = f"{self._address.rpartition(':')[0]}:{port}"

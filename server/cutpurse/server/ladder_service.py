@@ -1,4 +1,4 @@
-"""LadderService over gRPC: whoever may see a league reads it, and whoever may steer it does.
+"""LadderService over gRPC: whoever may see a league reads it, and whoever may steer it does so.
 
 What is read is read on a few threads, never on the event loop, which keeps the bots' clocks, nor on the thread that
 stores results. An address has no more than so many calls at once. What is asked of the lobby is asked on the loop. This
@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Final, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError, Message
 
 from cutpurse.leaderboard.errors import LeaderboardError, NotFound
 from cutpurse.leaderboard.errors import Refused as NotTaken
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.entrance import Context, Entrance
 from cutpurse.server.errors import Ending, Refused, ending, incident, legible
-from cutpurse.server.league import STRANGER, Answers, Caller, Presence
+from cutpurse.server.ladders import Ladder, ladder_of
+from cutpurse.server.league import STRANGER, Answers, BotHere, Caller, MatchHere, Presence
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.owners import Grant, address_of, check_scope
+from cutpurse.server.requests import MatchRequest
+from cutpurse.server.results import Identity
 from cutpurse.server.service import abort
+from cutpurse.server.steering import Steering
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["LADDER", "LadderService", "caller_of"]
+__all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]
 
 LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
 THREADS: Final = 2
@@ -45,30 +51,62 @@ def caller_of(grant: Grant | None) -> Caller:
     return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes))
 
 
+class RunningLobby(Protocol):
+    """What is asked of the lobby, on the event loop: a `Lobby`."""
+
+    def here(self) -> Sequence[BotHere]:
+        """All bots that have a stream."""
+
+    def open_matches(self) -> Sequence[MatchHere]:
+        """The matches that are being played."""
+
+    def requested(self, name: str) -> str:
+        """What becomes of a match on request; on any thread."""
+
+    def request(self, wanted: MatchRequest, now: float) -> str:
+        """Have a match played; its name.  Raises Refused."""
+
+    def set_ladder(self, ladder: Ladder) -> None:
+        """Add a ladder, or put its new terms in force."""
+
+    def lifted(self, identity: Identity) -> None:
+        """A version that was paused may play again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLeague:
+    """The parts of a league that is played."""
+
+    answers: Answers
+    steering: Steering
+    lobby: RunningLobby
+
+
 class LadderService:
     """`LadderService` of ladder.proto. `close` it once no call is answered any more.
 
-    presence: what the lobby knows now; called on the event loop. more: methods that are answered elsewhere.
+    more: methods that are answered elsewhere.
     """
 
     def __init__(
         self,
-        answers: Answers,
+        league: RunningLeague,
         entrance: Entrance,
         log: Logger,
         *,
-        presence: Callable[[], Presence],
         incident_number: Callable[[], str],
         more: Handlers | None = None,
     ) -> None:
-        self._answers = answers
+        self._answers = league.answers
+        self._steering = league.steering
+        self._lobby = league.lobby
         self._entrance = entrance
         self._log = log
-        self._presence = presence
         self._incident_number = incident_number
         self._more = dict(more or {})
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
         self._calls: Counter[str] = Counter()  # being answered, by address
+        self._steered: set[asyncio.Task[bytes]] = set()  # that go on though their callers may have gone
 
     def close(self) -> None:
         """There will be no more calls."""
@@ -95,6 +133,13 @@ class LadderService:
             self._reading(ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
         )
         methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
+        for name, scope, steer in (
+            ("CreateLadder", "admin", self._create),
+            ("ChangeLadder", "admin", self._change),
+            ("RequestMatch", "play", self._request),
+            ("LiftPause", "play", self._lift),
+        ):
+            methods[name] = grpc.unary_unary_rpc_method_handler(self._writing(scope, steer))
         return grpc.method_handlers_generic_handler(LADDER, {**methods, **self._more})
 
     def _reading(
@@ -111,6 +156,77 @@ class LadderService:
             return await self._guarded(told, context)
 
         return read
+
+    def _writing(
+        self, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """A call that changes something: begun, it goes on though its caller may go."""
+
+        async def write(request: bytes, context: Context) -> bytes:
+            async def told() -> bytes:
+                caller = await self._caller(context, scope)
+
+                async def steered() -> bytes:
+                    return _sized(await steer(request, caller))
+
+                task = asyncio.get_running_loop().create_task(steered())
+                self._steered.add(task)
+                task.add_done_callback(self._settle)
+                return await asyncio.shield(task)
+
+            return await self._guarded(told, context)
+
+        return write
+
+    def _settle(self, task: asyncio.Task[bytes]) -> None:
+        self._steered.discard(task)
+        if not task.cancelled():
+            task.exception()  # told to the caller, or nobody is there to be told
+
+    async def _create(self, request: bytes, caller: Caller) -> Message:
+        """The call CreateLadder."""
+        asked = ladder_pb2.CreateLadderRequest.FromString(request)
+        made = await self._apart(lambda: self._steering.create(asked))
+        for entry in made:
+            self._lobby.set_ladder(ladder_of(entry))
+            self._log.info("ladder made", ladder=entry.name, game=entry.game, by=caller.owner)
+        first, *others = [self._answers.shown(entry, self._presence()) for entry in made]
+        return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
+
+    async def _change(self, request: bytes, caller: Caller) -> Message:
+        """The call ChangeLadder."""
+        asked = ladder_pb2.ChangeLadderRequest.FromString(request)
+        entry = await self._apart(lambda: self._steering.change(asked, caller))
+        self._lobby.set_ladder(ladder_of(entry))
+        frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
+        self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
+        return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
+
+    async def _request(self, request: bytes, caller: Caller) -> Message:
+        """The call RequestMatch."""
+        asked = ladder_pb2.RequestMatchRequest.FromString(request)
+        presence = self._presence()
+        ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
+        by = caller.owner or NOBODY
+        wanted = MatchRequest(ladder, bots, asked.seed if asked.HasField("seed") else None, by)
+        match = self._lobby.request(wanted, asyncio.get_running_loop().time())
+        self._log.info("match requested", match=match, ladder=ladder, bots=[bot.shown for bot in bots], by=by)
+        return ladder_pb2.RequestMatchResponse(match=match)
+
+    async def _lift(self, request: bytes, caller: Caller) -> Message:
+        """The call LiftPause."""
+        asked = ladder_pb2.LiftPauseRequest.FromString(request)
+        identity = await self._apart(lambda: self._steering.lift(asked, caller))
+        self._lobby.lifted(identity)
+        self._log.info("pause lifted", bot=identity.shown, by=caller.owner)
+        presence = self._presence()
+        return ladder_pb2.LiftPauseResponse(
+            bot=await self._apart(lambda: self._answers.bot(identity, caller, presence))
+        )
+
+    def _presence(self) -> Presence:
+        """On the event loop."""
+        return Presence(self._lobby.here(), self._lobby.open_matches(), self._lobby.requested)
 
     async def get_record(self, request: bytes, context: Context) -> None:
         """The call GetRecord: the file of a match, piece by piece."""

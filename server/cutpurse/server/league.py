@@ -22,6 +22,7 @@ from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
 from cutpurse.leaderboard.reader import Readings
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder
@@ -46,6 +47,7 @@ MOST_NUMBER: Final = 2**63 - 1
 LOG_BYTES: Final = 2 * 1024 * 1024  # of one answer, the last log whole; a client of gRPC takes 4 MiB as it comes
 HISTORY: Final = (100, 1_000)  # steps of a page: as usual, and the most
 MATCHES: Final = (50, 500)
+MOST_CHOSEN: Final = 64  # bots for a match; no game has so many seats
 LOGS: Final = (10, 100)
 
 
@@ -110,19 +112,26 @@ class MatchHere(Protocol):
         """Who asked for it; empty: nobody."""
 
 
+def _nothing(name: str) -> str:
+    return ""
+
+
 class Presence(NamedTuple):
-    """What the running lobby knows at a moment."""
+    """What the running lobby knows at a moment.
+
+    requested: what becomes of a match on request, by its name, see `ListOpenMatchesResponse`; on any thread.
+    """
 
     bots: Sequence[BotHere] = ()
     matches: Sequence[MatchHere] = ()
+    requested: Callable[[str], str] = _nothing
 
 
 NOWHERE: Final = Presence()
 
 
-def may_see(caller: Caller, entry: LadderEntry) -> bool:
-    """Whether a ladder is there for this caller."""
-    terms = entry.terms
+def may_see(caller: Caller, terms: LadderTerms) -> bool:
+    """Whether a ladder with these terms is there for this caller."""
     if not terms.is_private or caller.is_admin:
         return True
     return caller.owner is not None and "read" in caller.scopes and (not terms.owners or caller.owner in terms.owners)
@@ -138,7 +147,7 @@ class Answers:
     # -- what is there for whom
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
         """The ladders that are there for this caller, by name."""
-        return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry)}
+        return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry.terms)}
 
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
         """One that is there for this caller.  Raises Refused, which names those that are."""
@@ -150,15 +159,24 @@ class Answers:
         return visible[name]
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused."""
+        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
+
+        Whoever may not see all is not told whether a name begins no match or several: those might be hidden.
+        """
+        visible = self.visible(caller)
+        sees_all = len(visible) == len(self._readings.ladders())
         try:
             entry = self._readings.match(name)
         except errors.NotFound:
-            raise _no_match(name) from None
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
-        if entry.ladder not in self.visible(caller):
-            raise _no_match(name)
+            raise _no_match(name, sees_all) from None
+        except errors.Refused:
+            if sees_all:
+                raise Refused(
+                    "BAD_MESSAGE", f"several matches begin with '{legible(name, 40)}': give more of it"
+                ) from None
+            raise _no_match(name, sees_all) from None
+        if entry.ladder not in visible:
+            raise _no_match(name, sees_all)
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
@@ -186,6 +204,15 @@ class Answers:
                     )
                 )
         return sorted(shown, key=lambda bot: (bot.bot.owner, bot.bot.bot))
+
+    def bot(self, identity: Identity, caller: Caller, presence: Presence) -> ladder_pb2.BotShown:
+        """One that is there for this caller."""
+        (found,) = [
+            bot
+            for bot in self.bots(caller, presence, identity.owner)
+            if (bot.bot.bot, bot.bot.version) == (identity.bot, identity.version)
+        ]
+        return found
 
     # -- ladders
     def list_ladders(
@@ -287,9 +314,13 @@ class Answers:
     ) -> ladder_pb2.ListOpenMatchesResponse:
         """The call ListOpenMatches."""
         visible = {asked.ladder: self.ladder(asked.ladder, caller)} if asked.ladder else self.visible(caller)
-        found = [match for match in presence.matches if match.ladder.name in visible]
+        found = [
+            match for match in presence.matches if match.ladder.name in visible and asked.match in ("", match.name)
+        ]
         found.sort(key=lambda match: match.started, reverse=True)
-        return ladder_pb2.ListOpenMatchesResponse(matches=map(_open_match, found))
+        return ladder_pb2.ListOpenMatchesResponse(
+            matches=map(_open_match, found), requested=presence.requested(asked.match) if asked.match else ""
+        )
 
     def get_match(
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
@@ -319,6 +350,22 @@ class Answers:
             return self._readings.record(entry.match)
         except errors.NotFound:
             return None
+
+    def chosen(
+        self, asked: ladder_pb2.RequestMatchRequest, caller: Caller, presence: Presence
+    ) -> tuple[str, tuple[Identity, ...]]:
+        """The ladder and the bots that a match is asked for with, each the newest version that is there.
+
+        Who may play on a ladder may ask for a match by its rules, whether or not he may read.
+        """
+        ladder = self.ladder(asked.ladder, Caller(caller.owner, caller.scopes | {"read"})).name
+        if not asked.bots or len(asked.bots) > MOST_CHOSEN:
+            raise Refused("BAD_MESSAGE", f"{len(asked.bots)} bots are named; name one for each seat, or for some")
+        versions = [Identity(entry.owner, entry.bot, entry.version) for entry in self._readings.bots()]
+        ages = {identity: age for age, identity in enumerate(versions)}
+        here = [bot.identity for bot in presence.bots if ladder in bot.ladders]
+        here.sort(key=lambda identity: ages.get(identity, len(ages)))  # who is not known has just come
+        return ladder, tuple(_one_of(bot, caller.owner_of(_needed(bot)), here, ladder) for bot in asked.bots)
 
     # -- bots
     def list_bots(
@@ -358,12 +405,25 @@ class Answers:
         sizes = [sum(log.ByteSize() for log in logs[:at]) for at in range(len(logs))]
         return ladder_pb2.ListLogsResponse(logs=logs[: len(list(takewhile(lambda size: size < LOG_BYTES, sizes)))])
 
+    def named(self, bot: ladder_pb2.BotName, owner: str) -> str:
+        """A bot that was asked for, in a refusal."""
+        return _shown(bot, owner)
+
     def own(self, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str]:
         """The owner and the name of a bot that the caller answers for.  Raises Refused."""
         owner = caller.owner_of(_needed(bot))
         if not caller.answers_for(owner):
             raise Refused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
         return owner, bot.bot
+
+
+def _one_of(bot: ladder_pb2.BotName, owner: str, here: Sequence[Identity], ladder: str) -> Identity:
+    """Of those that are there, from the oldest to the newest, the one that is meant."""
+    for identity in reversed(here):
+        if (identity.owner, identity.bot) == (owner, bot.bot) and bot.version in ("", identity.version):
+            return identity
+    there = _named(sorted({one.shown for one in here}))
+    raise Refused("NOT_FOUND", f"{_shown(bot, owner)} is not there to play on ladder {ladder}; there are: {there}")
 
 
 def _needed(bot: ladder_pb2.BotName) -> ladder_pb2.BotName:
@@ -409,8 +469,9 @@ def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
     return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
 
-def _no_match(name: str) -> Refused:
-    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over")
+def _no_match(name: str, sees_all: bool) -> Refused:
+    several = "" if sees_all else ", or more than one begins so"
+    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over{several}")
 
 
 def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:

@@ -187,7 +187,10 @@ class Link:
                 return
 
     def _take_notes(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        """Notes are never refused. Those that nobody keeps cost as much as an envelope each, but for one an answer."""
+        """Notes are never refused. Those that nobody keeps cost as much as an envelope each, but for one an answer.
+
+        An envelope holds 30,000 of them; it costs no more than may come at once, or its stream would be read no more.
+        """
         session, most = self.session, self._limits.note_bytes if self.session.sends_notes else 0
         passed_over = 0
         for note in request.notes:
@@ -196,7 +199,7 @@ class Link:
                 passed_over += 1
         unasked = passed_over - len(request.answers) - len(request.give_ups)
         if unasked > 0:
-            self._paced.take(now, unasked)
+            self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
 
     def _nowhere(self, table: int) -> Outcome:
         """What becomes of an answer at a table where the bot does not sit (any more)."""

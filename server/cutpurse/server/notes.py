@@ -6,6 +6,7 @@ module knows no table, no stream and no store.
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Final
 
 from cutpurse.leaderboard.results import Note
@@ -14,6 +15,7 @@ __all__ = ["NOTE_BYTES", "NOTE_LEAST", "SeatNotes"]
 
 NOTE_BYTES: Final = 2_000  # that are kept of a single note
 NOTE_LEAST: Final = 16  # that each counts for, so that tiny ones do not take far more memory than they say
+_HEAD: Final = Struct(">IH")  # of a note: the decision, and how many bytes follow
 
 
 class SeatNotes:
@@ -23,7 +25,7 @@ class SeatNotes:
 
     def __init__(self, most_bytes: int) -> None:
         self.dropped_bytes = 0
-        self._kept: list[tuple[int, bytes]] = []
+        self._kept = bytearray()  # one after the other: as objects, tiny ones would take ten times as much
         self._left = most_bytes
         self._last = -1  # the highest decision that something was said about
         self._repeats = -1  # up to this decision, what comes was said on an earlier stream
@@ -44,7 +46,7 @@ class SeatNotes:
         self.dropped_bytes += len(data) - len(kept)
         self._left = self._left - max(NOTE_LEAST, len(kept)) if kept else 0
         if kept:
-            self._kept.append((decision, kept))
+            self._kept += _HEAD.pack(decision, len(kept)) + kept
         return bool(kept)
 
     def connected(self) -> None:
@@ -53,7 +55,12 @@ class SeatNotes:
 
     def kept(self) -> tuple[Note, ...]:
         """What was kept, in the order in which it came."""
-        return tuple([Note(decision, data.decode()) for decision, data in self._kept])
+        notes, at = [], 0
+        while at < len(self._kept):
+            decision, size = _HEAD.unpack_from(self._kept, at)
+            at += _HEAD.size + size
+            notes.append(Note(decision, self._kept[at - size : at].decode()))
+        return tuple(notes)
 
 
 def _cut(data: bytes, most: int) -> bytes:

@@ -21,6 +21,7 @@ from cutpurse.server.certificate import Certificate
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import AddressError
 from cutpurse.server.host import Arena
+from cutpurse.server.ladder_service import RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers
 from cutpurse.server.ledger import Ledger
@@ -28,6 +29,7 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.steering import Steering
 from cutpurse.server.watching import Watching
 
 __all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
@@ -95,6 +97,7 @@ def open_arena(
                 counts=counts,
                 paused=ledger.paused(),
             )
+            answers = Answers(store, _utc)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
                 address,
@@ -104,7 +107,7 @@ def open_arena(
                 counts=counts,
                 guard=guard,
                 tokens=store if asks else None,
-                league=Answers(store, _utc),
+                league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
                 watching=watching,
                 certificate=certificate,
                 insecure=insecure,

@@ -217,12 +217,14 @@ class Pairing:
         best: tuple[float, int, Books, _Chosen] | None = None
         for books in ladders:
             free = books.free(self._free, kept)
-            chosen = self._chosen(books, free)
-            if chosen is None:
+            different = len({entry.side for entry in free})
+            if different < self._wanted(books):
                 books.waits_since = None
                 chosen = self._filled(books, free, now)
-            elif not self._is_mixed(books, free, now):
-                chosen = None
+            elif self._is_mixed(books, different, now):
+                chosen = self._chosen(books, free)
+            else:
+                continue
             if chosen is not None:
                 behind = sum(entry.behind for entry in chosen.entries) / len(chosen.entries)
                 if best is None or (-behind, books.matches) < best[:2]:
@@ -241,15 +243,19 @@ class Pairing:
                 moments.append(books.not_before)
         return min(moments, default=None)
 
+    def _wanted(self, books: Books) -> int:
+        """How many different bots the next match of a ladder needs, but for a house bot whose turn it is."""
+        is_anchored = books.without_house >= ANCHOR - 1 and any(player in self._free for player in books.house)
+        return books.ladder.seats - is_anchored
+
     def _chosen(self, books: Books, free: Sequence[Entry]) -> _Chosen | None:
         """The bots of the next match on this ladder, or None if too few different ones are free."""
-        seats, beta = books.ladder.seats, books.ladder.rating.beta
-        if books.without_house >= ANCHOR - 1 and (house := self._free_house(books)):
-            entries = company(free, seats - 1, beta, self._chance)
-            if entries is not None:
-                return _Chosen(entries, [fewest(house, self._chance)])
-        entries = company(free, seats, beta, self._chance)
-        return None if entries is None else _Chosen(entries, [])
+        wanted = self._wanted(books)
+        entries = company(free, wanted, books.ladder.rating.beta, self._chance)
+        if entries is None:
+            return None
+        house = [fewest(self._free_house(books), self._chance)] if wanted < books.ladder.seats else []
+        return _Chosen(entries, house, "holds the scale")
 
     def _filled(self, books: Books, free: Sequence[Entry], now: float) -> _Chosen | None:
         """The bots of a match for which too few are free, with house bots; None before it was waited for others."""
@@ -269,7 +275,7 @@ class Pairing:
         for _ in range(missing):
             sides = {entry.side for entry in fillers}
             fillers.append(fewest([entry for entry in house if entry.side not in sides], self._chance))
-        return _Chosen(entries, fillers)
+        return _Chosen(entries, fillers, "filled a seat")
 
     def _free_house(self, books: Books) -> list[Entry]:
         return [entry for player, entry in books.house.items() if player in self._free]
@@ -284,22 +290,21 @@ class Pairing:
                     return True
         return False
 
-    def _is_mixed(self, books: Books, free: Sequence[Entry], now: float) -> bool:
+    def _is_mixed(self, books: Books, different: int, now: float) -> bool:
         """Whether more bots are free than are needed, or there are none, or they were waited for long enough.
 
         One more at least; and where many play, as many as a sixteenth of those who sit, to have a choice.
         """
         seats = books.ladder.seats
-        more = max(seats + 1, min(books.open * seats // POOL, len(books.sides) // 2, 8 * seats))
-        if len({entry.side for entry in free}) >= more or not self._could_play(books, more):
+        more = max(seats + 1, min(books.open * seats // POOL, len(books.sides) // 2, 4 * seats))
+        if different >= more or not self._could_play(books, more):
             return True
         if books.waits_since is None:
             books.waits_since = now
         return now >= books.waits_since + _patience_s(books)
 
-    def _start(self, books: Books, entries: Sequence[Entry], house: Sequence[Entry]) -> Seating:
-        is_anchored = len(entries) + len(house) == books.ladder.seats and books.short_since is None
-        reason = in_words(entries, house, books.ladder.rating.beta, is_anchored)
+    def _start(self, books: Books, entries: Sequence[Entry], house: Sequence[Entry], does: str) -> Seating:
+        reason = in_words(entries, house, does, books.ladder.rating.beta)
         chosen = [*entries, *house]
         self._chance.shuffle(order := list(range(len(chosen))))
         seated = _seats([chosen[at] for at in order])
@@ -329,6 +334,7 @@ class _Chosen(NamedTuple):
 
     entries: Sequence[Entry]
     house: Sequence[Entry]
+    does: str  # what those do there
 
 
 def _patience_s(books: Books) -> float:

@@ -1,40 +1,99 @@
-"""Which ladders a server plays: those of its database; and where there is none yet, one for each game.
+"""Which ladders a server plays: those of its database, after those of a file and the usual ones have been made there.
 
 This module knows no lobby and no command line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.queries import LadderEntry
-from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.ladders import Ladder, default_ladders, ladder_of
+from cutpurse.server.errors import Refused
+from cutpurse.server.ladders import Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.logs import Logger
+from cutpurse.v1 import ladder_pb2
 
-__all__ = ["played"]
+__all__ = ["Wanted", "played"]
 
 
-def played(store: Store, now: datetime, games: Sequence[str] = (), house: Sequence[str] = ()) -> list[Ladder]:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a server is told to play.
+
+    games: ladders of these alone, and a game that has no ladder gets one; without them a database that has no ladder at
+    all gets one for each game. defined: ladders that are to be there, made where they are missing; file: where they are
+    written. house: the house bots that are run; they are let in to ladders that are named after their game, are not in
+    the file and name none.
+    """
+
+    games: Sequence[str] = ()
+    defined: Sequence[ladder_pb2.LadderDefined] = ()
+    file: str = ""
+    house: Sequence[str] = ()
+
+
+def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Ladder]:
     """The ladders to be played, by name; those that had to be made are stored.
 
-    games: only ladders of these, and a game of which there is none gets one; without them a database that has no
-    ladder at all gets one for each game. house: house bots of the ladders that are named after their game and name no
-    house bot themselves. Raises StoreError, and UsageError for a ladder that this version cannot play.
+    Raises StoreError, and UsageError for a ladder that cannot be played, or that is another one in the database.
     """
-    there = store.ladders()
-    wanted = games or ((*GAMES,) if not there else ())
-    missing = set(wanted) - {entry.game for entry in there}
-    for ladder in default_ladders():
-        if ladder.game in missing:
-            _make(store, ladder, now)
-    if house:
-        _let_in(store, house)
-    return [_ladder_of(entry) for entry in store.ladders() if not games or entry.game in games]
+    defined = [_defined(one, wanted.file) for one in wanted.defined]
+    there = {entry.name: _playable(entry) for entry in store.ladders()}
+    for ladder in defined:
+        _compare(ladder, there.get(ladder.name), wanted.file, log)
+    made = [ladder for ladder in defined if ladder.name not in there]
+    has_any = {ladder.game for ladder in (*there.values(), *made)}
+    missing = set(wanted.games or (() if has_any else GAMES)) - has_any
+    made += [ladder for ladder in default_ladders() if ladder.game in missing]
+    for ladder in made:
+        _make(store, ladder, now)
+        log.info("ladder made", ladder=ladder.name, game=ladder.game)
+    if wanted.house:
+        _let_in(store, wanted.house, {ladder.name for ladder in defined})
+    ladders = [_playable(entry) for entry in store.ladders()]
+    ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
+    for ladder in ladders:
+        if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
+            log.warning("house bots are not run", ladder=ladder.name, bots=away)
+    return ladders
+
+
+def _defined(defined: ladder_pb2.LadderDefined, file: str) -> Ladder:
+    try:
+        return ladder_defined(defined)
+    except Refused as refused:
+        raise UsageError(f"{file}: {refused.ending.text}") from None
+
+
+def _playable(entry: LadderEntry) -> Ladder:
+    try:
+        return ladder_of(entry)
+    except (TypeError, UsageError) as problem:
+        raise UsageError(f"ladder {entry.name} cannot be played by this version: {problem}") from None
+
+
+def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> None:
+    """A ladder of the file is the one of the database; terms may have been changed since, and those count."""
+    if there is None:
+        return
+    for what, wanted, found in (
+        ("the game", ladder.game, there.game),
+        ("seats", ladder.seats, there.seats),
+        ("settings", dict(ladder.settings), dict(there.settings)),
+        ("the clock", asdict(ladder.control), asdict(there.control)),
+    ):
+        if wanted != found:
+            raise UsageError(
+                f"{file}: ladder {ladder.name} has {what} {wanted}, and {found} in the database; a ladder never "
+                "changes, so give the new one another name"
+            )
+    if ladder.terms != there.terms:
+        log.warning("ladder terms differ", ladder=ladder.name, text="those in the database count, not the file's")
 
 
 def _make(store: Store, ladder: Ladder, now: datetime) -> None:
@@ -45,19 +104,12 @@ def _make(store: Store, ladder: Ladder, now: datetime) -> None:
         rating=ladder.rating,
         settings=ladder.settings,
         clock=asdict(ladder.control),
-        terms=LadderTerms(),
+        terms=ladder.terms,
         created=now,
     )
 
 
-def _let_in(store: Store, house: Sequence[str]) -> None:
+def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> None:
     for entry in store.ladders():
-        if entry.name == entry.game and not entry.terms.house:
+        if entry.name == entry.game and not entry.terms.house and entry.name not in defined:
             store.change_ladder(entry.name, replace(entry.terms, house=tuple(house)))
-
-
-def _ladder_of(entry: LadderEntry) -> Ladder:
-    try:
-        return ladder_of(entry)
-    except (TypeError, UsageError) as problem:
-        raise UsageError(f"ladder {entry.name} cannot be played by this version: {problem}") from None

@@ -100,13 +100,15 @@ class WatchService:
         return Visitor(
             owner=caller.owner,
             address=address_of(context.peer()),
-            sees=lambda ladder: may_see(caller, ladder),  # type: ignore[arg-type]
+            sees=lambda ladder: may_see(caller, ladder.terms),
             is_good=lambda: grant is None or not grant.token or self._is_good(grant.token),
         )
 
     def _set_timer(self) -> None:
-        at = self._watching.next_event_at()
-        if at is not None:
+        at, timer = self._watching.next_event_at(), self._timer
+        if at is not None and (timer is None or at < timer.when()):
+            if timer is not None:
+                timer.cancel()
             self._timer = self._loop.call_at(at, self._ring)
 
     def _ring(self) -> None:

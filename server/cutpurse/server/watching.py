@@ -1,7 +1,9 @@
 """Matches that are followed as they are played: by spectators some time later, and as a seat, at once, by its owner.
 
 A match that nobody watches costs nothing; one that is watched is looked at when something has happened in it, once for
-each of its points of view, and what is told goes to any number of watchers in the same bytes. A spectator is told what
+each of its points of view, and what is told goes to any number of watchers in the same bytes. It is looked at ten times
+a second at most, and what has happened meanwhile is told together: fast bots play a thousand times faster than anybody
+can watch, and a message costs more than a move. A spectator is told what
 the rules let everybody know, so late that no bot could be helped by it, and a moment tells nothing that its events do
 not: what changes without an event, as an answer that is sealed, is told with the next one.
 
@@ -13,11 +15,13 @@ match. This module knows no stream, no token and no clock: whoever drives it han
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import heappop, heappush
 from typing import Final
 
+from cutpurse.engine.events import Event
 from cutpurse.sdk.wire.parts import field, uint_field
 from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident, legible
 from cutpurse.server.ladders import Ladder
@@ -30,6 +34,7 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["Visitor", "Watcher", "Watching"]
 
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
+EVERY_S: Final = 0.1  # between two looks at a match from one point of view
 
 # Fields of the messages that are told, see ladder.proto.
 _STARTED: Final = 1
@@ -78,7 +83,7 @@ class Watcher:
         """One more to be taken; or how the watch ends, for he takes nothing, or may be told no more."""
         if not self.visitor.is_good():
             return ending("TOKEN_INVALID", "the token is no longer good here")
-        if self._unread_bytes + len(message) > self._most:
+        if self._unread and self._unread_bytes + len(message) > self._most:
             return ending("SILENT", f"more than {self._most} bytes were not read: watch again, and read faster")
         self._unread.append(message)
         self._unread_bytes += len(message)
@@ -106,25 +111,47 @@ class _Show:
         self.is_closed = False
         self._shown: bytes | None = None  # how the table looks for all that the watchers know; None: not told yet
         self._told = 0  # events that have been looked at
+        self._looked_at = self._moved_at = watching.clock()
+        self._is_waiting = False  # for the next look
         self._later(partial(self._tell, b"", self._look()))
 
     # -- what happens at the table
     def moved(self) -> None:
         """Something may have happened."""
-        table = self.match.table
-        log = table.match.game.log
-        if self.is_closed or log is None:
+        table, now = self.match.table, self.watching.clock()
+        if self.is_closed:
             return
-        if (body := table.ended(self._viewer, 0, self._told, wants_events=True)) is not None:
+        if self._news():
+            self._moved_at = now
+            if now >= self._looked_at + EVERY_S:
+                self.look()
+            elif not self._is_waiting:
+                self._is_waiting = True
+                self.watching.look_later(self._looked_at + EVERY_S, self)
+        if table.ended(self._viewer, 0, self._told, wants_events=False) is not None:
+            self.look()
+            body = table.ended(self._viewer, 0, self._told, wants_events=True) or b""
             self.is_closed = True
             self._later(partial(self._end, field(_ENDED, field(1, body))))
-        elif len(log) > self._told and table.incident is None:
-            first, events = self._told, log[self._told :]
-            observation = self._look()
-            at_ms = max(0, round((self.watching.clock() - table.began) * 1_000))
-            told = uint_field(1, at_ms) + uint_field(2, first) + table.encoder.events(3, events, self._viewer)
-            message = field(_MOVED, told + field(4, observation))
-            self._later(partial(self._tell, message, observation))
+
+    def look(self) -> None:
+        """Tell what has happened since the last look."""
+        self._is_waiting = False
+        events = self._news()
+        if self.is_closed or not events:
+            return
+        table, first = self.match.table, self._told
+        self._looked_at = self.watching.clock()
+        observation = self._look()
+        at_ms = max(0, round((self._moved_at - table.began) * 1_000))
+        told = uint_field(1, at_ms) + uint_field(2, first) + table.encoder.events(3, events, self._viewer)
+        message = field(_MOVED, told + field(4, observation))
+        self._later(partial(self._tell, message, observation))
+
+    def _news(self) -> Sequence[Event]:
+        """The events since the last look; what a broken game has told may be wrong, and may be what breaks it."""
+        table = self.match.table
+        return (table.match.game.log or ())[self._told :] if table.incident is None else ()
 
     def _look(self) -> bytes:
         """How the table looks now."""
@@ -212,10 +239,12 @@ class Watching:
         self._watchers: dict[Watcher, None] = {}  # whose calls have not ended
         self._addresses: Counter[str] = Counter()  # of them
         self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # in order: there is one delay
+        self._looks: list[tuple[float, int, _Show]] = []  # a heap
+        self._count = 0
         lobby.on_started.append(self._started)
 
     def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
-        """`clock` is the one that the lobby is driven by; `due` is called when there is a `next_event_at` at last."""
+        """`clock` is the one that the lobby is driven by; `due` is called when `next_event_at` may be sooner."""
         self.clock = clock
         self._due = due
         self._incident_number = incident_number
@@ -369,18 +398,31 @@ class Watching:
         if len(self._later) == 1:
             self._due()
 
+    def look_later(self, at: float, show: _Show) -> None:
+        """Have a match looked at again at this moment."""
+        self._count += 1
+        heappush(self._looks, (at, self._count, show))
+        self._due()
+
     def next_event_at(self) -> float | None:
         """When `tick` has something to do; None: not before something happens."""
-        return self._later[0][0] if self._later else None
+        moments = [one[0][0] for one in (self._later, self._looks) if one]
+        return min(moments, default=None)
 
     def tick(self, now: float) -> None:
-        """Tell what may be told by now."""
+        """Look at matches again, and tell what may be told by now."""
+        while self._looks and self._looks[0][0] <= now:
+            _, _, show = heappop(self._looks)
+            self._guarded(show, show.look)
         while self._later and self._later[0][0] <= now:
             _, show, what = self._later.popleft()
-            try:
-                what()
-            except Exception as problem:
-                self._break_off(show, self._broke(problem, show.match.name))
+            self._guarded(show, what)
+
+    def _guarded(self, show: _Show, what: Callable[[], None]) -> None:
+        try:
+            what()
+        except Exception as problem:
+            self._break_off(show, self._broke(problem, show.match.name))
 
     # -- for the shows
     def tell(self, watcher: Watcher, message: bytes) -> None:

@@ -78,17 +78,17 @@ def check(
         check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
     )
     failed = sum(finding.verdict is Verdict.FAILED for finding in findings)
-    lifted = _lifted(hellos[0], name, version, server, ca) if lift and not failed else ""
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
+    if not as_json:
+        verdict = f"{bot} failed {failed} of {len(rows)}" if failed else f"{bot} is ready"
+        print_lines([*table(("scenario", "verdict", "seen"), rows), verdict])
+    lifted = _lifted(hellos[0], name, version, server, ca) if lift and not failed else ""
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]
         told = {"lifted": lifted or None} if lift else {}
         print_json({"bot": bot, "passed": not failed, "findings": named, **told})
-    else:
-        verdict = f"{bot} failed {failed} of {len(rows)}" if failed else f"{bot} is ready"
-        print_lines([*table(("scenario", "verdict", "seen"), rows), verdict])
-        if lifted:
-            print_lines([f"{lifted} plays again: no pause holds it back"])
+    elif lifted:
+        print_lines([f"{lifted} plays again: no pause holds it back"])
     if failed:
         if lift:
             say("nothing was lifted: a bot that fails its check would soon be paused again")

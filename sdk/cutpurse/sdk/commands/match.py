@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,8 +16,9 @@ from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY, as_test, decision_at
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.match_file import FiledMatch, check, read_matches
+from cutpurse.sdk.commands.asking import Authority, Database, Server
+from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
+from cutpurse.sdk.match_file import FiledMatch, check
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.positions import decision_for
 from cutpurse.sdk.seating import view_for
@@ -32,21 +32,19 @@ app = typer.Typer(
     help="Records of matches: show, test, verify.\n\nExample: cutpurse match verify run.jsonl",
 )
 
-RecordFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Records, as `cutpurse play --record` writes them, or match files.")
-]
-
 
 @app.command()
-def verify(file: RecordFile, as_json: AsJson = False) -> None:
+def verify(
+    file: FileOrMatch, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
+) -> None:
     """Play every match of a file again and compare all that it says; nothing but the file is needed.
 
-    Of a match file also the promise about the deal is checked, and what the file alone cannot prove is named.
+    Of a match of a league also the promise about the deal is checked, and what the file alone cannot prove is named.
 
     Example: cutpurse match verify run.jsonl
     """
     matches = []
-    for filed in _matches(file):
+    for filed in matches_of(file, server, ca, db):
         try:
             found = check(filed)
         except UsageError as problem:
@@ -62,14 +60,14 @@ def verify(file: RecordFile, as_json: AsJson = False) -> None:
                 [f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}", *[f"  {x}" for x in lines]]
             )
     if as_json:
-        print_json({"file": str(file), "matches": matches})
+        print_json({"file": file, "matches": matches})
     else:
         print_lines([f"{len(matches)} of {len(matches)} matches are as recorded"])
 
 
 @app.command()
 def replay(
-    file: RecordFile,
+    file: FileOrMatch,
     match: Annotated[int, typer.Option(metavar="N", help="Which match of the file, from 0.")] = 0,
     at: Annotated[int | None, typer.Option(metavar="D", help="This decision only, with the table.")] = None,
     seat: Annotated[
@@ -78,12 +76,15 @@ def replay(
     is_test: Annotated[
         bool, typer.Option("--as-test", help="The decision --at as a test of the bot, for pytest.")
     ] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
 ) -> None:
     """Show a recorded match step by step, or one decision of it.
 
     Example: cutpurse match replay run.jsonl --match 3 --at 41 --as-test > test_decision_41.py
     """
-    filed = _filed(file, match)
+    filed = _filed(file, list(matches_of(file, server, ca, db)), match)
     record = _record(file, filed)
     if seat is not None and not 0 <= seat < len(record.seats):
         raise UsageError(f"--seat {seat}: the match has seats 0 to {len(record.seats) - 1}")
@@ -103,28 +104,13 @@ def replay(
         print_lines(_one(*found, seat))
 
 
-def _matches(file: Path) -> Iterator[FiledMatch]:
-    """The matches of a file.  Raises NotFound, and RecordError for what is no such file."""
-    try:
-        content = file.read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise NotFound(f"no record {file}: there is no such file") from None
-    except OSError as problem:
-        raise RecordError(f"{file} cannot be read as a record: {problem}") from None
-    try:
-        yield from read_matches(content)
-    except RecordError as problem:
-        raise RecordError(f"{file}: {problem}") from None
-
-
-def _filed(file: Path, match: int) -> FiledMatch:
-    matches = list(_matches(file))
+def _filed(file: str, matches: list[FiledMatch], match: int) -> FiledMatch:
     if not 0 <= match < len(matches):
         raise UsageError(f"--match {match}: {file} has matches 0 to {len(matches) - 1}")
     return matches[match]
 
 
-def _record(file: Path, filed: FiledMatch) -> Record:
+def _record(file: str, filed: FiledMatch) -> Record:
     try:
         return filed.record()
     except RecordError as problem:

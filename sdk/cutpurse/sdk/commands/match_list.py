@@ -27,7 +27,7 @@ from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["cause", "course_row", "list_matches", "match_row", "show"]
+__all__ = ["cause", "course_row", "list_matches", "match_row", "places_text", "show"]
 
 
 def list_matches(
@@ -79,7 +79,7 @@ def list_matches(
         return
     head = ("match", "ladder", "over", "places", "remark")
     cells = [
-        (short(one.match), legible(one.ladder, 64), local_time(one.finished_ms), _places(one), _remark(one))
+        (short(one.match), legible(one.ladder, 64), local_time(one.finished_ms), places_text(one), _remark(one))
         for one in page.matches
     ]
     print_lines(table(head, cells))
@@ -223,7 +223,7 @@ def cause(number: int) -> str:
         return f"cause {number}"
 
 
-def _places(one: ladder_pb2.MatchShown) -> str:
+def places_text(one: ladder_pb2.MatchShown) -> str:
     """Who had which place, the best first."""
     from cutpurse.sdk.league import shown
 

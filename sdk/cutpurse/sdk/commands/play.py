@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import sys
-import time
 from pathlib import Path
-from typing import Annotated, Any, Final, TextIO
+from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Match
@@ -31,13 +29,13 @@ from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.human import Human
 from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.seating import view_for
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
 KINDS: Final = (".csv", ".jsonl")
-DELAY_S: Final = 0.5  # between two steps on a terminal: time to read a sentence
 
 
 def play(
@@ -81,7 +79,7 @@ def play(
         raise UsageError("--watch needs --jobs 1")
     _check_out(out)
     progress = None if watch or human is not None else Progress("matches")
-    watcher = Watcher(talk) if watch else None
+    watcher = Watcher(Screen(talk)) if watch else None
     with bots_talk_on_stderr():
         played = local.play(
             game,
@@ -174,12 +172,10 @@ def _rows_of(match: MatchRow, played: Played) -> list[dict[str, object]]:
 
 
 class Watcher:
-    """Shows each step of a match as a spectator sees it: on a terminal always at the same place, else line by line."""
+    """Shows each step of a match as a spectator sees it."""
 
-    def __init__(self, out: TextIO, delay_s: float = DELAY_S) -> None:
-        self.out = out
-        self.delay_s = delay_s
-        self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
         self.match: Match | None = None
         self.told = 0
 
@@ -190,13 +186,5 @@ class Watcher:
         view = view_for(match, None, self.told)
         told = event_lines(view)
         self.told = len(match.game.log or ())
-        if not told and not match.over:
-            return  # a sealed answer: a spectator learns nothing of it yet
-        lines = picture(view, match.seats)
-        if self.console is None:
-            print_lines([*told, "", *lines, ""], self.out)
-            return
-        self.console.clear()
-        self.console.print("\n".join([*lines, ""]))
-        self.console.print("\n".join(told), style="bold")
-        time.sleep(self.delay_s)
+        if told or match.over:  # else a sealed answer: a spectator learns nothing of it yet
+            self.screen.show(told, picture(view, match.seats))

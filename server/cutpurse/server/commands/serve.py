@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,7 @@ from cutpurse.server.configuration import FILE, Value, configured, mistyped
 if TYPE_CHECKING:
     from cutpurse.server.certificate import Certificate
     from cutpurse.server.logs import Logger
+    from cutpurse.server.played import Wanted
 
 __all__ = ["serve"]
 
@@ -36,6 +38,9 @@ def serve(
     game: Annotated[
         list[str] | None,
         typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
+    ] = None,
+    ladders: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, made where they are missing.")
     ] = None,
     house: Annotated[
         str | None,
@@ -84,6 +89,7 @@ def serve(
         "address": address,
         "db": db,
         "games": tuple(game) if game else None,
+        "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "drain": drain,
         "metrics": metrics,
@@ -124,34 +130,28 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
         from cutpurse.server.host import serve as run
-        from cutpurse.server.house import House, check_house
+        from cutpurse.server.house import House
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_arena import open_arena
         from cutpurse.server.played import played
         from cutpurse.server.probes import pages
         from cutpurse.server.watch import Watch
-    level, drain, metrics = values["log_level"], values["drain"], values["metrics"].value
-    if level.value not in LEVELS:
-        raise UsageError(f"{level.where} {level.value!r:.80}: there are: {', '.join(LEVELS)}")
-    for seconds in (drain, values["watch_delay"]):
-        if not 0 <= seconds.value < float("inf"):
-            raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
-    if metrics:
+    _check_numbers(values, LEVELS)
+    wanted = _wanted(values)
+    if metrics := values["metrics"].value:
         host_and_port(metrics)  # before there is a database
-    bots = check_house(values["house"].value, values["house"].where)
-    games = [game_named(name).words.game for name in values["games"].value]
-    log = logger(sys.stderr, level.value)
+    log = logger(sys.stderr, values["log_level"].value)
     take_others(log)
     address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
     certificate = _certificate(values, log)
     try:
         with ExitStack() as stack:
-            house = stack.enter_context(House(bots, log)) if bots else None
+            house = stack.enter_context(House(wanted.house, log)) if wanted.house else None
             opened = stack.enter_context(
                 open_arena(
                     address,
                     db,
-                    lambda store: played(store, datetime.now(UTC), games, bots),
+                    lambda store: played(store, wanted, datetime.now(UTC), log),
                     log,
                     certificate=certificate,
                     insecure=insecure,
@@ -169,13 +169,34 @@ def _serve(values: dict[str, Value]) -> None:
                 say(f"let in is {whom}")
                 if house is not None:
                     house.begin(opened.arena)
-                    say(f"house bots: {', '.join(bots)}")
+                    say(f"house bots: {', '.join(wanted.house)}")
 
-            asyncio.run(run(opened.arena, drain.value, listening))
+            asyncio.run(run(opened.arena, values["drain"].value, listening))
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
+
+
+def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
+    level = values["log_level"]
+    if level.value not in levels:
+        raise UsageError(f"{level.where} {level.value!r:.80}: there are: {', '.join(levels)}")
+    for seconds in (values["drain"], values["watch_delay"]):
+        if not 0 <= seconds.value < float("inf"):
+            raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
+
+
+def _wanted(values: dict[str, Value]) -> Wanted:
+    """What is to be played, and by which house bots."""
+    from cutpurse.sdk.ladder_file import read_ladders
+    from cutpurse.server.house import check_house
+    from cutpurse.server.played import Wanted
+
+    games = [game_named(name).words.game for name in values["games"].value]
+    file: Path | None = values["ladders"].value
+    defined = read_ladders(file) if file is not None else []
+    return Wanted(games, defined, str(file), check_house(values["house"].value, values["house"].where))
 
 
 def _certificate(values: dict[str, Value], log: Logger) -> Certificate | None:

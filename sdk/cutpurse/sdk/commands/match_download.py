@@ -1,0 +1,61 @@
+"""`cutpurse match download`: match files, to be kept and to be checked by anybody."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.commands.asking import Authority, Database, Server, short
+from cutpurse.sdk.commands.filed import fetched
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.match_file import read_matches
+from cutpurse.sdk.terminal import say
+
+__all__ = ["download"]
+
+
+def download(
+    matches: Annotated[
+        list[str], typer.Argument(metavar="MATCH...", help="Names, or the first eight or more signs of them.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Else match-NAME.jsonl; - is standard output."),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+) -> None:
+    """Write the files of matches, one after the other into one: all that is needed to replay and to check them.
+
+    A file that is there already is left alone.
+
+    Example: cutpurse match download 3f2a9c01 -o final.jsonl
+    """
+    if out is None and len(matches) > 1:
+        raise UsageError(f"{len(matches)} matches go into one file: name it with --out")
+    content = b"".join(fetched(match, server, ca, db) for match in matches)
+    if out == Path("-"):
+        sys.stdout.write(content.decode())
+        return
+    heads = [filed.head for filed in read_matches(content)]
+    path = out or Path(f"match-{short(heads[0].match if heads and heads[0] else matches[0])}.jsonl")
+    _write(path, content)
+    some = "1 match" if len(heads) == 1 else f"{len(heads)} matches"
+    say(f"{some} in {path}; cutpurse match verify {path}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        if path.is_file() and path.read_bytes() == content:
+            return
+        raise UsageError(f"{path} is there already, with something else in it: name another with --out") from None
+    except OSError as problem:
+        raise NotFound(f"{path} cannot be written: {problem.strerror}") from None

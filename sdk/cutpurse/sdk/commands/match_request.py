@@ -1,0 +1,104 @@
+"""`cutpurse match request`: an unrated match of chosen bots on a server."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders
+from cutpurse.sdk.commands.match_list import match_row, places_text
+from cutpurse.sdk.errors import NotFound, ServerRefused
+from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.league import League
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["request"]
+
+LOOK_S: Final = 0.25  # between two looks at how far it is
+STORING_S: Final = 30.0  # that a match may be over and not there yet
+SEED_BYTES: Final = 32
+
+
+def request(
+    ladder: Annotated[
+        str, typer.Argument(metavar="LADDER", help="By whose rules it is played.", autocompletion=complete_ladders)
+    ],
+    bots: Annotated[
+        list[str],
+        typer.Argument(metavar="BOT...", help="A seat each, in this order: name, owner/name or owner/name:version."),
+    ],
+    seed: Annotated[
+        str | None, typer.Option(metavar="HEX", help="32 bytes: the same seed and seats give the same cards.")
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until it is over, and say how it ended.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a match played by bots that are there; it is not rated. House bots take the seats that are left.
+
+    It begins when each of its bots has a free table, or not at all after a minute. Without --wait its name is printed.
+
+    Example: cutpurse match request greed my_bot ann/sneak bob/thug:2 cid/fox --wait
+    """
+    from cutpurse.sdk.league import bot_name
+    from cutpurse.v1 import ladder_pb2
+
+    wanted = ladder_pb2.RequestMatchRequest(
+        ladder=ladder, bots=[bot_name(bot) for bot in bots], seed=None if seed is None else _seed(seed)
+    )
+    with asked(server, ca, None) as league:
+        name = league.RequestMatch(wanted).match
+        if not wait:
+            if as_json:
+                print_json({"match": name})
+            else:
+                print_lines([legible(name, 200)])
+            return
+        over = _waited(league, name)
+    if as_json:
+        print_json(match_row(over))
+    else:
+        print_lines([f"match {legible(name, 200)}: {places_text(over)}"])
+    if over.void_cause:
+        raise ServerRefused(f"match {legible(name, 200)} is void: {legible(over.void_cause, 40)}")
+
+
+def _waited(league: League, name: str) -> ladder_pb2.MatchShown:
+    """The match, once it is over.  Raises ServerRefused if it never begins."""
+    from cutpurse.v1 import ladder_pb2
+
+    told, unseen_since = "", None
+    while True:
+        now = league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest(match=name)).requested
+        if now.startswith("dropped"):
+            why = legible(now.removeprefix("dropped").lstrip(": "))
+            raise ServerRefused(f"match {legible(name, 200)} was not played: {why}")
+        if now != told and now:
+            told = now
+            state = "waits for its bots" if now == "waiting" else "is being played"
+            say(f"match {legible(name, 200)} {state}")
+        if not now:
+            try:
+                return league.GetMatch(ladder_pb2.GetMatchRequest(match=name)).match
+            except NotFound:  # it is over, and being stored
+                unseen_since = unseen_since or time.monotonic()
+                if time.monotonic() - unseen_since > STORING_S:
+                    raise
+        time.sleep(LOOK_S)
+
+
+def _seed(text: str) -> bytes:
+    try:
+        seed = bytes.fromhex(text)
+    except ValueError:
+        seed = b""
+    if len(seed) != SEED_BYTES:
+        raise UsageError(f"--seed {text!r:.80}: it is {SEED_BYTES} bytes, {2 * SEED_BYTES} signs of 0-9 and a-f")
+    return seed

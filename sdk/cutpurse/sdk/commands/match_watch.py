@@ -1,0 +1,235 @@
+"""`cutpurse match watch`: matches of a server as they are played."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.engine.record import event_to_json
+from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, short
+from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.screen import Screen
+from cutpurse.sdk.terminal import say
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.league import League
+    from cutpurse.sdk.watching import Began, Moved, Over, Watched
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["watch"]
+
+GIVES_UP_S: Final = 60.0  # after a lost stream, without a server
+LOOK_S: Final = 0.2  # that an interrupt waits at most
+_PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
+
+
+def watch(
+    match: Annotated[
+        str | None, typer.Argument(metavar="MATCH", help="Its name, or the first eight or more signs of it.")
+    ] = None,
+    ladder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LADDER", help="One match of it after the other, for ever.", autocompletion=complete_ladders
+        ),
+    ] = None,
+    seat: Annotated[
+        int | None,
+        typer.Option(metavar="S", help="As this seat of the match sees it, at once; your token says that it is yours."),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each thing that happens.")] = False,
+) -> None:
+    """Follow a match, or a ladder, as it is played; a spectator is told some seconds later than the bots.
+
+    Ctrl-C ends it. A stream that is lost is taken up again.
+
+    Example: cutpurse match watch --ladder greed
+    """
+    from cutpurse.sdk.watching import watched
+    from cutpurse.v1 import ladder_pb2
+
+    if bool(match) == bool(ladder):
+        raise UsageError("name a match, or with --ladder a ladder")
+    if seat is not None and (ladder or not 0 <= seat < 2**32):
+        raise UsageError(f"--seat {seat}: one seat of a match that is named, from 0")
+    request = ladder_pb2.WatchMatchRequest(match=match or "", ladder=ladder or "", seat=seat)
+    show = _Lines() if as_json else _Pictures(Screen(sys.stdout))
+    with asked(server, ca, None) as league:
+        told = _Told(watched(_messages(league, request), seat))
+        for step in told:
+            show(step, told.behind)
+
+
+# -- what is told
+def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator[ladder_pb2.WatchMatchResponse]:
+    """What the server tells, through streams that are lost.  Raises what the league raises."""
+    has_begun, lost_at, tries = False, 0.0, 0
+    while True:
+        try:
+            for message in league.WatchMatch(request):
+                has_begun, lost_at, tries = True, 0.0, 0
+                yield message
+            return
+        except ServerUnreachable as problem:
+            now = time.monotonic()
+            lost_at = lost_at or now
+            if not has_begun or now - lost_at > GIVES_UP_S:
+                raise
+            if not tries:
+                say(f"the stream was lost: {problem}; it is taken up again")
+            time.sleep(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)])
+            tries += 1
+
+
+class _Told:
+    """What happens, read by a thread of its own, so that the server never waits for who looks at it."""
+
+    def __init__(self, steps: Iterator[Watched]) -> None:
+        self._waiting: SimpleQueue[Watched | BaseException | None] = SimpleQueue()
+        Thread(target=self._read, args=(steps,), name="watching", daemon=True).start()
+
+    @property
+    def behind(self) -> int:
+        """How many steps wait to be looked at."""
+        return self._waiting.qsize()
+
+    def _read(self, steps: Iterator[Watched]) -> None:
+        try:
+            for step in steps:
+                self._waiting.put(step)
+        except Exception as problem:  # raised where it is looked at
+            self._waiting.put(problem)
+        else:
+            self._waiting.put(None)
+
+    def __iter__(self) -> Iterator[Watched]:
+        while True:
+            try:
+                step = self._waiting.get(timeout=LOOK_S)  # without one, Ctrl-C waits too on some systems
+            except Empty:
+                continue
+            if step is None:
+                return
+            if isinstance(step, BaseException):
+                raise step
+            yield step
+
+
+# -- for people
+class _Pictures:
+    """Shows what happened and the table."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.names: tuple[str, ...] = ()
+
+    def __call__(self, step: Watched, behind: int) -> None:
+        from cutpurse.sdk.watching import Began, Over
+
+        if isinstance(step, Began):
+            self.names = step.names
+            self.screen.show(_began_lines(step), picture(step.view, self.names), behind)
+        elif isinstance(step, Over):
+            self.screen.say(_over_lines(step, self.names))
+        else:
+            self.screen.show(event_lines(step.view), picture(step.view, self.names), behind)
+
+
+def _began_lines(step: Began) -> list[str]:
+    table = step.table
+    who = "a spectator" if step.seat is None else f"seat {step.seat}"
+    when = f", {step.delay_ms / 1_000:g} s later than the bots" if step.delay_ms else ""
+    where = f" on {table.ladder}" if table.ladder else ", which is not rated"
+    return [f"match {short(table.match)} of {table.game}{where}, as {who} sees it{when}"]
+
+
+def _over_lines(step: Over, names: tuple[str, ...]) -> list[str]:
+    result = step.result
+    lines = [f"match {short(step.table.match)} is over"]
+    if result.places:
+        lines += [
+            f"  seat {seat} ({name}): place {result.places[seat]}, score {result.scores[seat]:,}, "
+            f"{result.end_causes[seat].value}"
+            for seat, name in enumerate(names)
+        ]
+    else:
+        lines.append(f"  it is void: {result.end_causes[0].value}")
+    if step.broken_promise == "":
+        lines.append("  the deal was fixed before: the commitment that was told fits the seed that was opened")
+    elif step.broken_promise:
+        lines.append(f"  WARNING: {step.broken_promise}")
+    return [*lines, ""]
+
+
+# -- for programs
+class _Lines:
+    """Writes a line of JSON for a match that begins or is over, and for each event."""
+
+    def __call__(self, step: Watched, behind: int) -> None:
+        from cutpurse.sdk.watching import Began, Moved, Over
+
+        match step:
+            case Began():
+                self._write(_began_row(step))
+            case Moved():
+                for row in _event_rows(step, step.at_ms):
+                    self._write(row)
+            case Over():
+                for row in [*_event_rows(step, None), _over_row(step)]:
+                    self._write(row)
+
+    def _write(self, row: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+
+def _began_row(step: Began) -> dict[str, Any]:
+    table = step.table
+    return {
+        "match": table.match,
+        "began": {
+            "ladder": table.ladder or None,
+            "game": table.game,
+            "rules_version": table.info.rules.words.version,
+            "settings": table.info.settings.changed(),
+            "seats": list(step.names),
+            "seat": step.seat,
+            "delay_ms": step.delay_ms,
+            "commitment": table.commitment.hex(),
+            "view": step.view.raw.to_json(),
+        },
+    }
+
+
+def _event_rows(step: Moved | Over, at_ms: int | None) -> list[dict[str, Any]]:
+    return [
+        {"match": step.table.match, "at_ms": at_ms, "number": number, "event": event_to_json(event)}
+        for number, event in enumerate(step.events, step.first_event)
+    ]
+
+
+def _over_row(step: Over) -> dict[str, Any]:
+    result = step.result
+    return {
+        "match": step.table.match,
+        "over": {
+            "places": list(result.places),
+            "scores": list(result.scores),
+            "end_causes": [cause.value for cause in result.end_causes],
+            "rated": step.rated,
+            "seed": step.seed.hex(),
+            "params": step.params.decode(errors="replace"),
+            "broken_promise": step.broken_promise or None,
+        },
+    }

@@ -1,0 +1,40 @@
+"""A table shown step by step: on a terminal always at the same place, else line by line. This module knows no game."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final, TextIO
+
+from rich.console import Console
+
+from cutpurse.sdk.terminal import print_lines
+
+__all__ = ["STEP_S", "Screen"]
+
+STEP_S: Final = 0.5  # between two steps on a terminal: time to read a sentence
+
+
+class Screen:
+    """See the module's docstring."""
+
+    def __init__(self, out: TextIO, step_s: float = STEP_S) -> None:
+        self.out = out
+        self.step_s = step_s
+        self.console = Console(file=out, highlight=False, markup=False) if out.isatty() else None
+
+    def show(self, told: Sequence[str], picture: Sequence[str], behind: int = 0) -> None:
+        """What happened, and how the table looks then.  behind: how many steps wait; the more, the shorter is this."""
+        if self.console is None:
+            print_lines([*told, "", *picture, ""], self.out)
+            self.out.flush()
+            return
+        self.console.clear()
+        self.console.print("\n".join([*picture, ""]))
+        self.console.print("\n".join(told), style="bold")
+        time.sleep(self.step_s / (1 + behind / 8))
+
+    def say(self, lines: Sequence[str]) -> None:
+        """Lines that stay where they are."""
+        print_lines(lines, self.out)
+        self.out.flush()

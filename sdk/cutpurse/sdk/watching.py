@@ -1,0 +1,121 @@
+"""A match of a server as one who watches is told of it: messages of WatchMatch in, views, events and the end out.
+
+This module knows no network and no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from cutpurse.engine.events import Event
+from cutpurse.engine.match import MatchResult
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.session import Table, broken_promise, result_of, table_of
+from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.wire.decode import event_of, view_of
+from cutpurse.v1 import game_pb2, ladder_pb2
+
+__all__ = ["Began", "Moved", "Over", "Watched", "watched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A match is followed from now on; names: who sits where.  delay_ms: how much later than the bots one is told."""
+
+    table: Table
+    names: tuple[str, ...]
+    seat: int | None
+    delay_ms: int
+    view: GameView[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Something happened: `events`, the first of which has this number, and how the table looks then."""
+
+    table: Table
+    at_ms: int
+    first_event: int
+    events: tuple[Event, ...]
+    view: GameView[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The match is over.
+
+    broken_promise: what is wrong with what was told of the deal before its cards; empty if nothing is, None if nothing
+    was opened.
+    """
+
+    table: Table
+    first_event: int
+    events: tuple[Event, ...]
+    result: MatchResult
+    rated: bool
+    seed: bytes
+    params: bytes
+    broken_promise: str | None
+
+
+Watched: TypeAlias = Began | Moved | Over
+
+
+def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None = None) -> Iterator[Watched]:
+    """What happens in the matches that are followed; `seat` is whose view was asked for, None: a spectator's.
+
+    Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
+    """
+    table: Table | None = None
+    for message in messages:
+        what = message.WhichOneof("what")
+        try:
+            if what == "started":
+                table = table_of(message.started.match)
+                names = tuple([legible(name, 100) for name in table.names])
+                view = _view(message.started.observation, table, seat, (), 0)
+                yield Began(table, names, seat, message.started.delay_ms, view)
+            elif table is None:
+                raise ServerRefused("the server tells of a match that has not begun")
+            elif what == "moved":
+                moved = message.moved
+                events = _events(moved.events, table)
+                view = _view(moved.observation, table, seat, events, moved.first_event)
+                yield Moved(table, moved.at_ms, moved.first_event, events, view)
+            elif what == "ended":
+                yield _over(table, message)
+                table = None
+        except ValueError as problem:
+            raise ServerRefused(str(problem)) from None
+
+
+def _view(
+    observation: game_pb2.Observation, table: Table, seat: int | None, events: tuple[Event, ...], first: int
+) -> GameView[Any]:
+    info = table.info
+    raw = view_of(observation, info.rules, info.settings, info.seats, seat)
+    return VIEWS[table.game](lambda: raw, lambda: list(events), first)
+
+
+def _events(events: Iterable[game_pb2.Event], table: Table) -> tuple[Event, ...]:
+    return tuple(map(partial(event_of, rules=table.info.rules, seats=table.info.seats), events))
+
+
+def _over(table: Table, message: ladder_pb2.WatchMatchResponse) -> Over:
+    ended = message.ended.match
+    opening = ended.opening
+    return Over(
+        table,
+        ended.first_event,
+        _events(ended.events, table),
+        result_of(table, ended),
+        ended.rated,
+        opening.seed,
+        opening.params,
+        broken_promise(table, opening) if ended.HasField("opening") else None,
+    )

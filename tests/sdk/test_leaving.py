@@ -1,0 +1,65 @@
+"""Bots of one process share the signals that end it, and give them back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from cutpurse.sdk.leaving import leaves_when_told
+
+
+class Session:
+    """Of a bot that sits nowhere."""
+
+    tables: tuple[int, ...] = ()
+
+
+class Bot:
+    """A client as far as it can be told to leave."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+        self.left = asyncio.Event()
+
+    def leave(self) -> None:
+        self.left.set()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_all_are_told_and_the_signal_is_what_it_was(number: signal.Signals) -> None:
+    heard: list[int] = []
+    before = signal.signal(number, lambda number, _: heard.append(number))
+    ann: Any = Bot()
+    bob: Any = Bot()
+    try:
+        mine = signal.getsignal(number)
+        with ExitStack() as anns, ExitStack() as bobs:
+            anns.enter_context(leaves_when_told(ann))
+            bobs.enter_context(leaves_when_told(bob))
+            os.kill(os.getpid(), number)
+            await asyncio.gather(ann.left.wait(), bob.left.wait())
+            assert heard == []
+            os.kill(os.getpid(), number)
+            assert heard == [number], "the second is no longer theirs"
+            anns.close()  # the first to come is the first to go
+        assert signal.getsignal(number) is mine
+    finally:
+        signal.signal(number, before)
+
+
+async def test_who_stays_is_still_told_after_another_has_gone() -> None:
+    ann: Any = Bot()
+    bob: Any = Bot()
+    before = signal.getsignal(signal.SIGINT)
+    with ExitStack() as bobs:
+        with leaves_when_told(ann):
+            bobs.enter_context(leaves_when_told(bob))
+        os.kill(os.getpid(), signal.SIGINT)
+        await bob.left.wait()
+        assert not ann.left.is_set()
+    assert signal.getsignal(signal.SIGINT) is before

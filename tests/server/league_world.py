@@ -1,0 +1,193 @@
+"""A league with a secret: a server with tokens, a public ladder and a private one, and somebody who asks about both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.results import Course, CourseFault, LadderTerms, Note
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import new_token
+from cutpurse.server.ladders import Ladder, ladder_of
+from cutpurse.v1 import arena_pb2, ladder_pb2
+from tests.leaderboard.sample_results import result
+from tests.server.arenas import RunningArena, running_arena
+from tests.server.dialling import Ended, how_it_ended
+from tests.server.raw_bot import RawBot
+
+__all__ = ["CALLS", "NEEDS", "OWNERS", "SECRETS", "LeagueWorld", "at_secret_table", "league_world", "requests_with"]
+
+SERVICE: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"]
+CALLS: Final = [method.name for method in SERVICE.methods]
+NEEDS: Final = {  # a scope, one of these; all others need none
+    "CreateLadder": ("admin",),
+    "ChangeLadder": ("admin",),
+    "RequestMatch": ("play",),
+    "ListLogs": ("read", "admin"),
+    "LiftPause": ("play",),
+}
+OWNERS: Final = {
+    "ann": ("play", "read"),  # may play on the private ladder
+    "cid": ("play", "read"),  # may as well
+    "bob": ("play", "read"),  # may not
+    "player": ("play",),
+    "root": ("admin",),
+}
+# What must not reach whoever may not see the private ladder.
+SECRETS: Final = (b"hidden", b"hush", b"feedc0de", b"quietly", b"whispered", b"cause_of_pause")
+
+
+class LeagueWorld:
+    """The server, its store, and calls of it by whoever has a token."""
+
+    def __init__(self, arena: RunningArena, channel: grpc.aio.Channel, tokens: dict[str, str]) -> None:
+        self.arena = arena
+        self.store = arena.opened.store
+        self.channel = channel
+        self.tokens = tokens
+
+    async def ask(self, method: str, who: str = "", **fields: Any) -> Any:
+        """The answer to a call, or the list of those that stream.  Raises Ended."""
+        return await self.send(method, getattr(ladder_pb2, f"{method}Request")(**fields), who)
+
+    async def send(self, method: str, request: Message | bytes, who: str = "", most: int = 1_000) -> Any:
+        """The same with a request as it is; of a stream, so many messages at most."""
+        described = SERVICE.methods_by_name[method]
+        kind = getattr(ladder_pb2, f"{method}Response")
+        make: Any = self.channel.unary_stream if described.server_streaming else self.channel.unary_unary
+        body = request if isinstance(request, bytes) else request.SerializeToString()
+        metadata = (("authorization", f"Bearer {self.tokens[who]}"),) if who else None
+        call = make(f"/{SERVICE.full_name}/{method}")(body, metadata=metadata, timeout=20)
+        try:
+            if not described.server_streaming:
+                return kind.FromString(await call)
+            told = []
+            async for piece in call:
+                told.append(kind.FromString(piece))
+                if len(told) == most:
+                    call.cancel()
+                    break
+            return told
+        except grpc.aio.AioRpcError:
+            raise await how_it_ended(call) from None
+
+    async def told(self, method: str, request: Message, who: str = "") -> tuple[str, str, bytes]:
+        """How a call ends (its code and reason), and every byte that it tells, of an answer or in refusal."""
+        try:
+            answer = await self.send(method, request, who, most=1)
+        except Ended as ended:
+            return ended.code, ended.reason, ended.text.encode()
+        answers = answer if isinstance(answer, list) else [answer]
+        return "OK", "", b"".join(one.SerializeToString() for one in answers)
+
+
+@asynccontextmanager
+async def league_world(folder: Path) -> AsyncIterator[LeagueWorld]:
+    """See the module's docstring; at the end nothing has broken, and no secret of a token is in the log."""
+    tokens = {}
+    with Store(folder / "test.db") as store:
+        for owner, scopes in OWNERS.items():
+            ((token, _),) = store.create_tokens([NewToken(owner, scopes=scopes)], datetime.now(UTC))
+            tokens[owner] = token.reveal()
+        ((gone, entry),) = store.create_tokens([NewToken("ann")], datetime.now(UTC))
+        store.revoke_token(entry.id, datetime.now(UTC))
+        tokens |= {"revoked": gone.reveal(), "unknown": new_token().reveal(), "no token": "cutp_nonsense"}
+        ladders = _ladders(store)
+        _play(store)
+    async with running_arena(folder, ladders) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+        yield LeagueWorld(arena, channel, tokens)
+    assert not any(token[13:] in arena.log for token in tokens.values() if len(token) > 13)
+    lines = [json.loads(line) for line in arena.log.splitlines()]
+    assert [line for line in lines if line["level"] == "error"] == []
+
+
+@asynccontextmanager
+async def at_secret_table(world: LeagueWorld, name: str = "hush_here", version: str = "1") -> AsyncIterator[None]:
+    """Two bots, one of ann and one of cid, are at a table of the private ladder."""
+    games = [arena_pb2.GameWanted(game="greed", ladders=["hidden"])]
+    address = world.arena.address
+    async with RawBot(address, world.tokens["ann"]) as ann, RawBot(address, world.tokens["cid"]) as cid:
+        await asyncio.gather(*(bot.hello(name, version=version, games=games) for bot in (ann, cid)))
+        await asyncio.gather(ann.read(), cid.read())
+        yield
+
+
+def requests_with(method: str, value: str) -> Iterator[Message]:
+    """Requests of this method with this text in one field after the other, whatever is named in the others as usual."""
+    kind = getattr(ladder_pb2, f"{method}Request")
+    for path in _paths(kind.DESCRIPTOR):
+        request = kind()
+        for field in kind.DESCRIPTOR.fields:
+            if field.message_type is None and _is_text(field) and not _is_list(field):
+                usual = {"ladder": "duel", "match": "match0000", "owner": "", "game": ""}
+                setattr(request, field.name, usual.get(field.name, ""))
+        _put(request, path, value)
+        yield request
+
+
+def _paths(descriptor: Descriptor, seen: tuple[str, ...] = ()) -> Iterator[tuple[FieldDescriptor, ...]]:
+    """Where there is text in a message, or in messages within."""
+    for field in descriptor.fields:
+        if _is_text(field):
+            yield (field,)
+        elif field.message_type is not None and field.message_type.full_name not in seen:
+            for rest in _paths(field.message_type, (*seen, descriptor.full_name)):
+                yield (field, *rest)
+
+
+def _put(message: Any, path: Sequence[FieldDescriptor], value: str) -> None:
+    field, *rest = path
+    if rest:
+        inner = getattr(message, field.name)
+        _put(inner.add() if _is_list(field) else inner, rest, value)
+    elif _is_list(field):
+        getattr(message, field.name).append(value)
+    else:
+        setattr(message, field.name, value)
+
+
+def _is_text(field: FieldDescriptor) -> bool:
+    return field.type == FieldDescriptor.TYPE_STRING
+
+
+def _is_list(field: FieldDescriptor) -> bool:
+    return bool(field.is_repeated)
+
+
+def _ladders(store: Store) -> list[Ladder]:
+    usual = Ladder("usual", "greed", 2)
+    made = [
+        NewLadder(name, "greed", 2, usual.rating, clock=asdict(usual.control), terms=terms)
+        for name, terms in (
+            ("duel", LadderTerms()),
+            ("hidden", LadderTerms(owners=("ann", "cid"), is_private=True)),
+        )
+    ]
+    return [ladder_of(entry) for entry in store.create_ladders(made, datetime.now(UTC))]
+
+
+def _play(store: Store) -> None:
+    """Three matches that all may see, and four of which nobody else is to hear; one of ann's bots is paused there."""
+    ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
+    hush, cid = store.ensure_version("ann", "hush", "1"), store.ensure_version("cid", "hush_too", "1")
+    course = Course((12, 34), (CourseFault(2, 1, "crashed", "quietly"),))
+    for number in range(3):
+        made = result(f"match000{number}", [ann, bob], ladder="duel")
+        seat = replace(made.seats[0], faults=1, course=course, notes=(Note(1, "whispered"),))
+        store.submit(replace(made, seats=(seat, made.seats[1]))).result()
+    for number in range(4):
+        made = result(f"feedc0de000{number}", [hush, cid], ladder="hidden", reason="hush met hush_too")
+        seat = replace(made.seats[0], faults=1, course=course, notes=(Note(1, "whispered"),))
+        store.submit(replace(made, seats=(seat, made.seats[1]))).result()

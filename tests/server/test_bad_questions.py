@@ -1,0 +1,151 @@
+"""Whatever a request says, in whichever field, is answered or refused in one plain line, and hurts nobody."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+import pytest
+
+from cutpurse.server.errors import REASONS
+from cutpurse.server.league import LOGS, MATCHES
+from cutpurse.v1 import ladder_pb2
+from tests.server.dialling import Ended
+from tests.server.league_world import CALLS, LeagueWorld, league_world, requests_with
+
+NASTY: Final = {
+    "control": "a\x00b\x1b[31m\r\nc\x7f\u202e",
+    "markup": "<script>alert('x')</script>&amp;{{7*7}}%s%n${x}",
+    "emoji": "🂡🏴\u200d☠\ufe0f\u0301",
+    "sql": "'; DROP TABLE matches; --",
+    "path": "../../../../etc/passwd",
+    "wild": "%_*?[a-z]",
+    "long": "a" * 10_000,
+    "long and wide": "\U0010ffff" * 10_000,
+    "a space": " ",
+    "a name with more": "duel\n",
+}
+# What is wrong with what was asked, and not with the server.
+FAIR: Final = {"NOT_FOUND", "BAD_MESSAGE", "SETTINGS", "NOT_YOURS", "TOKEN_INVALID", "TOKEN_SCOPE", "FULL", "FROZEN"}
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[LeagueWorld]:
+    async with league_world(tmp_path) as world:
+        yield world
+
+
+@pytest.mark.parametrize("method", CALLS)
+async def test_any_text_in_any_field_of_any_call(world: LeagueWorld, method: str) -> None:
+    before = world.store.ladders(), world.store.bots(), world.store.matches()
+    asked = 0
+    for text in NASTY.values():
+        for request in requests_with(method, text):
+            for who in ("", "ann", "root"):
+                code, reason, told = await world.told(method, request, who)
+                assert code == "OK" or reason in FAIR & set(REASONS), (code, reason, told)
+                if code != "OK":
+                    assert told.decode().isprintable(), told
+                    assert len(told.decode()) <= 600, told
+                asked += 1
+    assert asked >= 3 * len(NASTY)
+    assert (world.store.ladders(), world.store.bots(), world.store.matches()) == before
+
+
+async def test_what_is_no_message_at_all(world: LeagueWorld) -> None:
+    for method in CALLS:
+        for body in (b"\xff", b"\x0a\xff\xff\xff\xff\x0f", b"\x0a\x02\xc3\x28", b"\x0b" * 100):
+            for who in ("ann", "root"):
+                with pytest.raises(Ended) as ended:
+                    await world.send(method, body, who)
+                assert ended.value.reason in ("BAD_MESSAGE", "TOKEN_SCOPE"), (method, ended.value)
+
+
+async def test_a_request_that_is_too_large_is_not_read(world: LeagueWorld) -> None:
+    for method in CALLS:
+        with pytest.raises(Ended) as ended:
+            await world.send(method, b"\x0a\x80\x80\x08" + b"a" * 131_072, "root")
+        assert ended.value.code == "RESOURCE_EXHAUSTED", method
+
+
+async def refused(world: LeagueWorld, method: str, who: str = "", **fields: Any) -> tuple[str, str]:
+    """The reason and the text."""
+    with pytest.raises(Ended) as ended:
+        await world.ask(method, who, **fields)
+    return ended.value.reason, ended.value.text
+
+
+async def test_numbers_beyond_all_bounds(world: LeagueWorld) -> None:
+    most: dict[str, Any] = {"limit": 2**32 - 1, "before": 2**64 - 1}
+    assert len((await world.ask("ListMatches", **most, until_ms=2**64 - 1)).matches) == 3
+    assert len((await world.ask("ListMatches", limit=10**9)).matches) == 3
+    assert (await world.ask("ListMatches", since_ms=2**64 - 1)).matches == []
+    assert (await world.ask("ListMatches", until_ms=1)).matches == []
+    assert len((await world.ask("ListHistory", ladder="duel", bot={"owner": "ann", "bot": "sneak"}, **most)).steps) == 3
+    assert len((await world.ask("ListLogs", "ann", bot={"bot": "sneak"}, limit=2**32 - 1)).logs) == 3
+    assert (MATCHES[1], LOGS[1]) == (500, 100)
+    defined: dict[str, Any] = {"name": "new", "game": "greed"}
+    for wrong in (
+        {"seats": 2**32 - 1},
+        {"seats": 1},
+        {"clock": {"base_ms": 0}},
+        {"clock": {"bank_ms": 2**32 - 1}},
+        {"terms": {"frozen_ms": 2**64 - 1}},
+        {"terms": {"most_bots": 2**32 - 1}},
+        {"settings": [{"name": "max_rounds", "value": "1" * 5_000}]},
+    ):
+        assert (await refused(world, "CreateLadder", "root", ladder={**defined, **wrong}))[0] == "SETTINGS", wrong
+    many = [{"name": f"l{number}", "game": "greed"} for number in range(1_000)]
+    assert (await refused(world, "CreateLadder", "root", ladder=defined, more=many))[0] == "BAD_MESSAGE"
+    assert [entry.name for entry in world.store.ladders()] == ["duel", "hidden"]
+
+
+async def test_matches_by_the_first_signs_of_their_names(world: LeagueWorld) -> None:
+    assert (await world.ask("GetMatch", "root", match="match0001")).match.match == "match0001"
+    assert (await world.ask("GetMatch", "root", match="feedc0de0002")).match.match == "feedc0de0002"
+    reason, text = await refused(world, "GetMatch", "root", match="feedc0de")
+    assert (reason, text) == ("BAD_MESSAGE", "several matches begin with 'feedc0de': give more of it")
+    for short in ("match00", "match0009", "", "f"):
+        reason, text = await refused(world, "GetMatch", "root", match=short)
+        assert (reason, text) == ("NOT_FOUND", f"there is no match '{short}' here that is over")
+    assert (await refused(world, "GetRecord", match="match0009"))[0] == "NOT_FOUND"
+
+
+async def test_what_is_not_there_is_told_with_what_is(world: LeagueWorld) -> None:
+    text = "no ladder is called 'dule' here; there are: duel"
+    for method in ("ListRankings", "ListMatches", "ListOpenMatches", "ListBots"):
+        assert await refused(world, method, ladder="dule") == ("NOT_FOUND", text)
+    text = "no ladder is called 'dule' here; there are: duel, hidden"
+    assert await refused(world, "ChangeLadder", "root", ladder="dule") == ("NOT_FOUND", text)
+    assert await refused(world, "RequestMatch", "ann", ladder="dule") == ("NOT_FOUND", text)
+    nobody = {"owner": "ann", "bot": "none", "version": "7"}
+    assert await refused(world, "ListMatches", bot=nobody) == ("NOT_FOUND", "there is no bot 'ann/none:7' here")
+    assert await refused(world, "ListLogs", "ann", bot=nobody) == ("NOT_FOUND", "there is no bot 'ann/none:7' here")
+    assert await refused(world, "LiftPause", "ann", bot=nobody) == ("NOT_FOUND", "there is no bot 'ann/none:7' here")
+    for method in ("ListHistory", "ListOpponents"):
+        told = await refused(world, method, ladder="duel", bot=nobody)
+        assert told == ("NOT_FOUND", "no bot 'ann/none:7' was rated on ladder duel")
+        assert (await refused(world, method, ladder="duel"))[0] == "BAD_MESSAGE"
+    text = "'ann/sneak' is not there to play on ladder duel; there are: none"
+    assert await refused(world, "RequestMatch", "ann", ladder="duel", bots=[{"bot": "sneak"}]) == ("NOT_FOUND", text)
+    assert (await refused(world, "RequestMatch", "ann", ladder="duel"))[0] == "BAD_MESSAGE"
+
+
+async def test_a_ladder_is_made_once_and_several_are_made_or_none(world: LeagueWorld) -> None:
+    new = {"name": "new", "game": "greed"}
+    reason, text = await refused(world, "CreateLadder", "root", ladder=new, more=[{"name": "duel", "game": "greed"}])
+    assert (reason, "there is a ladder duel already" in text) == ("BAD_MESSAGE", True)
+    reason, text = await refused(world, "CreateLadder", "root", ladder=new, more=[{"name": "two", "game": "gred"}])
+    assert (reason, text.startswith("ladder 'two': ")) == ("NOT_FOUND", True)
+    assert [entry.name for entry in world.store.ladders()] == ["duel", "hidden"]
+    made = await world.ask("CreateLadder", "root", ladder=new, more=[{"name": "two", "game": "szmal"}])
+    assert [made.ladder.defined.name, *(one.defined.name for one in made.more)] == ["new", "two"]
+
+
+async def test_a_call_that_nobody_knows(world: LeagueWorld) -> None:
+    method: Any = world.channel.unary_unary("/cutpurse.v1.LadderService/Unknown")
+    with pytest.raises(grpc.aio.AioRpcError) as told:
+        await method(ladder_pb2.ListLaddersRequest().SerializeToString())
+    assert told.value.code() is grpc.StatusCode.UNIMPLEMENTED

@@ -1,0 +1,65 @@
+"""A bot that keeps failing is paused; once it has passed its check it plays again. All of it on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from cutpurse.sdk.check import course
+from cutpurse.sdk.check.scenarios import SCENARIOS
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.run import connect
+from cutpurse.server.ladders import Ladder
+from tests.sdk.bot_files import CRASHES, FIRST, bot_file
+from tests.sdk.test_command_line import run
+from tests.server.arenas import RunningArena, running_arena
+
+MATCHES = 3  # with a fault, in a row
+
+
+def _paused(arena: RunningArena) -> list[str]:
+    return [f"{one.bot}:{one.version}" for one in arena.opened.store.bots() if one.paused is not None]
+
+
+async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(course, "SCENARIOS", SCENARIOS[:1])  # and a match; the others are tried in test_bot_check
+    bot = bot_file(tmp_path, CRASHES)
+    async with running_arena(tmp_path, [Ladder("duel", "greed", 2)]) as arena:
+
+        async def play(matches: int, **more: Any) -> None:
+            await connect(bot, "greed", server=arena.address, matches=matches, max_tables=1, quiet=True, **more)
+
+        async def check(*words: str) -> Result:
+            command = ("bot", "check", bot, "--game", "greed", "--lift", "--server", arena.address, *words)
+            return await asyncio.to_thread(run, *command)
+
+        other = asyncio.create_task(
+            connect("random", "greed", server=arena.address, matches=MATCHES + 2, max_tables=1, quiet=True)
+        )
+        await play(MATCHES)
+        assert _paused(arena) == ["my_bot:1"]
+        with pytest.raises(ServerRefused, match=r"my_bot:1 is paused: .*cutpurse bot check BOT --lift"):
+            await play(1)
+        failed = await check()
+        assert (failed.exit_code, "nothing was lifted" in failed.stderr) == (3, True), failed.output
+        assert _paused(arena) == ["my_bot:1"]
+        await play(1, version="2")  # what an older one did is not held against it
+        bot_file(tmp_path, FIRST)
+        elsewhere = await check("--name", "nobody")
+        assert elsewhere.exit_code == 4, elsewhere.output
+        passed = await check()
+        assert passed.exit_code == 0, passed.output
+        assert passed.stdout.splitlines()[-1] == "my_bot:1 plays again: no pause holds it back"
+        assert _paused(arena) == []
+        await play(1)
+        await other
+        (ranking,) = [
+            one
+            for one in arena.opened.store.rankings("duel", every_version=True)
+            if one.version == "1" and one.bot == "my_bot"
+        ]
+        assert (ranking.matches, ranking.faulted, ranking.is_paused) == (MATCHES + 1, MATCHES, False)

@@ -1,0 +1,159 @@
+"""`cutpurse match watch` as a process: pictures, JSON lines, exit codes, and streams that are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cutpurse.engine.record import event_to_json, read_record, replay
+from cutpurse.games import GAMES
+from cutpurse.sdk import league as leagues
+from cutpurse.sdk.cli import app
+from cutpurse.sdk.commands import match_watch
+from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.v1 import ladder_pb2
+from tests.roots import CHECKOUT
+from tests.server.test_watch_service import OWNERS, Stage, stage, until
+
+
+async def begin(on: Stage, *arguments: object, token: str = "") -> asyncio.subprocess.Process:
+    """The command as a process, watching."""
+    environment = {**os.environ, "CUTPURSE_TOKEN": token, "COLUMNS": "100"}
+    count = on.arena.opened.watching.watchers
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "cutpurse.sdk.cli", "match", "watch", "--server", on.arena.address),
+        *(str(argument) for argument in arguments),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+        cwd=CHECKOUT,
+    )
+    await until(on, lambda: process.returncode is not None or on.arena.opened.watching.watchers > count)
+    return process
+
+
+async def end(process: asyncio.subprocess.Process) -> tuple[int | None, str, str]:
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_match_is_shown_as_play_shows_it(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on, AsyncExitStack() as stack:
+        match = await on.sit_down(stack)
+        process = await begin(on, match[:10])
+        await on.play()
+        code, out, err = await end(process)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == f"match {match[:12]} of greed on duel, as a spectator sees it, 0.3 s later than the bots"
+    assert "table" in lines
+    assert any(line.startswith("- ") for line in lines)
+    assert f"match {match[:12]} is over" in lines
+    assert "  the deal was fixed before: the commitment that was told fits the seed that was opened" in lines
+    assert sum(": place " in line for line in lines) == 2
+    assert "\x1b" not in out
+
+
+async def test_json_lines_tell_the_events_as_the_record_does(tmp_path: Path) -> None:
+    async with stage(tmp_path, *OWNERS) as on, AsyncExitStack() as stack:
+        match = await on.sit_down(stack)
+        spectator = await begin(on, match, "--json")
+        seats = [one.owner for one in on.arena.opened.lobby.open_matches()[0].seats]
+        own = await begin(on, match, "--seat", seats.index("ann"), "--json", token=on.tokens["ann"])
+        foreign = await begin(on, match, "--seat", seats.index("bob"), token=on.tokens["ann"])
+        assert (await end(foreign))[0] == 6
+        await on.play()
+        entry = on.arena.opened.store.match(match)
+        record = read_record(on.arena.opened.store.record(match))
+        for process, viewer, delay in ((spectator, 2, 300), (own, seats.index("ann"), 0)):
+            code, out, err = await end(process)
+            assert (code, err) == (0, "")
+            began, *events, over = map(json.loads, out.splitlines())
+            assert began["began"]["commitment"] == entry.deal.commitment.hex()
+            assert (began["began"]["delay_ms"], began["began"]["view"]["viewer"]) == (delay, [0, 1, None][viewer])
+            (*_, (played, _, _)) = replay(record, GAMES["greed"])
+            log = played.game.log
+            assert log is not None
+            first = events[0]["number"]
+            assert [row["number"] for row in events] == list(range(first, len(log)))
+            told = [json.loads(json.dumps(event_to_json(event.to(viewer)))) for event in log[first:]]
+            assert [row["event"] for row in events] == told
+            assert over["over"]["seed"] == entry.deal.seed.hex()
+            assert over["over"]["broken_promise"] is None
+            assert over["over"]["scores"] == [seat.score for seat in entry.seats]
+        gone = await begin(on, match)
+        code, _, err = await end(gone)
+        assert code == 4
+        assert "cutpurse match replay" in err
+
+
+async def test_an_interrupt_ends_it_with_130(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on:
+        process = await begin(on, "--ladder", "duel")
+        process.send_signal(signal.SIGINT)
+        code, out, err = await end(process)
+    assert (code, out, err) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "name a match, or with --ladder a ladder"),
+        (["m", "--ladder", "l"], 2, "name a match, or with --ladder a ladder"),
+        (["--ladder", "l", "--seat", "1"], 2, "one seat of a match that is named"),
+        (["m", "--seat", "-1"], 2, "one seat of a match that is named"),
+        (["m", "--server", "127.0.0.1:1"], 5, "the server at 127.0.0.1:1"),
+    ],
+)
+def test_what_cannot_be_done_has_its_exit_code(arguments: list[str], code: int, said: str) -> None:
+    run = CliRunner().invoke(app, ["match", "watch", *arguments], prog_name="cutpurse")
+    assert (run.exit_code, said in run.stderr) == (code, True)
+
+
+class Broken:
+    """A league whose streams are lost, but for the last."""
+
+    def __init__(self, *streams: int) -> None:
+        self.streams = list(streams)  # how much each tells before it is lost
+
+    def WatchMatch(self, request: ladder_pb2.WatchMatchRequest) -> Iterator[Any]:  # noqa: N802  # as the league has it
+        told = self.streams.pop(0)
+        yield from range(told)
+        if self.streams:
+            raise ServerUnreachable("gone")
+
+
+def test_a_stream_that_is_lost_is_taken_up_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    request = ladder_pb2.WatchMatchRequest(ladder="it")
+
+    def told(*streams: int) -> list[Any]:
+        return list(match_watch._messages(Broken(*streams), request))  # type: ignore[arg-type]
+
+    assert told(2, 0, 0, 1, 3) == [0, 1, 0, 0, 1, 2]
+    assert slept == [0.5, 1.0, 2.0, 0.5]
+    assert capsys.readouterr().err == "the stream was lost: gone; it is taken up again\n" * 2
+    with pytest.raises(ServerUnreachable):  # nobody was ever there
+        told(0, 1)
+    moments = iter(range(0, 1_000, 31))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(moments)))
+    with pytest.raises(ServerUnreachable):  # nobody comes back
+        told(1, 0, 0, 0, 0, 1)
+
+
+def test_a_watch_asks_whether_the_server_is_still_there() -> None:
+    assert dict(leagues._OPTIONS)["grpc.keepalive_time_ms"] == 30_000
