@@ -14,6 +14,7 @@ import pytest
 from cutpurse.engine import match as match_module
 from cutpurse.engine.clocks import Closed, Outcome, OutcomeKind, TimedMatch
 from cutpurse.leaderboard import ledger as ledger_module
+from cutpurse.leaderboard import state as state_module
 from cutpurse.leaderboard.results import MatchResult
 from cutpurse.leaderboard.standings import Standing
 from cutpurse.leaderboard.standings import step as true_step
@@ -380,7 +381,7 @@ def a_void_match_is_not_offered_again(patch: Patch) -> None:
 # -- the leaderboard
 @plant
 def a_match_is_stored_twice(patch: Patch) -> None:
-    patch.setattr(ledger_module, "stored", lambda connection, matches: {})
+    patch.setattr(state_module, "stored", lambda connection, matches: {})
 
 
 @plant
