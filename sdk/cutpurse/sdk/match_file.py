@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from cutpurse.engine.commitment import board_key, commitment
+from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, Verified, read_record, verified
@@ -270,8 +270,14 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
         "seats": seats,
         "settings": head.settings,
     }
+    is_chosen = False
     try:
         settled = json.loads(head.params)
+        # Whoever asks for a match may choose its seed, to have the same cards again: the board follows from that seed,
+        # and another match may have had it. So the store keeps each such match under a board of its own.
+        is_chosen = bool(head.requested_by) and settled["board"] == chosen_board(head.seed)
+        if is_chosen:
+            wanted["board"] = settled["board"]
         said = {name: settled[name] for name in wanted}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise RecordError("what was settled before the deal (params) cannot be read") from None
@@ -280,6 +286,8 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
             text = f"what was settled before the deal has other {name} than the head: {said[name]!r:.200}"
             raise RecordError(text)
     checked.append("what was settled before the deal names this board, game, rules version, seats and settings")
+    if is_chosen:
+        checked.append("the seed was chosen by who asked for the match: the board follows from it")
 
 
 def _check_the_head(head: Head) -> None:

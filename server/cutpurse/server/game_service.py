@@ -25,10 +25,13 @@ _MOST_SETTINGS: Final = 64  # in one request; no game has so many
 
 
 class GameService:
-    """`GameService` of game.proto, for these games."""
+    """`GameService` of game.proto, for the games that are played here."""
 
-    def __init__(self, games: Collection[str], log: Logger, *, incident_number: Callable[[], str]) -> None:
-        self._games = sorted(games)
+    def __init__(
+        self, games: Callable[[], Collection[str]], log: Logger, *, incident_number: Callable[[], str]
+    ) -> None:
+        """games: asked on the event loop with each call, since a new ladder may bring a new game."""
+        self._games = games
         self._log = log
         self._incident_number = incident_number
 
@@ -48,10 +51,10 @@ class GameService:
         """The call GetGame."""
         return await self._answer(self._get_game, request, context)
 
-    async def _answer(self, method: Callable[[bytes], bytes], request: bytes, context: Context) -> bytes:
+    async def _answer(self, method: Callable[[bytes, list[str]], bytes], request: bytes, context: Context) -> bytes:
         try:
             # A catalogue that nobody asked for before takes up to 20 ms: too long for the loop, which keeps the clocks.
-            return await asyncio.to_thread(method, request)
+            return await asyncio.to_thread(method, request, sorted(self._games()))
         except Refused as refused:
             how = refused.ending
         except DecodeError:
@@ -62,16 +65,16 @@ class GameService:
             how = incident(number)
         await abort(context, how)
 
-    def _list_games(self, request: bytes) -> bytes:
+    def _list_games(self, request: bytes, names: list[str]) -> bytes:
         game_pb2.ListGamesRequest.FromString(request)
-        games = [summary_of(GAMES[name]) for name in self._games]
+        games = [summary_of(GAMES[name]) for name in names]
         return game_pb2.ListGamesResponse(games=games).SerializeToString()
 
-    def _get_game(self, request: bytes) -> bytes:
+    def _get_game(self, request: bytes, names: list[str]) -> bytes:
         asked = game_pb2.GetGameRequest.FromString(request)
-        if asked.game not in self._games:
+        if asked.game not in names:
             name = legible(asked.game, 40)
-            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(self._games)}")
+            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(names)}")
         if len(asked.settings) > _MOST_SETTINGS:
             raise Refused("SETTINGS", f"{len(asked.settings)} settings are more than {asked.game} has")
         settings: dict[str, object] = {setting.name: setting.value for setting in asked.settings}

@@ -101,7 +101,7 @@ class Arena:
     async def start(self) -> str:
         """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
         self._assemble(asyncio.get_running_loop())
-        games = GameService(self._matches.ladders(), self._log, incident_number=self._incident_number)
+        games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
         self._server = grpc.aio.server(
             options=grpc_options(self._limits), maximum_concurrent_rpcs=2 * self._limits.most_streams
         )

@@ -1,0 +1,369 @@
+"""Matches on request: who may ask for how many, when they begin, and that nothing is rated and nobody is held up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.commitment import board_key, chosen_board, commitment
+from cutpurse.engine.errors import RecordError
+from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.match_file import check, read_matches
+from cutpurse.server.errors import Refused
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.ledger import Ledger
+from cutpurse.server.lobby import MatchRequest
+from cutpurse.server.requests import MOST, MOST_OF_ONE, WAITS_S, Requested, Requests
+from cutpurse.server.results import HOUSE, Identity, Kept
+from tests.server.small_world import BotThere, Manner, World
+from tests.server.test_pairing import Somebody
+
+SEED = bytes(range(32))
+
+
+def ask(world: World, bots: Iterable[BotThere], *, by: str = "ann", seed: bytes | None = None) -> str:
+    """A match is asked for."""
+    return world.lobby.request(MatchRequest("it", tuple(bot.identity for bot in bots), seed, by), world.now)
+
+
+def two(world: World, tables: int = 1) -> tuple[BotThere, BotThere]:
+    """A bot of ann and one of bob."""
+    return world.bot("sneak", tables, owner="ann"), world.bot("brute", tables, owner="bob")
+
+
+def refused(world: World, reason: str, **changed: object) -> str:
+    """What is said to a request that is refused."""
+    wanted = {"ladder": "it", "bots": (), "seed": None, "by": "ann"} | changed
+    with pytest.raises(Refused) as told:
+        world.lobby.request(MatchRequest(**wanted), world.now)  # type: ignore[arg-type]
+    assert told.value.ending.reason == reason
+    return told.value.ending.text
+
+
+# -- one match
+def test_a_match_on_request_is_played_in_the_order_of_seats_told_and_not_rated() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    name = ask(world, (bob, ann))
+    assert world.lobby.requested(name) == "waiting"
+    world.run(lambda: bool(ann.open) and bool(bob.open))
+    assert world.lobby.requested(name) == "open"
+    (shown,) = world.lobby.open_matches()
+    assert (shown.name, shown.requested_by, shown.seats) == (name, "ann", (bob.identity, ann.identity))
+    world.run(lambda: bool(ann.done) and bool(bob.done))
+    assert world.lobby.requested(name) == ""
+    result = world.store.kept[name]
+    assert (result.is_rated, result.requested_by, result.reason) == (False, "ann", "ann asked for it")
+    assert (result.void, result.ladder) == (None, "it")
+    assert [seat.player for seat in result.seats] == [bob.identity, ann.identity]
+    announced = world.store.announced[name]
+    assert (announced.requested_by, announced.seats) == ("ann", (bob.identity, ann.identity))
+    for bot in (ann, bob):
+        played = bot.done[0]
+        assert played.ended is not None
+        assert (played.started.ladder, played.ended.rated, played.ended.voided) == ("", False, False)
+    assert world.lobby.is_idle
+
+
+def test_what_follows_from_a_match_on_request_is_nothing() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    world.store.follows = lambda result: Kept({}, (ann.identity,))  # what no store would say
+    ask(world, (ann, bob))
+    world.run(lambda: bool(ann.done))
+    assert ann.problems == []
+
+
+def test_the_same_request_with_a_seed_deals_the_same_cards() -> None:
+    told: list[tuple[bytes, bytes]] = []
+    for _ in range(2):
+        world = World([Ladder("it", "greed", 2, matches_wanted=0)], seed=f"world {len(told)}")
+        ann, bob = two(world)
+        names = [ask(world, (ann, bob), seed=SEED) for _ in range(2)]
+        world.run(lambda bots=(ann, bob): all(len(bot.done) == 2 for bot in bots))  # type: ignore[misc]
+        for name in names:
+            deal = world.store.kept[name].deal
+            assert (deal.seed, deal.board, deal.board_kept) == (SEED, chosen_board(SEED), name)
+            assert deal.commitment == commitment(SEED, deal.params)
+            told.append((deal.params, world.store.kept[name].played.key))
+        for played in (*ann.done, *bob.done):
+            assert played.ended is not None
+            assert played.started.board == json.loads(played.ended.opening.params)["board"] == chosen_board(SEED)
+            assert played.started.commitment == commitment(played.ended.opening.seed, played.ended.opening.params)
+    assert len(set(told)) == 1
+    assert told[0][1] == board_key(SEED, told[0][0])
+
+
+def test_without_a_seed_no_two_have_the_same_board() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    for _ in range(3):
+        ask(world, (ann, bob))
+    world.run(lambda: len(world.store.kept) == 3)
+    assert len({result.deal.board for result in world.store.kept.values()}) == 3
+    assert all(result.deal.board == result.deal.board_kept for result in world.store.kept.values())
+
+
+def test_bots_of_one_owner_may_meet_on_request() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    bots = [world.bot(name, owner="ann") for name in ("sneak", "brute")]
+    world.run()
+    assert not world.store.kept  # on the ladder they do not
+    ask(world, bots)
+    world.run(lambda: len(world.store.kept) == 1)
+
+
+def test_house_bots_take_the_seats_that_nobody_was_chosen_for() -> None:
+    world = World([Ladder("it", "greed", 4, terms=LadderTerms(house=("random", "greedy")), matches_wanted=0)])
+    ann = world.bot("sneak", owner="ann")
+    for name in ("search", "random", "greedy"):
+        world.bot(name, owner=HOUSE)
+    name = ask(world, [ann], by="ann")
+    world.run(lambda: name in world.store.kept)
+    seats = [seat.player for seat in world.store.kept[name].seats]
+    assert seats[0] == ann.identity
+    assert {one.bot for one in seats[1:]} == {"search", "random", "greedy"}
+
+
+def test_house_bots_that_are_not_there_take_no_seat() -> None:
+    world = World([Ladder("it", "greed", 4)])
+    ann = world.bot("sneak", owner="ann")
+    world.bot("random", owner=HOUSE)
+    text = refused(world, "NOT_FOUND", bots=(ann.identity,))
+    assert text == "ladder it has 4 seats; 1 bots were named, and 1 house bots are here for the others"
+
+
+def test_a_frozen_ladder_lends_its_rules() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    ann, bob = two(world)
+    ladder = world.lobby.ladder_named("it")
+    assert ladder is not None
+    world.lobby.set_ladder(Ladder("it", "greed", 2, terms=LadderTerms(frozen=world.lobby._utc())))
+    name = ask(world, (ann, bob))
+    world.run(lambda: name in world.store.kept)
+    assert len(world.store.kept) == 1
+
+
+# -- who is first
+def test_a_request_comes_before_the_ladders_own_matches() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    ann, bob = two(world)
+    world.run(lambda: len(world.store.kept) == 2)
+    before = set(world.store.kept)
+    name = ask(world, (ann, bob))
+    world.run(lambda: name in world.store.kept)
+    assert len(world.store.kept.keys() - before) <= 2  # the one that was being played, and this
+
+
+def test_a_table_that_is_kept_is_not_given_away() -> None:
+    """Ann's bots are free in turn, never at the same time, unless their next free table is kept."""
+    world = World([Ladder("it", "greed", 2)])
+    manner = Manner(least_s=0.01, most_s=0.02)
+    first, second = (world.bot(name, 1, manner, owner="ann") for name in ("sneak", "brute"))
+    for at in range(4):
+        world.bot(f"bot{at}", 2, manner, owner=f"owner{at}")
+    world.run(lambda: len(world.store.kept) == 20)
+    name = ask(world, (first, second))
+    asked_at = world.now
+    world.run(lambda: name in world.store.kept)
+    assert world.now - asked_at < 15.0
+    assert world.store.kept[name].void is None
+
+
+def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
+    requests, own = Requests(), Somebody("own", 0, owner="ann")
+    other = Somebody("other", 1, owner="bob")
+    here = {one.identity: one for one in (own, other)}
+    ladder = Ladder("it", "greed", 2)
+    requests.ask(Requested("m", ladder, tuple(here), None, "ann", WAITS_S))
+    assert requests.next(here, 0.0) is None
+    assert requests.reserved == {own}
+    own.most_tables, other.most_tables = 1, 0
+    assert requests.next(here, 1.0) is None
+    assert requests.reserved == {own, other}
+    other.most_tables = 1
+    found = requests.next(here, 2.0)
+    assert found is not None
+    assert (found[0].name, found[1]) == ("m", [own, other])
+
+
+def test_a_bot_sits_in_one_match_at_a_time_that_others_asked_for() -> None:
+    requests = Requests()
+    ann, bob, victim = (Somebody(name, 8, owner=f"{name}s") for name in ("ann", "bob", "victim"))
+    here = {one.identity: one for one in (ann, bob, victim)}
+    ladder = Ladder("it", "greed", 2)
+    for at in range(3):
+        by = ann if at % 2 else bob
+        requests.ask(Requested(f"m{at}", ladder, (by.identity, victim.identity), None, by.identity.owner, WAITS_S))
+    found = requests.next(here, 0.0)
+    assert found is not None
+    assert requests.next(here, 0.0) is None
+    requests.ended(found[0].name)
+    assert requests.next(here, 0.0) is not None
+    requests.ask(Requested("own", ladder, (ann.identity, victim.identity), None, "victims", WAITS_S))
+    found = requests.next(here, 0.0)
+    assert found is not None
+    assert found[0].name == "own"  # what its own owner asks for is not counted
+    assert requests.next(here, 0.0) is None
+
+
+def test_who_is_away_for_a_moment_is_waited_for() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    name = ask(world, (ann, bob))
+    bob.lose_stream(30.0)
+    world.run(lambda: name in world.store.kept)
+    assert world.now > 1_030.0
+
+
+def test_a_request_that_cannot_begin_within_a_minute_is_dropped_and_says_why() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    bob.most_tables = 0
+    name = ask(world, (ann, bob))
+    world.run(lambda: world.lobby.requested(name) != "waiting")
+    assert 1_060.0 <= world.now < 1_060.1
+    told = world.lobby.requested(name)
+    assert told.startswith("dropped: its bots did not have a free table at the same time within 60 s")
+    assert "no free table: bob/brute 1" in told
+    bob.most_tables = 1
+    world.lobby.changed(bob)
+    world.run()
+    assert not world.store.kept
+    assert world.lobby.is_idle
+
+
+def test_of_who_left_it_is_said_that_he_is_not_here() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    name = ask(world, (ann, bob))
+    bob.lose_stream(None)
+    world.run()
+    assert "not here: bob/brute 1" in world.lobby.requested(name)
+
+
+def test_while_nothing_can_be_stored_nothing_that_was_asked_for_begins() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    ann, bob = two(world, tables=2)
+    world.store.is_broken = True
+    world.run(lambda: not world.lobby.is_storing)
+    name = ask(world, (ann, bob))
+    until = world.now + 5.0
+    world.run(lambda: world.now > until)
+    assert world.lobby.requested(name) == "waiting"
+    world.store.is_broken = False
+    world.run(lambda: name in world.store.kept)
+
+
+# -- who is refused
+def test_what_cannot_be_played_is_refused() -> None:
+    world = World([Ladder("it", "greed", 2), Ladder("hers", "greed", 2, terms=LadderTerms(("bob",), is_private=True))])
+    ann, bob = two(world)
+    cid = world.bot("picky", owner="cid", games=["szmal"])
+    both = (ann.identity, bob.identity)
+    text = refused(world, "NOT_FOUND", bots=both, ladder="other")
+    assert text == "no ladder is called 'other'; there are: it"
+    text = refused(world, "NOT_FOUND", bots=(ann.identity, Identity("dan", "gone", "1")))
+    assert text == "dan/gone 1 is not here; here are: ann/sneak 1, bob/brute 1, cid/picky 1"
+    assert "does not want to play it" in refused(world, "NOT_FOUND", bots=(ann.identity, cid.identity))
+    assert "0 bots for 2 seats" in refused(world, "SETTINGS")
+    assert "3 bots for 2 seats" in refused(world, "SETTINGS", bots=(*both, cid.identity))
+    assert "once" in refused(world, "SETTINGS", bots=(ann.identity, ann.identity))
+    assert "a seed has 32 bytes, this one has 5" in refused(world, "SETTINGS", bots=both, seed=b"short")
+    world.lobby.drain(world.now)
+    refused(world, "DRAINING", bots=both)
+    assert not world.lobby.is_storing or world.lobby.requested("") == ""
+
+
+def test_what_a_stranger_writes_is_made_legible() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    text = refused(world, "NOT_FOUND", ladder="\x1b[31m" * 1_000)
+    assert text.isprintable()
+    assert len(text) < 200
+    text = refused(world, "NOT_FOUND", bots=(Identity("\n" * 10_000, "b", "1"),))
+    assert text.isprintable()
+    assert len(text) < 300
+
+
+def test_no_owner_has_more_than_a_few_at_a_time_and_all_together_not_too_many() -> None:
+    requests, ladder = Requests(), Ladder("it", "greed", 2)
+    seats = (Identity("ann", "a", "1"), Identity("bob", "b", "1"))
+    for at in range(MOST):
+        requests.ask(Requested(f"m{at}", ladder, seats, None, f"owner{at // MOST_OF_ONE}", WAITS_S))
+    for by in ("owner0", "another"):
+        with pytest.raises(Refused) as told:
+            requests.ask(Requested("more", ladder, seats, None, by, WAITS_S))
+        assert told.value.ending.reason == "FULL"
+    assert requests.next({}, WAITS_S) is None
+    assert len(requests) == 0
+    requests.ask(Requested("more", ladder, seats, None, "owner0", 2 * WAITS_S))
+    assert [requests.told("m0")[:8], requests.told("more")] == ["dropped:", "waiting"]
+
+
+def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    ann, bob = two(world)
+    bob.most_tables = 2
+    other = world.bot("slow", 0, owner="ann")
+    name = ask(world, (ann, other))
+    world.lobby._attendance.pause(ann.identity)
+    assert "bot check BOT --lift" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
+    world.lobby._requests.forget(ann.identity, "ann/sneak 1 is paused")
+    assert world.lobby.requested(name) == "dropped: ann/sneak 1 is paused"
+
+
+# -- with the leaderboard
+def test_the_leaderboard_keeps_both_matches_of_one_chosen_seed_and_rates_neither(tmp_path: Path) -> None:
+    ladder = Ladder("it", "greed", 2, matches_wanted=0)
+    world = World([ladder])
+    ann, bob = two(world)
+    names = [ask(world, (ann, bob), seed=SEED) for _ in range(2)]
+    world.run(lambda: len(world.store.kept) == 2)
+    with Store(tmp_path / "it.db") as store:
+        ledger = Ledger(store, [ladder])
+        for name in names:
+            ledger.announce(world.store.announced[name])
+            assert ledger.submit(world.store.kept[name]).result(30) == Kept()
+        ledger.close()
+        assert store.void_unfinished(datetime.now(UTC)) == []
+        assert store.rankings("it") == []
+        for name in names:
+            entry = store.match(name)
+            assert (entry.is_rated, entry.requested_by, entry.sequence) == (False, "ann", None)
+            assert [seat.place for seat in entry.seats] == [seat.place for seat in world.store.kept[name].seats]
+            (filed,) = read_matches(match_file(entry, store.record(name)).encode())
+            assert "the seed was chosen by who asked for the match: the board follows from it" in check(filed).checked
+            other = match_file(replace(entry, requested_by=""), store.record(name))
+            with pytest.raises(RecordError, match="has other board than the head"):
+                check(next(iter(read_matches(other.encode()))))
+
+
+def test_what_was_announced_and_cut_off_is_void_at_the_next_start(tmp_path: Path) -> None:
+    ladder = Ladder("it", "greed", 2)
+    world = World([ladder])
+    ann, bob = two(world, tables=3)
+    asked = ask(world, (ann, bob))
+    world.run(lambda: len(world.store.kept) == 1)
+    with Store(tmp_path / "it.db") as store:
+        ledger = Ledger(store, [ladder])
+        for announced in world.store.announced.values():
+            ledger.announce(announced)
+        for result in world.store.kept.values():
+            ledger.submit(result).result(30)
+        ledger.close()
+    with Store(tmp_path / "it.db") as store:
+        cut_off = store.void_unfinished(datetime.now(UTC))
+        assert set(cut_off) == world.store.announced.keys() - world.store.kept.keys()
+        assert len(cut_off) >= 2
+        for name, announced in world.store.announced.items():
+            entry = store.match(name)
+            assert (entry.void_cause is not None) is (name in cut_off)
+            assert [(seat.owner, seat.bot) for seat in entry.seats] == [seat[:2] for seat in announced.seats]
+            assert (entry.requested_by, entry.reason) == ("ann" if name == asked else "", announced.reason)

@@ -1,0 +1,311 @@
+"""Ladders that change while they are played on: who may come in, who is paired, and until when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.errors import Refused
+from cutpurse.server.hello import introduction
+from cutpurse.server.ladders import Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.limits import Limits
+from cutpurse.server.lobby import Lobby
+from cutpurse.server.owners import Grant
+from cutpurse.server.results import HOUSE, Identity, Kept
+from cutpurse.v1 import arena_pb2, ladder_pb2
+from tests.server.arenas import QUICK
+from tests.server.small_world import BotThere, World
+
+START = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=1_000)  # of the world's time
+
+
+def says_hello(lobby: Lobby, owner: str, *ladders: str, bot: str = "sneak", game: str = "greed") -> None:
+    """What a Hello of this owner is answered by, before there is a session."""
+    games = [arena_pb2.GameWanted(game=game, ladders=ladders)] if game else []
+    hello = arena_pb2.Hello(protocol_major=1, bot=bot, games=games)
+    told = introduction(hello, Grant(owner, ""), lobby.ladders(owner), Limits())
+    lobby.check(told.identity, told.wanted)
+
+
+def refused(lobby: Lobby, owner: str, *ladders: str, bot: str = "sneak", game: str = "greed") -> tuple[str, str]:
+    """Why a Hello is refused."""
+    with pytest.raises(Refused) as told:
+        says_hello(lobby, owner, *ladders, bot=bot, game=game)
+    return told.value.ending.reason, told.value.ending.text
+
+
+def ladder(name: str, seats: int = 2, game: str = "greed", **terms: object) -> Ladder:
+    return Ladder(name, game, seats, {}, QUICK, terms=LadderTerms(**terms))  # type: ignore[arg-type]
+
+
+def played(world: World) -> list[str]:
+    return [result.ladder for result in world.store.kept.values()]
+
+
+# -- at the door
+def test_a_hello_is_judged_by_the_terms_of_the_ladders_that_it_names() -> None:
+    world = World(
+        [
+            ladder("open"),
+            ladder("anns", owners=("ann",)),
+            ladder("secret", owners=("ann",), is_private=True),
+            ladder("over", frozen=START - timedelta(days=1)),
+            ladder("soon", frozen=START + timedelta(days=1)),
+            ladder("small", most_bots=1),
+        ]
+    )
+    for name in ("open", "anns", "secret", "soon", "small"):
+        says_hello(world.lobby, "ann", name)
+    assert refused(world.lobby, "ann", "over") == (
+        "FROZEN",
+        "ladder over is frozen since 2025-12-31 00:16 UTC: no match begins there any more",
+    )
+    reason, text = refused(world.lobby, "bob", "anns")
+    assert reason == "NOT_YOURS"
+    assert text == "ladder anns is not for bots of bob; whoever runs the server says who may play"
+    # What is private is not there for others: the answer is that to any other name, and names it nowhere.
+    for owner, name in (("bob", "secret"), ("bob", "nothing"), ("local", "secret")):
+        reason, text = refused(world.lobby, owner, name)
+        assert reason == "NOT_FOUND"
+        assert text == f"no ladder of greed is called '{name}'; there are: anns, open, over, small, soon"
+    assert "secret" in refused(world.lobby, "ann", "nothing")[1]
+    world.bot("first", owner="cid")
+    reason, text = refused(world.lobby, "ann", "small")
+    assert (reason, text) == ("FULL", "ladder small has its one bot; there is room when one of them leaves")
+    says_hello(world.lobby, "cid", "small", bot="first")  # who is there already takes over from itself
+    says_hello(world.lobby, HOUSE, "over")
+
+
+def test_who_names_no_ladder_is_refused_if_none_is_left() -> None:
+    world = World([ladder("over", frozen=START), ladder("hers", owners=("ann",), is_private=True)])
+    for game in ("greed", ""):
+        assert refused(world.lobby, "bob", game=game)[0] == "FROZEN"
+        says_hello(world.lobby, "ann", game=game)
+    assert refused(world.lobby, "ann", game="szmal")[0] == "NOT_FOUND"
+
+
+def test_the_moment_decides_whether_a_ladder_is_frozen() -> None:
+    world = World([ladder("it", frozen=START + timedelta(seconds=10))])
+    says_hello(world.lobby, "ann", "it")
+    world.now += 9.999
+    says_hello(world.lobby, "ann", "it")
+    world.now += 0.001
+    assert refused(world.lobby, "ann", "it")[0] == "FROZEN"
+
+
+# -- while it runs
+def test_a_frozen_ladder_begins_no_match_and_ends_those_that_are_open() -> None:
+    world = World([ladder("it", frozen=START + timedelta(seconds=3))])
+    bots = [world.bot(name, tables=2, owner=name) for name in ("ann", "bob", "cid")]
+    world.run()
+    began = [announced.started for announced in world.store.announced.values()]
+    assert len(began) > 5
+    assert max(began) < START + timedelta(seconds=3)
+    assert world.now > 1_003.0
+    assert world.store.kept.keys() == world.store.announced.keys()
+    assert all(result.void is None and result.is_rated for result in world.store.kept.values())
+    world.lobby.set_ladder(ladder("it"))  # it is open again
+    before = len(world.store.kept)
+    world.run(lambda: len(world.store.kept) >= before + 3)
+    assert all(not bot.problems for bot in bots)
+
+
+def test_a_new_ladder_reaches_bots_that_are_there() -> None:
+    world = World([ladder("it", frozen=START)])
+    ann, bob = world.bot("a", owner="ann"), world.bot("b", owner="bob")
+    picky = world.bot("c", owner="cid", games=["szmal"])
+    world.run()
+    assert world.store.announced == {}
+    world.lobby.set_ladder(ladder("new"))
+    world.run(lambda: len(world.store.kept) >= 3)
+    assert set(played(world)) == {"new"}
+    here = {one.identity: one.ladders for one in world.lobby.here()}
+    assert here == {ann.identity: ("it", "new"), bob.identity: ("it", "new"), picky.identity: ()}
+    assert world.lobby.ladders() == {"greed": ["it", "new"]}
+
+
+def test_whoever_may_play_no_more_is_paired_no_more() -> None:
+    world = World([ladder("it")])
+    bots = [world.bot(f"{name}s", owner=name) for name in ("ann", "bob", "cid")]
+    world.run(lambda: len(world.store.kept) >= 3)
+    world.lobby.set_ladder(ladder("it", owners=("ann", "bob")))
+    open_then = {one.name for one in world.lobby.open_matches()}
+    world.run(lambda: len(world.store.kept) >= len(open_then) + 13)
+    last = [announced for name, announced in world.store.announced.items() if name not in open_then][-5:]
+    assert all({seat.owner for seat in one.seats} == {"ann", "bob"} for one in last)
+    assert world.lobby.here()[2].ladders == ()
+    assert {one.identity for one in world.lobby.here()} == {bot.identity for bot in bots}
+
+
+def test_a_place_that_gets_free_goes_to_who_waits_for_it() -> None:
+    world = World([ladder("small", most_bots=2), ladder("wide")])
+    ann, bob, cid = (world.bot(f"{name}s", owner=name) for name in ("ann", "bob", "cid"))
+    house = world.bot("random", owner=HOUSE)
+    ladders = {one.identity: one.ladders for one in world.lobby.here()}
+    assert [ladders[bot.identity] for bot in (ann, bob, cid, house)] == [("small", "wide")] * 2 + [("wide",), ()]
+    ann.lose_stream(None)
+    assert {one.identity: one.ladders for one in world.lobby.here()}[cid.identity] == ("small", "wide")
+    world.lobby.set_ladder(ladder("small", most_bots=1))
+    assert sum("small" in one.ladders for one in world.lobby.here()) == 1
+
+
+def test_only_the_terms_of_a_ladder_may_change() -> None:
+    world = World([ladder("it")])
+    with pytest.raises(ValueError, match="ladder it is another one; only its terms may change"):
+        world.lobby.set_ladder(ladder("it", seats=3))
+
+
+# -- pauses
+def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
+    world = World([ladder("it")])
+    ann, bob, cid = (world.bot(f"{name}s", tables=1, owner=name) for name in ("ann", "bob", "cid"))
+    first = world.bot("anns", tables=1, owner="ann", version="2")
+    world.store.follows = lambda result: Kept(
+        {}, (ann.identity,) if ann.identity in {seat.player for seat in result.seats} else ()
+    )
+    world.run(lambda: bool(ann.problems))
+    ((reason, text),) = ann.problems
+    assert reason == "PAUSED"
+    assert text == (
+        "ann/anns 1 is paused: it had faults of its own in 3 rated matches in a row. "
+        "Mend it, then: cutpurse bot check BOT --lift"
+    )
+    known = set(world.store.announced)
+    world.run(lambda: len(world.store.kept) >= 12)
+    new = [announced for name, announced in world.store.announced.items() if name not in known]
+    assert new
+    assert not any(ann.identity in one.seats for one in new)
+    assert any(first.identity in one.seats for one in new)  # another version of it is another
+    assert not ann.sat  # what it sat at was played to the end
+    assert refused(world.lobby, "ann", bot="anns")[0] == "PAUSED"
+    ann.lose_stream(0.0)
+    world.run(lambda: ann.is_there)
+    assert [reason for reason, _ in ann.problems] == ["PAUSED", "PAUSED"]  # at every coming back
+    world.store.follows = lambda result: Kept()
+    world.lobby.lifted(ann.identity)
+    says_hello(world.lobby, "ann", bot="anns")
+    done = len(ann.done)
+    world.run(lambda: len(ann.done) > done)
+    assert cid.problems == bob.problems == []
+
+
+def test_who_was_paused_before_the_server_started_is() -> None:
+    paused = Identity("ann", "sneak", "1")
+    lobby = Lobby(
+        [ladder("it")],
+        World([]).store,
+        entropy=bytes,
+        utc=lambda: START,
+        log=World([]).log,
+        paused=[paused],
+    )
+    assert refused(lobby, "ann")[0] == "PAUSED"
+    says_hello(lobby, "ann", bot="brute")
+
+
+def test_house_bots_are_not_paused() -> None:
+    world = World([ladder("it", house=("random",))])
+    house, _ = world.bot("random", owner=HOUSE), world.bot("sneak", owner="ann")
+    world.store.follows = lambda result: Kept({}, (house.identity,))
+    world.run(lambda: len(world.store.kept) >= 5)
+    assert house.problems == []
+
+
+# -- what the store knows
+def test_the_store_is_asked_of_who_comes_and_what_it_says_is_used() -> None:
+    world = World([ladder("it"), ladder("other")])
+    ann = Identity("ann", "sneak", "1")
+    world.store.known[ann] = {"it": (Skill(40.0, 1.0), 70), "unknown": (Skill(1.0, 1.0), 1)}
+    bot = world.bot("sneak", owner="ann")
+    world.bot("brute", owner="bob")
+    world.lobby.tick(world.now)
+    assert world.lobby._pairing._books["it"].known[ann].mu == 40.0
+    assert world.lobby._pairing._books["it"].entries[bot].matches >= 70
+    world.store.follows = lambda result: Kept({seat.player: (Skill(-3.0, 1.0), 71) for seat in result.seats})
+    world.run(lambda: world.lobby._pairing._books["it"].known[ann].mu == -3.0)
+    assert "it" in played(world)
+
+
+def test_each_match_has_its_reason_in_the_log_and_in_the_store() -> None:
+    world = World([ladder("it")])
+    for name in ("ann", "bob"):
+        world.bot(f"{name}s", owner=name)
+    world.run(lambda: len(world.store.kept) >= 3)
+    logged = {facts["match"]: facts["reason"] for _, event, facts in world.log.lines if event == "match started"}
+    for name, result in world.store.kept.items():
+        assert result.reason == logged[name] == world.store.announced[name].reason
+        assert "had fewest matches" in result.reason
+
+
+# -- ladders as data
+def test_a_ladder_comes_back_from_the_store_as_it_was(tmp_path: object) -> None:
+    terms = LadderTerms(("ann", "bob"), 7, True, datetime(2026, 7, 1, 12, tzinfo=UTC), ("random",))
+    made = Ladder("it", "greed", 3, {}, TimeControl(base_ms=50), terms=terms)
+    with Store(f"{tmp_path}/it.db") as store:
+        entry = store.create_ladder(
+            "it",
+            game=made.game,
+            seats=made.seats,
+            rating=made.rating,
+            settings=made.settings,
+            clock={name: getattr(made.control, name) for name in made.control.kinds()},
+            terms=terms,
+            created=START,
+        )
+    assert ladder_of(entry) == made
+
+
+def test_a_ladder_is_defined_by_a_message() -> None:
+    defined = ladder_pb2.LadderDefined(name="it", game="szmal")
+    (usual,) = (one for one in default_ladders() if one.game == "szmal")
+    assert ladder_defined(defined) == Ladder("it", "szmal", usual.seats, {}, TimeControl(), usual.rating)
+    defined.seats = 3
+    defined.clock.base_ms = 70
+    defined.clock.poll_floor_ms = 0
+    defined.terms.owners.extend(["ann", "bob", "ann"])
+    defined.terms.frozen_ms = 1_767_225_600_000
+    defined.terms.private = True
+    defined.terms.most_bots = 5
+    defined.terms.house.append("random")
+    made = ladder_defined(defined)
+    assert (made.seats, made.control) == (3, TimeControl(base_ms=70, poll_floor_ms=0))
+    assert made.terms == LadderTerms(("ann", "bob"), 5, True, datetime(2026, 1, 1, tzinfo=UTC), ("random",))
+
+
+def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
+    def told(**changed: object) -> tuple[str, str]:
+        defined = ladder_pb2.LadderDefined(**({"name": "it", "game": "greed"} | changed))  # type: ignore[arg-type]
+        with pytest.raises(Refused) as problem:
+            ladder_defined(defined)
+        assert problem.value.ending.text.isprintable()
+        assert len(problem.value.ending.text) < 2_500
+        return problem.value.ending.reason, problem.value.ending.text
+
+    assert told(name="") == (
+        "SETTINGS",
+        "a ladder cannot be called ''; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit",
+    )
+    assert told(name="\x1b" * 10_000)[0] == "SETTINGS"
+    assert told(game="chess")[0] == "NOT_FOUND"
+    assert "2 to 5 players, not 9" in told(seats=9)[1]
+    assert told(settings=[{"name": "nothing", "value": "1"}])[0] == "SETTINGS"
+    assert told(settings=[{"name": "rounds", "value": "1"}] * 2)[0] == "SETTINGS"
+    assert told(clock={"base_ms": 0})[0] == "SETTINGS"
+    assert told(terms={"owners": ["Ann!"]})[0] == "SETTINGS"
+    assert told(terms={"house": ["<b>"]})[0] == "SETTINGS"
+    assert told(terms={"owners": ["ann"] * 1_001})[0] == "SETTINGS"
+    assert told(terms={"frozen_ms": 2**63})[0] == "SETTINGS"
+    assert told(terms={"most_bots": 2**32 - 1})[0] == "SETTINGS"
+
+
+def test_bots_here_sit_at_so_many_tables() -> None:
+    world = World([ladder("it")])
+    bots: list[BotThere] = [world.bot(f"{name}s", tables=2, owner=name) for name in ("ann", "bob")]
+    world.run(lambda: world.lobby.tables == 2)
+    assert [one.tables for one in world.lobby.here()] == [2, 2]
+    assert [len(bot.sat) for bot in bots] == [2, 2]
