@@ -11,7 +11,7 @@ from tests.roots import CHECKOUT
 
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     text = (CHECKOUT / "docs/leaderboard.md").read_text(encoding="utf-8")
-    first, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    first, asked, second = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
     def run(program: str) -> str:
         return subprocess.run(
@@ -28,4 +28,5 @@ def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     assert len(said) == 2
     for line, expected in zip(printed.splitlines(), said, strict=True):
         assert re.fullmatch(re.escape(expected).replace(r"\.\.\.", r"\d*"), line)
+    assert [line.split()[:2] for line in run(asked).splitlines()] == [["1", "ann/sneak:1.0"], ["2", "bob/thug:2.3"]]
     assert run(second) == "greed-duel\n1\nTrue\n"

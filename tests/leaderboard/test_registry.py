@@ -134,7 +134,6 @@ def test_an_owner_has_a_plain_name(name: str) -> None:
     [
         ({"owner": "house"}, "the owner house has the bots that a server brings along"),
         ({"owner": "local"}, "the owner local is whoever plays without a token"),
-        ({"owner": "house"}, "the owner house has the bots"),
         ({"label": "x" * 201}, "can be 200 printable characters at most"),
         ({"label": "a\nb"}, r"the label 'a\\nb' can be 200 printable"),
         ({"scopes": ()}, "a token without a scope is good for nothing; there are: admin, play, read"),

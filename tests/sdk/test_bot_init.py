@@ -50,8 +50,8 @@ async def test_what_is_written_passes_the_check(monkeypatch: pytest.MonkeyPatch)
 def test_the_commands_of_the_page_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     run("bot", "init", "my_bot")
     page = "\n".join(written("README.md"))
-    commands = re.findall(r"^cutpurse (\w+(?: check| run)?) (.*)$", page, re.MULTILINE)
-    assert [name for name, _ in commands] == ["play", "bot check", "bot run"]
+    commands = re.findall(r"^cutpurse (\w+(?: check| run| logs)?) (.*)$", page, re.MULTILINE)
+    assert [name for name, _ in commands] == ["play", "bot check", "bot run", "bot logs"]
     monkeypatch.chdir("my_bot")
     assert run("play", *commands[0][1].replace("100", "2").split()).exit_code == 0
     for name, arguments in commands[1:]:

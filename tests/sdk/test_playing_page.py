@@ -31,7 +31,7 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
             ("play", "compare", "match verify", "match replay", "demo", "rules", "bot run", "bot check", "bot logs"),
             10,
         ),
-        ("docs/serving.md", ("serve", "token create", "token list", "token revoke", "bot run"), 4),
+        ("docs/serving.md", ("serve", "token create", "token list", "token revoke", "bot run", "bot check"), 4),
     ],
 )
 def test_every_option_that_a_page_names_exists(page: str, commands: tuple[str, ...], at_least: int) -> None:

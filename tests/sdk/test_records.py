@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, write_record
 from cutpurse.games import GAMES
+from cutpurse.sdk import positions
+from cutpurse.sdk.as_test import as_test
 from cutpurse.sdk.local import play
+from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.positions import ask_again
 from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
 from tests.sdk.test_command_line import run
@@ -176,3 +183,47 @@ def test_a_test_asks_any_bot_of_any_game_again(game: str, tmp_path: Path) -> Non
         assert answer.verb == choices[-1][1]
         assert [str(card and card.name) for card in answer.cards] == choices[-1][2].get("cards", [])
         assert answer.seat == choices[-1][2].get("seat")
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at the clock twice finds that 50 ms have passed."""
+    monkeypatch.setattr(positions, "perf_counter", partial(next, itertools.count(1.0, 0.05)))
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_bot_that_thinks_for_too_long_is_told_so(tmp_path: Path) -> None:
+    bot = bot_file(tmp_path, FIRST)
+    path = tmp_path / "run.jsonl"
+    play("greed", [bot, "first_option"], record=path)
+    record = read_record(path.read_text(encoding="utf-8"))
+    own = [number for number, choice in enumerate(record.choices) if choice[0] == 0]
+    told: dict[str, Any] = {"game": "greed", "rules": record.rules, "key": record.key.hex(), "seats": record.seats}
+
+    def ask(decision: int, within_s: float | None) -> str:
+        choices = record.choices[: own[decision] + 1]
+        return ask_again(bot, **told, settings={}, choices=choices, within_s=within_s).text
+
+    with pytest.raises(TimeoutError, match=r"thought 0\.050 s over it, and had 0\.040 s"):
+        ask(1, 0.04)
+    assert ask(1, None) == ask(1, 0.06) != ""
+    assert ask(9, 0.06) != ""  # the time of earlier ones is not counted
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_late_decision_becomes_a_test_with_the_time_it_had(tmp_path: Path) -> None:
+    match = Match(GAMES["greed"], ["my_bot.py", "random"], bytes(32), log=True)
+    asked = match.decision()
+    assert asked is not None
+    match.fault(asked.seat, asked.number, EndCause.TIMEOUT, "no answer in 40 ms")
+    while (asked := match.decision()) is not None:
+        match.answer(asked.seat, asked.number, 0)
+    for thinking_ms, is_late in ((40, True), (60, False), (0, False)):
+        filed = FiledMatch(1, None, 0, write_record(match))
+        lines = as_test(filed, 0, "match 7", "a test", bot_file(tmp_path, FIRST), "no answer in 40 ms", thinking_ms)
+        assert "no answer in time: no answer in 40 ms" in "\n".join(lines)
+        names: dict[str, Any] = {}
+        exec(compile("\n".join(lines), "test_late.py", "exec"), names)
+        (test,) = [value for name, value in names.items() if name.startswith("test_decision_0_")]
+        with pytest.raises(TimeoutError) if is_late else nullcontext():
+            test()

@@ -78,6 +78,11 @@ def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions(playe
         assert [line.split(",")[0] for line in crashed] in ([], ["  decision 3", "  decision 5"])
         assert all("my_bot.py:12: KeyError: 'no plan " in line for line in crashed)
         assert bool(crashed) == block[-1].startswith("  as tests: cutpurse bot logs my_bot --match ")
+        if crashed:
+            seen = run(*block[-2].removeprefix("  to see it: cutpurse ").split(), "--db", played)
+            at = crashed[0].split(", at ")[1].split(":")[0]
+            assert f"\ndecision {at}: seat " in seen.stdout, seen.output
+            assert "<- chosen, safe" in seen.stdout
 
 
 def test_what_is_asked_for_is_told(played: Path) -> None:

@@ -42,7 +42,7 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         )
         await play(MATCHES)
         assert _paused(arena) == ["my_bot:1"]
-        with pytest.raises(ServerRefused, match=r"my_bot 1 is paused: .*cutpurse bot check BOT --lift"):
+        with pytest.raises(ServerRefused, match=r"my_bot:1 is paused: .*cutpurse bot check BOT --lift"):
             await play(1)
         failed = await check()
         assert (failed.exit_code, "nothing was lifted" in failed.stderr) == (3, True), failed.output

@@ -181,7 +181,7 @@ def test_house_bots_fill_the_seats_that_nobody_else_takes_after_a_while() -> Non
     seating = evening.pairing.next(due)
     assert seating is not None
     assert sorted(owners(seating)) == ["ann", HOUSE, HOUSE, HOUSE]
-    assert "ann/sneak 1 had fewest matches (0)" in seating.reason
+    assert "ann/sneak:1 had fewest matches (0)" in seating.reason
     assert seating.reason.count("filled a seat") == 3
 
 
@@ -245,8 +245,8 @@ def test_a_reason_is_told_in_plain_words() -> None:
     seating = evening.pairing.next(0.0)
     assert seating is not None
     first, _, company = seating.reason.partition("; ")
-    assert first == "anns/ann 1 had fewest matches (2)"
-    assert set(company.split(", ")) == {"bobs/bob 1 near (0.4 beta)", "cids/cid 1 far (3.1 beta)"}
+    assert first == "anns/ann:1 had fewest matches (2)"
+    assert set(company.split(", ")) == {"bobs/bob:1 near (0.4 beta)", "cids/cid:1 far (3.1 beta)"}
 
 
 def test_a_reason_is_never_too_long_to_be_kept() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
@@ -276,3 +277,33 @@ def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_end
         heard = {match for _, match, voided, rated in bots.heard() if rated and not voided}
         assert heard == set(host.stored()) == {line["match"] for line in host.events("match started")}
         assert not host.events("house bot ended")
+
+
+@LINUX
+@pytest.mark.timeout(240)
+def test_a_newcomer_on_a_ladder_that_was_made_while_the_server_runs_plays_with_the_house(tmp_path: Path) -> None:
+    def cutpurse(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cutpurse.sdk.cli", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "CUTPURSE_SERVER": host.address},
+        )
+
+    with server(tmp_path, "--game", "szmal", "--house", "random,greedy") as host:
+        until(lambda: here(host) == {"random", "greedy"}, "both are in")
+        made = cutpurse("ladder", "create", "duel", "--game", "greed", "--seats", "2", "--house", "random")
+        assert made.returncode == 0, made.stderr
+        played = cutpurse("bot", "run", "first_option", "--ladder", "duel", "--matches", "2")
+        assert played.returncode == 0, played.stderr
+        with Reader(host.database) as reader:
+            seats = {frozenset((seat.owner, seat.bot) for seat in match.seats) for match in reader.matches("duel")}
+        assert seats == {frozenset({("house", "random"), ("local", "first_option")})}
+        changed = cutpurse("ladder", "change", "duel", "--house", "greedy")
+        assert changed.returncode == 0, changed.stderr
+        played = cutpurse("bot", "run", "first_option", "--ladder", "duel", "--matches", "1")
+        assert played.returncode == 0, played.stderr
+        with Reader(host.database) as reader:
+            (newest, *_) = reader.matches("duel")
+        assert {seat.bot for seat in newest.seats} == {"greedy", "first_option"}

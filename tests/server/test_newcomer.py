@@ -47,7 +47,7 @@ def free_port() -> int:
 @pytest.mark.timeout(300)
 def test_the_commands_of_the_readme_lead_onto_a_ladder(tmp_path: Path) -> None:
     lines = commands()
-    assert sum(line.startswith("cutpurse ") for line in lines) >= 6
+    assert sum(line.startswith("cutpurse ") for line in lines) >= 8
     assert any(SIGNS in line for line in lines)
     typed = "\n".join(lines).replace(SIGNS, NEWEST)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}

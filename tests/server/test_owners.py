@@ -127,6 +127,13 @@ def crc_in_base_62(begin: str) -> str:
     return "".join(signs[number // 62**power % 62] for power in range(5, -1, -1))
 
 
+def test_whoever_was_called_house_before_the_house_had_bots_is_not_taken_for_it(door: Door) -> None:
+    old = door.tokens.make("house")
+    door.look()
+    assert str(door.refusal(bearer(old))) == BAD
+    assert not door.guard.is_good(old.id)
+
+
 def test_a_token_lets_its_owner_in(door: Door) -> None:
     ann, bob = door.tokens.make("ann"), door.tokens.make("bob")
     assert door.look()

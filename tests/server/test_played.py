@@ -173,6 +173,15 @@ def test_a_ladder_of_the_file_that_is_another_one_is_a_line(
         found(store, **from_file(tmp_path, FILE.replace(old, new)))
 
 
+def test_a_ladder_of_the_file_has_the_house_bots_that_the_file_names(store: Store, tmp_path: Path) -> None:
+    said = io.StringIO()
+    for _ in range(2):
+        text = '[[ladder]]\nname = "greed"\ngame = "greed"\n'
+        (greed,) = found(store, said, **from_file(tmp_path, text), house=["random"])
+        assert greed.terms == LadderTerms()
+    assert "terms differ" not in said.getvalue()
+
+
 def test_terms_that_were_changed_since_count_and_that_is_told(store: Store, tmp_path: Path) -> None:
     found(store, **from_file(tmp_path))
     store.change_ladder("duel", LadderTerms(most_bots=3))

@@ -16,6 +16,7 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.match_file import FiledMatch, Head
+from cutpurse.sdk.session import NOBODY
 from cutpurse.sdk.terminal import legible
 
 __all__ = ["WHY", "as_test", "decision_at"]
@@ -37,11 +38,14 @@ def decision_at(record: Record, at: int) -> tuple[Match, Decision, Chosen] | Non
     return None
 
 
-def as_test(filed: FiledMatch, at: int, which: str, command: str, bot: str = "", fault: str = "") -> list[str]:
+def as_test(
+    filed: FiledMatch, at: int, which: str, command: str, bot: str = "", fault: str = "", thinking_ms: int = 0
+) -> list[str]:
     """The lines of a module for pytest about the choice of number `at`.
 
     which: the match, for whoever reads the test: "match 3". command: that writes such a test. bot: the file of the bot;
     empty: as the record names it, or for a match of a server NAME.py. fault: what went wrong there, in words.
+    thinking_ms: how long the bot thought over it then, which is the time it had where it was late; 0: not known.
 
     Raises UsageError if there is no such choice, RecordError for what is no record.
     """
@@ -72,7 +76,7 @@ def as_test(filed: FiledMatch, at: int, which: str, command: str, bot: str = "",
         f"def test_decision_{at}_{asked.ask}() -> None:",
         "    # Offered were:",
         *offered,
-        *_expected(chosen, option_text(match.game, chosen.option), fault),
+        *_expected(chosen, option_text(match.game, chosen.option), fault, thinking_ms),
     ]
 
 
@@ -86,11 +90,12 @@ def _head(record: Record, head: Head | None) -> dict[str, Any]:
         "settings": record.settings,
     }
     if head is not None:
-        told |= {"match": head.match, "seats": [seat.shown.removesuffix(f" {seat.version}") for seat in head.seats]}
+        names = [seat.bot if seat.owner == NOBODY else f"{seat.owner}/{seat.bot}" for seat in head.seats]
+        told |= {"match": head.match, "seats": names}
     return told
 
 
-def _expected(chosen: Chosen, text: str, fault: str) -> Sequence[str]:
+def _expected(chosen: Chosen, text: str, fault: str, thinking_ms: int) -> Sequence[str]:
     if chosen.cause is EndCause.NORMAL:
         return [
             "    # Below is what was chosen then: write what should have been.",
@@ -99,9 +104,10 @@ def _expected(chosen: Chosen, text: str, fault: str) -> Sequence[str]:
         ]
     why = WHY.get(chosen.cause, chosen.cause.value)
     why += f": {legible(fault)}" if fault else ""
+    within = f", within_s={thinking_ms / 1_000}" if chosen.cause is EndCause.TIMEOUT and thinking_ms else ""
     return [
         f"    # The safe option was taken then, {json.dumps(text)}: {why}.",
         "    # It is enough to answer; below can stand what.",
-        "    answer = ask_again(BOT, **MATCH, choices=CHOICES)",
+        f"    answer = ask_again(BOT, **MATCH, choices=CHOICES{within})",
         "    assert answer.text",
     ]

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 from cutpurse.engine.errors import IllegalAnswer, UsageError
@@ -43,15 +44,18 @@ def ask_again(
     settings: Mapping[str, str],
     choices: Sequence[Sequence[Any]],
     match: str = "",
+    within_s: float | None = None,
 ) -> Option:
     """What a bot chooses now where the last of these choices was made.
 
     The other arguments are those of a record, its choices cut off there; match: its name, if a server played it, from
-    which a bot's own chance follows there. The bot is made anew and asked at each earlier decision of its seat too, so
-    that it remembers what it did then; there the match goes on as recorded.
+    which a bot's own chance follows there; within_s: how long it may think over the last. The bot is made anew and
+    asked at each earlier decision of its seat too, so that it remembers what it did then; there the match goes on as
+    recorded.
 
-    Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered, and
-    whatever the bot raises, but for decisions that were taken for it already then: so one fault does not hide the next.
+    Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered,
+    TimeoutError if it came too late, and whatever the bot raises; but for decisions that were taken for it then
+    already, so that one fault does not hide the next.
     """
     if not choices:
         raise UsageError("no choices were given: the last of them says which decision is meant")
@@ -59,10 +63,14 @@ def ask_again(
     record = Record(game, rules, dict(settings), bytes.fromhex(key), tuple(seats), tuple(map(list, choices)), {}, ())
     (maker,) = bot_makers([bot])
     with a_run():
-        return _asked_again(maker, seat, record, len(choices), match)
+        answer, seconds = _asked_again(maker, seat, record, len(choices), match)
+    if within_s is not None and seconds > within_s:
+        raise TimeoutError(f"the bot thought {seconds:.3f} s over it, and had {within_s:.3f} s")
+    return answer
 
 
-def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name: str) -> Option:
+def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name: str) -> tuple[Option, float]:
+    """The answer, and the seconds that it took."""
     chance = bot_chance(name.encode() or record.key, seat)
     info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
     player = hooks.without_a_loop(hooks.started(maker, info))
@@ -73,13 +81,14 @@ def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name:
         view, decision = decision_for(match, asked, told)
         told = len(match.game.log or ())
         is_meant = len(match.choices) == choices - 1
+        began = perf_counter()
         try:
             answer = hooks.without_a_loop(hooks.asked(player, view, decision))
         except (Exception, SystemExit):
             if is_meant or chosen.cause is EndCause.NORMAL:
                 raise
         if is_meant:
-            return _offered(decision, answer)
+            return _offered(decision, answer), perf_counter() - began
     raise UsageError("the last choice was not made by a bot: the seat was played on there")
 
 

@@ -24,7 +24,6 @@ from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
-from cutpurse.sdk.league import shown
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league_messages import (
@@ -423,13 +422,8 @@ def _one_of(bot: ladder_pb2.BotName, owner: str, here: Sequence[Identity], ladde
     for identity in reversed(here):
         if (identity.owner, identity.bot) == (owner, bot.bot) and bot.version in ("", identity.version):
             return identity
-    there = _named(sorted({shown_bot(one) for one in here}))
+    there = _named(sorted({one.shown for one in here}))
     raise Refused("NOT_FOUND", f"{_shown(bot, owner)} is not there to play on ladder {ladder}; there are: {there}")
-
-
-def shown_bot(identity: Identity) -> str:
-    """A bot as it is written."""
-    return shown(bot_name(*identity))
 
 
 def _needed(bot: ladder_pb2.BotName) -> ladder_pb2.BotName:

@@ -5,7 +5,7 @@ This module knows no lobby and no command line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
@@ -27,7 +27,8 @@ class Wanted:
 
     games: ladders of these alone, and a game that has no ladder gets one; without them a database that has no ladder at
     all gets one for each game. defined: ladders that are to be there, made where they are missing; file: where they are
-    written. house: house bots of the ladders that are named after their game and name no house bot themselves.
+    written. house: the house bots that are run; they are let in to ladders that are named after their game, are not in
+    the file and name none.
     """
 
     games: Sequence[str] = ()
@@ -53,7 +54,7 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
         _make(store, ladder, now)
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
-        _let_in(store, wanted.house)
+        _let_in(store, wanted.house, {ladder.name for ladder in defined})
     ladders = [_playable(entry) for entry in store.ladders()]
     ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
     for ladder in ladders:
@@ -108,7 +109,7 @@ def _make(store: Store, ladder: Ladder, now: datetime) -> None:
     )
 
 
-def _let_in(store: Store, house: Sequence[str]) -> None:
+def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> None:
     for entry in store.ladders():
-        if entry.name == entry.game and not entry.terms.house:
+        if entry.name == entry.game and not entry.terms.house and entry.name not in defined:
             store.change_ladder(entry.name, replace(entry.terms, house=tuple(house)))

@@ -43,8 +43,13 @@ class Identity(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """As it is shown: "ann/sneak 1.0"; without an owner where nobody in particular is."""
-        return f"{self.bot} {self.version}" if self.owner == NOBODY else f"{self.owner}/{self.bot} {self.version}"
+        """As it is shown and typed: "ann/sneak:1.0"; without an owner where nobody in particular is."""
+        return f"{self.bot}:{self.version}" if self.owner == NOBODY else f"{self.owner}/{self.bot}:{self.version}"
+
+    @property
+    def recorded(self) -> str:
+        """As records have it: "ann/sneak 1.0"."""
+        return self.shown.replace(":", " ")
 
 
 class Deal(NamedTuple):

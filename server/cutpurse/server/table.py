@@ -263,7 +263,7 @@ class Table:
         self.on_moved: list[Callable[[Table], None]] = []
         check_seats(players)
         rules, control = ladder.rules, ladder.control
-        names = [player.identity.shown for player in players]
+        names = [player.identity.recorded for player in players]
         key = board_key(deal.seed, deal.params)
         # Also where nobody reads events: the record of the match has their digests.
         self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True)

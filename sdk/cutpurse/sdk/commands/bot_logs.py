@@ -98,7 +98,11 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     if log.dropped_bytes:
         lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")
     if faults and tells_how:
-        lines.append(f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests")
+        first = min(fault.at for fault in faults.values())
+        lines += [
+            f"  to see it: cutpurse match replay {short(match.match)} --at {first}",
+            f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests",
+        ]
     return lines
 
 
@@ -141,7 +145,8 @@ def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: s
             assert filed is not None
             name = short(log.match.match)
             path = folder / f"test_{name}_{fault.at}.py"
-            lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text)
+            thought = list(log.course.thinking_ms[fault.decision - 1 : fault.decision])
+            lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text, sum(thought))
             written[path] = _write(path, "\n".join(lines) + "\n")
     return written
 

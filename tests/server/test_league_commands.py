@@ -1,0 +1,293 @@
+"""A league is steered and asked on the command line while its server runs: the same answers as from its file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.cli import app
+from cutpurse.server.ladders import Ladder
+from cutpurse.v1 import arena_pb2
+from tests.server.arenas import RunningArena, running_arena
+from tests.server.raw_bot import Ended, RawBot
+
+LADDERS = [Ladder("duel", "greed", 2)]
+SEED = "5e" * 32
+
+
+@pytest.fixture
+def tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_DB", "CUTPURSE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    scopes = {"ann": ("play", "read"), "bob": ("play", "read"), "root": ("admin",)}
+    with Store(tmp_path / "test.db") as store:
+        made = store.create_tokens([NewToken(owner, scopes=of) for owner, of in scopes.items()], datetime.now(UTC))
+    return {entry.owner: token.reveal() for token, entry in made}
+
+
+@pytest.fixture
+async def arena(tokens: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RunningArena]:
+    async with running_arena(tmp_path, LADDERS) as running:
+        monkeypatch.setenv("CUTPURSE_SERVER", running.address)
+        yield running
+
+
+async def cutpurse(*arguments: object, token: str = "") -> Result:
+    """The command, on a thread: the server runs here."""
+    words = [str(argument) for argument in arguments]
+    environment = {"CUTPURSE_TOKEN": token} if token else {}
+    return await asyncio.to_thread(lambda: CliRunner(env=environment).invoke(app, words, prog_name="cutpurse"))
+
+
+def wants(*ladders: str) -> list[arena_pb2.GameWanted]:
+    return [arena_pb2.GameWanted(game="greed", ladders=ladders)]
+
+
+async def play(arena: RunningArena, tokens: dict[str, str], ladder: str) -> None:
+    """A match of ann against bob on this ladder."""
+    async with RawBot(arena.address, tokens["ann"]) as ann, RawBot(arena.address, tokens["bob"]) as bob:
+        await asyncio.gather(ann.hello("sneak", games=wants(ladder)), bob.hello("thug", games=wants(ladder)))
+        await asyncio.gather(ann.play_on(), bob.play_on())
+
+
+async def test_a_ladder_is_made_played_on_frozen_and_opened(arena: RunningArena, tokens: dict[str, str]) -> None:
+    root = tokens["root"]
+    run = await cutpurse("ladder", "create", "class", "--game", "greed", "--seats", 2, "--base-ms", 700, token=root)
+    assert (run.exit_code, run.stderr) == (0, "ladder class is made\n")
+    await play(arena, tokens, "class")
+    listed = json.loads((await cutpurse("ladder", "list", "--json")).stdout)
+    assert {row["ladder"]: (row["matches"], row["clock"]["base_ms"]) for row in listed} == {
+        "class": (1, 700),
+        "duel": (0, 1_000),
+    }
+    assert "ann/sneak:1" in (await cutpurse("ladder", "rankings", "class")).stdout
+    assert (await cutpurse("ladder", "freeze", "class", token=root)).exit_code == 0
+    async with RawBot(arena.address, tokens["ann"]) as bot:
+        with pytest.raises(Ended) as ended:
+            await bot.hello("sneak", games=wants("class"))
+        assert ended.value.reason == "FROZEN"
+    (row,) = [row for row in json.loads((await cutpurse("ladder", "list", "--json")).stdout) if row["is_frozen"]]
+    assert (row["ladder"], datetime.fromisoformat(row["frozen"]) <= datetime.now(UTC)) == ("class", True)
+    assert (await cutpurse("ladder", "open", "class", token=root)).exit_code == 0
+    await play(arena, tokens, "class")
+    made = [line for line in map(json.loads, arena.log.splitlines()) if line["event"].startswith("ladder ")]
+    assert [(line["event"], line["ladder"], line["by"]) for line in made] == [
+        ("ladder made", "class", "root"),
+        ("ladder changed", "class", "root"),
+        ("ladder changed", "class", "root"),
+    ]
+
+
+async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, str]) -> None:
+    for words, expected in (
+        (["--owner", "ann", "--owner", "bob", "--private"], (["ann", "bob"], True, 0, [])),
+        (["--most-bots", "3", "--house", "random"], (["ann", "bob"], True, 3, ["random"])),
+        (["--everybody", "--public", "--no-house", "--most-bots", "0"], ([], False, 0, [])),
+    ):
+        run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])
+        row = json.loads(run.stdout)
+        assert (row["owners"], row["private"], row["most_bots"], row["house"]) == expected
+        assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
+
+
+async def test_ladders_of_a_file_are_made_all_or_none(
+    arena: RunningArena, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "ladders.toml"
+    one = '[[ladder]]\nname = "one"\ngame = "greed"\nowners = ["ann"]\nfrozen = 2030-01-31T18:00:00+01:00\n'
+    file.write_text(one + '[[ladder]]\nname = "duel"\ngame = "szmal"\n', encoding="utf-8")
+    run = await cutpurse("ladder", "create", "--from", file, token=tokens["root"])
+    assert (run.exit_code, "there is a ladder duel already" in run.stderr) == (2, True)
+    file.write_text(one + '[[ladder]]\nname = "two"\ngame = "szmal"\nclock = { bank_ms = 0 }\n', encoding="utf-8")
+    run = await cutpurse("ladder", "create", "--from", file, "--json", token=tokens["root"])
+    rows = json.loads(run.stdout)
+    assert [(row["ladder"], row["owners"], row["frozen"], row["clock"]["bank_ms"]) for row in rows] == [
+        ("one", ["ann"], "2030-01-31T17:00:00.000+00:00", 10_000),
+        ("two", [], None, 0),
+    ]
+
+
+async def test_what_is_read_is_the_same_from_the_server_and_from_its_file(
+    tokens: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_arena(tmp_path, [Ladder("duel", "greed", 2, matches_wanted=2)]) as arena:
+        monkeypatch.setenv("CUTPURSE_SERVER", arena.address)
+        async with RawBot(arena.address, tokens["ann"]) as ann, RawBot(arena.address, tokens["bob"]) as bob:
+            await asyncio.gather(ann.hello("sneak"), bob.hello("thug"))
+            for _ in range(2):
+                await asyncio.gather(ann.play_on(), bob.play_on())
+        while arena.opened.lobby.here():
+            await asyncio.sleep(0)
+        await same_from_both(tokens["root"], tmp_path / "test.db", arena.opened.store.matches()[0].match)
+
+
+async def same_from_both(token: str, file: Path, newest: str) -> None:
+    """Every command that reads prints the same from a server as from its file."""
+    for words in (
+        ["ladder", "list"],
+        ["ladder", "show", "duel"],
+        ["ladder", "rankings", "duel"],
+        ["ladder", "rankings", "duel", "--csv"],
+        ["ladder", "rankings", "duel", "--every-version"],
+        ["ladder", "history", "duel", "ann/sneak"],
+        ["ladder", "opponents", "duel", "bob/thug:1"],
+        ["match", "list", "--bot", "ann/sneak", "--since", "1h"],
+        ["match", "show", newest[:8]],
+        ["bot", "list"],
+        ["bot", "list", "--ladder", "duel", "--owner", "bob"],
+    ):
+        forms: tuple[list[str], ...] = ([], ["--json"]) if "--csv" not in words else ([],)
+        for form in forms:
+            told = await cutpurse(*words, *form, token=token)
+            read = await cutpurse(*words, *form, "--db", file)
+            assert (told.exit_code, read.exit_code) == (0, 0), told.stderr + read.stderr
+            assert told.stdout == read.stdout != "", words
+
+
+async def test_a_file_that_a_server_has_open_is_not_written(arena: RunningArena, tmp_path: Path) -> None:
+    file = tmp_path / "test.db"
+    for words in (["create", "new", "--game", "greed"], ["freeze", "duel"]):
+        run = await cutpurse("ladder", *words, "--db", file)
+        assert run.exit_code == 1
+        assert f"(process {os.getpid()}) has {file} open, and only one process may write it" in run.stderr
+    assert [entry.name for entry in arena.opened.store.ladders()] == ["duel"]
+
+
+async def test_what_takes_a_server_is_not_asked_of_a_file(arena: RunningArena, tmp_path: Path) -> None:
+    from cutpurse.engine.errors import CutpurseError
+    from cutpurse.sdk.league import league_at
+    from cutpurse.v1 import ladder_pb2
+
+    with (
+        league_at(db=tmp_path / "test.db") as league,
+        pytest.raises(CutpurseError, match="that takes a server that runs; ask one with --server"),
+    ):
+        league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest())
+
+
+async def test_only_an_admin_steers(arena: RunningArena, tokens: dict[str, str]) -> None:
+    for words in (["create", "new", "--game", "greed"], ["freeze", "duel"], ["change", "duel", "--private"]):
+        run = await cutpurse("ladder", *words, token=tokens["ann"])
+        assert (run.exit_code, "good for play, read, not for admin" in run.stderr) == (6, True), run.stderr
+        run = await cutpurse("ladder", *words)
+        assert (run.exit_code, "send one with the call" in run.stderr) == (6, True), run.stderr
+
+
+# -- matches on request
+async def test_a_match_is_asked_for_and_waited_for(arena: RunningArena, tokens: dict[str, str]) -> None:
+    async def played(token: str, name: str) -> Any:
+        async with RawBot(arena.address, token) as bot:
+            await bot.hello(name, games=wants("duel"))
+            return await bot.play_on()
+
+    both = [asyncio.create_task(played(tokens["ann"], name)) for name in ("sneak", "fox")]
+    while len(arena.opened.lobby.here()) < 2:
+        await asyncio.sleep(0)
+    words = ["match", "request", "duel", "fox", "ann/sneak:1", "--seed", SEED, "--wait"]
+    run = await cutpurse(*words, "--json", token=tokens["ann"])
+    assert run.exit_code == 0, run.stderr
+    row = json.loads(run.stdout)
+    assert [seat["bot"] for seat in row["seats"]] == ["fox", "sneak"]
+    assert (row["requested_by"], row["rated_number"], row["void_cause"]) == ("ann", None, None)
+    assert "is being played" in run.stderr
+    assert [end.rated for end in await asyncio.gather(*both)] == [False, False]
+    assert arena.opened.store.rankings("duel") == []
+    listed = await cutpurse("match", "list", "--bot", "ann/fox")
+    assert "unrated, asked for by ann" in listed.stdout
+    shown = await cutpurse("match", "show", row["match"])
+    assert "for no rating: asked for by ann" in shown.stdout
+
+
+async def test_a_match_whose_bots_have_no_table_is_not_played(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutpurse.server.lobby.WAITS_S", 0.3)
+    async with RawBot(arena.address, tokens["ann"]) as ann, RawBot(arena.address, tokens["bob"]) as bob:
+        await asyncio.gather(ann.hello("sneak"), bob.hello("thug"))
+        await ann.decision() if ann.waiting["decisions"] else await ann.read()  # both are at their one table
+        run = await cutpurse("match", "request", "duel", "sneak", "bob/thug", "--wait", token=tokens["ann"])
+    assert (run.exit_code, run.stdout) == (1, "")
+    assert "waits for its bots" in run.stderr
+    assert "was not played: its bots did not have a free table at the same time" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["duel", "sneak"], 4, "'ann/sneak' is not there to play on ladder duel; there are: none"),
+        (["dule", "sneak"], 4, "no ladder is called 'dule' here; there are: duel"),
+        (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it is 32 bytes, 64 signs of 0-9 and a-f"),
+        (["duel", "a/b/c"], 2, "'a/b/c' names no bot"),
+    ],
+)
+async def test_a_request_that_makes_no_sense(
+    arena: RunningArena, tokens: dict[str, str], words: list[str], code: int, said: str
+) -> None:
+    run = await cutpurse("match", "request", *words, token=tokens["ann"])
+    assert (run.exit_code, said in run.stderr, run.stdout) == (code, True, ""), run.stderr
+
+
+async def test_an_open_server_is_steered_by_whoever_is_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUTPURSE_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    async with running_arena(tmp_path, LADDERS) as arena:
+        at = ["--server", arena.address]
+        assert (await cutpurse("ladder", "create", "new", "--game", "szmal", "--private", *at)).exit_code == 0
+        assert "private" in (await cutpurse("ladder", "list", *at)).stdout
+        async with RawBot(arena.address) as ann, RawBot(arena.address) as bob:
+            await asyncio.gather(ann.hello("sneak", games=wants("duel")), bob.hello("thug", games=wants("duel")))
+            await asyncio.gather(ann.play_on(), bob.play_on())
+            listed = await cutpurse("bot", "list", *at)
+        assert [line.split()[:2] for line in listed.stdout.splitlines()[1:]] == [
+            ["sneak:1", "here"],
+            ["thug:1", "here"],
+        ]
+
+
+# -- what every command has
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ladder",
+        *(f"ladder {one}" for one in ("list", "show", "rankings", "history", "opponents")),
+        *(f"ladder {one}" for one in ("create", "change", "freeze", "open")),
+        *(f"match {one}" for one in ("list", "show", "request")),
+        "bot list",
+    ],
+)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    run = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="cutpurse")
+    assert run.exit_code == 0
+    assert f"Example: cutpurse {command}" in run.stdout
+    if command != "ladder":
+        assert "--json" in run.stdout
+        assert "--server" in run.stdout
+
+
+def test_the_shell_completes_ladders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    from cutpurse.sdk.commands.asking import complete_ladders
+    from tests.leaderboard.sample_results import RATING
+
+    with Store(tmp_path / "test.db") as store:
+        for name in ("duel", "four"):
+            store.ensure_ladder(name, game="greed", seats=2, rating=RATING)
+    context: Any = SimpleNamespace(params={"db": tmp_path / "test.db"})
+    assert complete_ladders(context) == ["duel", "four"]
+    monkeypatch.setenv("CUTPURSE_SERVER", "127.0.0.1:1")
+    context.params = {}
+    assert complete_ladders(context) == []
