@@ -79,6 +79,18 @@ def test_a_program_that_ends_is_told_with_its_code_and_its_last_words(tmp_path: 
         assert children.last_words("nobody") == ""
 
 
+def test_a_program_goes_behind_others_and_is_forgotten_when_it_has_ended() -> None:
+    with Children(None) as children:
+        pid = children.start("idle", [sys.executable, "-c", "import signal; signal.pause()"], nice=5)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 5)
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert children.ended() == {"idle": -signal.SIGKILL}
+        assert children.last_words("idle") == ""
+        children.forget("idle")
+        assert children.ended() == {}
+
+
 def test_what_cannot_be_run_raises(tmp_path: Path) -> None:
     with Children(tmp_path) as children, pytest.raises(OSError, match="no-such-program"):
         children.start("none", ["/no-such-program"])

@@ -216,8 +216,10 @@ def test_from_the_first_token_on_a_server_asks_for_one(folder: Path) -> None:
     )
     assert server.stderr is not None
     try:
-        said = [server.stderr.readline() for _ in range(3)]
-        assert "let in is whoever has a token\n" in said
+        said: list[str] = []
+        while not said or (said[-1] and not said[-1].startswith("let in is ")):
+            said.append(server.stderr.readline())
+        assert said[-1] == "let in is whoever has a token\n"
         address = next(found[1] for line in said if (found := re.match(r"bots dial in at (\S+);", line)))
         bot = [*command, "bot", "run", "random", "--game", "greed", "--server", address]
         without = subprocess.run(bot, capture_output=True, text=True, env=environment, check=False)

@@ -79,8 +79,8 @@ class Children:
         return " | ".join(lines[-LAST_WORDS:])[:500]
 
     def forget(self, name: str) -> None:
-        """A program that has ended is not told of any more, and what it left behind in its group is ended."""
-        _signal(self._running.pop(name), signal.SIGKILL)
+        """A program that has ended is not told of any more."""
+        del self._running[name]
 
     def stop(self) -> None:
         """Ask every program and what it started to end; those that do not are ended."""
