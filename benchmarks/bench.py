@@ -1,7 +1,8 @@
-"""`make bench`: what the engine and the arena do in a second, beside others measured in the same minutes.
+"""`make bench`: what the engine and the arena do in a second, and what readers of a leaderboard wait for.
 
 The engine is measured beside other engines (`engine_part`), the arena beside bare messages over the same library
-(`arena`). Everything is a process of its own; this one only asks, waits and prints.
+(`arena`); everything of both is a process of its own, and this one only asks, waits and prints. The leaderboard is
+asked here (`queries`), beside the same counted from all seats.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from benchmarks import engine_part
 from benchmarks.arena import part as arena_part
 from benchmarks.machine import machine, machine_line
 from benchmarks.protocol import WorkerFailed
+from benchmarks.queries import part as queries_part
 
 __all__ = ["main"]
 
@@ -47,10 +49,11 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="bench.py",
         description="How fast the engine is, beside other engines, and the arena, beside bare messages; each is "
-        "measured in turn with its peers. Ends with 0 even where a target is missed: the tables say so.",
+        "measured in turn with its peers; and what readers of a million matches wait for. "
+        "Ends with 0 even where a target is missed: the tables say so.",
         epilog="example: python benchmarks/bench.py --only arena --tables 1,64 --crowd 0 --rounds 1",
     )
-    made.add_argument("--only", choices=("engine", "arena"), help="one part; else both")
+    made.add_argument("--only", choices=("engine", "arena", "queries"), help="one part; else all")
     made.add_argument(
         "--rounds", type=rounds_number, metavar="N", help=f"of each part ({ENGINE_ROUNDS} and {ARENA_ROUNDS})"
     )
@@ -63,13 +66,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="one JSON document instead of tables")
     engine_part.add_arguments(made)
     arena_part.add_arguments(made)
+    queries_part.add_arguments(made)
     return made
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure, print.  Raises UnknownGame and WorkerFailed."""
-    engine = arena = None
-    if options.only != "arena":
+    engine = arena = queries = None
+    if options.only in (None, "engine"):
         engine = engine_part.measure(
             options.games,
             not options.no_peers,
@@ -77,12 +81,15 @@ def run(options: argparse.Namespace) -> None:
             options.seconds or ENGINE_SECONDS,
             say,
         )
-    if options.only != "engine":
+    if options.only in (None, "arena"):
         plan = arena_part.plan(options, options.rounds or ARENA_ROUNDS, options.seconds or ARENA_SECONDS)
         arena = arena_part.measure(plan, say)
+    if options.only in (None, "queries"):
+        queries = queries_part.measure(options.matches, options.folder, say)
     versions = {"Python": platform.python_version()}
     versions |= {} if engine is None else engine.versions
     versions |= {} if arena is None else arena_part.versions()
+    versions |= {} if queries is None else queries_part.versions()
     if options.json:
         found = {
             "schema": 2,
@@ -90,6 +97,7 @@ def run(options: argparse.Namespace) -> None:
             "versions": versions,
             "engine": None if engine is None else engine_part.document(engine),
             "arena": None if arena is None else arena_part.document(arena),
+            "queries": None if queries is None else queries_part.document(queries),
         }
         print(json.dumps(found, indent=1))
         return
@@ -99,6 +107,8 @@ def run(options: argparse.Namespace) -> None:
         print("", *engine_part.lines(engine), sep="\n")
     if arena is not None:
         print("", *arena_part.lines(arena), sep="\n")
+    if queries is not None:
+        print("", *queries_part.lines(queries), sep="\n")
 
 
 def interrupted(_number: int, _frame: object) -> NoReturn:

@@ -104,7 +104,7 @@ def _rows(connection: Connection, versions: Set[int]) -> dict[int, _Row]:
             continue
         matches: list[str] = []
         behind = 0 if pause is None else pause.lifted_number
-        for match in connection.execute(_NEWEST, {"version": version, "behind": behind}):
+        for match in connection.execute(_NEWEST, {"version": version, "behind": behind}).all():
             if not match.faults:
                 break
             matches.insert(0, match.id)

@@ -131,7 +131,7 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, Standing]
         row.version_id: Standing(
             Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
         )
-        for row in connection.execute(query)
+        for row in connection.execute(query).all()
     }
     for version in sorted(kept.keys() | standings.keys()):
         stored, computed = kept.get(version), standings.get(version)

@@ -137,7 +137,7 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
     if not numbers:
         return {}
     by_match: dict[str, list[Row[*tuple[Any, ...]]]] = {}
-    for row in connection.execute(_STORED, _keys(numbers)):
+    for row in connection.execute(_STORED, _keys(numbers)).all():
         by_match.setdefault(row.id, []).append(row)
     return {
         match: Stored(
@@ -174,7 +174,7 @@ def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
             requested_by=row.requested_by,
             reason=row.reason,
         )
-        for row in connection.execute(query)
+        for row in connection.execute(query).all()
     ]
 
 
@@ -199,7 +199,7 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
         row.match_id: Announced(
             row.id, row.ladder_id, Deal(row.commitment, row.seed, row.params), tuple(json.loads(row.versions))
         )
-        for row in connection.execute(_ANNOUNCED, _keys(matches))
+        for row in connection.execute(_ANNOUNCED, _keys(matches)).all()
     }
 
 
@@ -239,7 +239,7 @@ def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> di
         row.version_id: Standing(
             Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
         )
-        for row in connection.execute(_RATINGS, {"ladder": ladder_id, **_keys(versions)})
+        for row in connection.execute(_RATINGS, {"ladder": ladder_id, **_keys(versions)}).all()
     }
 
 

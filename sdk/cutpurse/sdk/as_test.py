@@ -16,6 +16,7 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.match_file import FiledMatch, Head
+from cutpurse.sdk.session import NOBODY
 from cutpurse.sdk.terminal import legible
 
 __all__ = ["WHY", "as_test", "decision_at"]
@@ -89,7 +90,8 @@ def _head(record: Record, head: Head | None) -> dict[str, Any]:
         "settings": record.settings,
     }
     if head is not None:
-        told |= {"match": head.match, "seats": [seat.shown.removesuffix(f" {seat.version}") for seat in head.seats]}
+        names = [seat.bot if seat.owner == NOBODY else f"{seat.owner}/{seat.bot}" for seat in head.seats]
+        told |= {"match": head.match, "seats": names}
     return told
 
 

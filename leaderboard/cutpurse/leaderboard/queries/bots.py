@@ -61,14 +61,14 @@ def bots(connection: Connection, owner: str | None = None, ladder: str | None = 
         .join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id)
         .order_by(LADDERS.c.name)
     )
-    for version_id, name in connection.execute(where):
+    for version_id, name in connection.execute(where).all():
         rated.setdefault(version_id, []).append(name)
     paused = {
-        row.version_id: _pause(row) for row in connection.execute(select(PAUSES).where(PAUSES.c.lifted.is_(None)))
+        row.version_id: _pause(row) for row in connection.execute(select(PAUSES).where(PAUSES.c.lifted.is_(None))).all()
     }
     return [
         BotEntry(row.owner, row.bot, row.label, row.id, row.created, tuple(rated.get(row.id, ())), paused.get(row.id))
-        for row in connection.execute(query)
+        for row in connection.execute(query).all()
     ]
 
 

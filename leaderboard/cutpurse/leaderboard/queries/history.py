@@ -106,7 +106,7 @@ def history(
         if len(steps) >= limit and steps[limit - 1].number > last:
             break
         asked = {"ladder": ladder_id, "version": version_id, "before": before or _NEWEST, "most": limit}
-        for row in connection.execute(_STEPS, asked):
+        for row in connection.execute(_STEPS, asked).all():
             number, match, finished, label, place, *skills = row
             steps.append(HistoryStep(number, match, finished, label, place, Skill(*skills[:2]), Skill(*skills[2:])))
         steps.sort(key=lambda step: -step.number)
@@ -132,4 +132,4 @@ def opponents(connection: Connection, ladder: str, owner: str, bot: str) -> list
         .select_from(both.join(BOTS, BOTS.c.id == both.c.id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id))
         .order_by(both.c.matches.desc(), OWNERS.c.name, BOTS.c.name)
     )
-    return [Opponent(*row) for row in connection.execute(query)]
+    return [Opponent(*row) for row in connection.execute(query).all()]

@@ -55,7 +55,7 @@ _LADDERS: Final = select(LADDERS, _EPOCH.label("rating"), _RATED.label("rated"))
 
 def ladders(connection: Connection) -> list[LadderEntry]:
     """All ladders, by name."""
-    return [_entry(row) for row in connection.execute(_LADDERS)]
+    return [_entry(row) for row in connection.execute(_LADDERS).all()]
 
 
 def ladder(connection: Connection, name: str) -> LadderEntry:

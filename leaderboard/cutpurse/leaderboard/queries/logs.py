@@ -50,7 +50,7 @@ def logs(
     courses = courses_of(connection, numbers)
     notes = {
         (row.match_number, row.seat): row
-        for row in connection.execute(select(NOTES).where(NOTES.c.match_number.in_(numbers)))
+        for row in connection.execute(select(NOTES).where(NOTES.c.match_number.in_(numbers))).all()
     }
     entries = []
     for entry in entries_of(connection, numbers):

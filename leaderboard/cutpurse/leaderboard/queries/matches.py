@@ -7,10 +7,9 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select, text
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, text
 
 from cutpurse.leaderboard.courses import unpack_courses
 from cutpurse.leaderboard.errors import NotFound, Refused
@@ -26,7 +25,6 @@ from cutpurse.leaderboard.relations import (
     OWNERS,
     SEATS,
     VERSIONS,
-    rated_seats,
 )
 from cutpurse.leaderboard.results import Course, Deal
 
@@ -51,8 +49,7 @@ _NEWEST: Final = 2**63 - 1  # above every number
 _HIGHEST: Final = "\U0010ffff"  # the last character there is
 
 
-@dataclass(frozen=True, slots=True)
-class SeatEntry:
+class SeatEntry(NamedTuple):
     """Who sat in a seat and how it ended; place and score are None in a void match, the skills in one not rated."""
 
     owner: str
@@ -287,16 +284,24 @@ def _of_versions(
 # -- what
 def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntry]:
     """Everything about the matches of these numbers but their records, the newest first."""
-    query = _WHOLE.where(MATCHES.c.number.in_(numbers))
-    entries = []
-    for _, seats in groupby(connection.execute(query), lambda row: row.number):
-        taken = list(seats)
-        entries.append(_entry(taken[0], taken))
-    return entries
+    rows = connection.execute(_MATCHES, {"numbers": json.dumps(list(numbers))}).all()
+    seats: dict[int, list[SeatEntry]] = {row.number: [] for row in rows}
+    # Which matches, and which boards of their ladders.
+    pairs = json.dumps([(row.number, row.sequence) for row in rows])
+    for row in connection.execute(_SEATS, {"pairs": pairs}).all():
+        number, owner, bot, version, version_id, place, score, end_cause, faults, thinking_ms, *_ = row
+        mu_before, sigma_before, mu_after, sigma_after = row[10:]
+        before = after = None
+        if mu_before is not None:
+            before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
+        seats[number].append(
+            SeatEntry(owner, bot, version, version_id, place, score, end_cause, faults, thinking_ms, before, after)
+        )
+    return [_entry(row, tuple(seats[row.number])) for row in rows]
 
 
-# A row a seat.
-_WHOLE: Final = (
+_NUMBERS: Final = func.json_each(bindparam("numbers")).table_valued("value")
+_MATCHES: Final = (
     select(
         MATCHES.c.number,
         MATCHES.c.id,
@@ -316,8 +321,19 @@ _WHOLE: Final = (
         BOARDS.c.commitment,
         BOARDS.c.seed,
         BOARDS.c.params,
-        OWNERS.c.name.label("owner"),
-        BOTS.c.name.label("bot"),
+    )
+    .select_from(
+        MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
+    )
+    .where(MATCHES.c.number.in_(select(_NUMBERS.c.value)))
+    .order_by(MATCHES.c.number.desc())
+)
+_PAIRS: Final = func.json_each(bindparam("pairs")).table_valued("value")
+_SEATS: Final = (
+    select(
+        SEATS.c.match_number,
+        OWNERS.c.name,
+        BOTS.c.name,
         VERSIONS.c.label,
         SEATS.c.version_id,
         SEATS.c.place,
@@ -331,52 +347,40 @@ _WHOLE: Final = (
         CHANGES.c.sigma_after,
     )
     .select_from(
-        rated_seats()
-        .join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
+        _PAIRS.join(SEATS, SEATS.c.match_number == func.json_extract(_PAIRS.c.value, "$[0]"))
         .join(VERSIONS, VERSIONS.c.id == SEATS.c.version_id)
         .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
         .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+        .outerjoin(
+            CHANGES,
+            (CHANGES.c.ladder_id == SEATS.c.ladder_id)
+            & (CHANGES.c.sequence == func.json_extract(_PAIRS.c.value, "$[1]"))
+            & (CHANGES.c.version_id == SEATS.c.version_id),
+        )
     )
-    .order_by(MATCHES.c.number.desc(), SEATS.c.seat)
+    .order_by(SEATS.c.match_number, SEATS.c.seat)
 )
 
 
-def _entry(row: _Row, taken: Sequence[_Row]) -> MatchEntry:
+def _entry(row: _Row, seats: tuple[SeatEntry, ...]) -> MatchEntry:
+    number, match_id, board, ladder, game, rules, settings, started, finished, decisions, void_cause, *more = row
+    is_rated, requested_by, reason, sequence, commitment, seed, params = more
     return MatchEntry(
-        row.number,
-        row.id,
-        row.board_id,
-        row.ladder,
-        row.game,
-        row.rules,
-        json.loads(row.settings),
-        row.started,
-        row.finished,
-        row.decisions,
-        row.void_cause,
-        row.sequence,
-        Deal(row.commitment, row.seed, row.params),
-        tuple(_seat_entry(seat) for seat in taken),
-        row.is_rated,
-        row.requested_by,
-        row.reason,
-    )
-
-
-def _seat_entry(row: _Row) -> SeatEntry:
-    before = after = None
-    if row.mu_before is not None:
-        before, after = Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after)
-    return SeatEntry(
-        row.owner,
-        row.bot,
-        row.label,
-        row.version_id,
-        row.place,
-        row.score,
-        row.end_cause,
-        row.faults,
-        row.thinking_ms,
-        before,
-        after,
+        number,
+        match_id,
+        board,
+        ladder,
+        game,
+        rules,
+        json.loads(settings),
+        started,
+        finished,
+        decisions,
+        void_cause,
+        sequence,
+        Deal(commitment, seed, params),
+        seats,
+        is_rated,
+        requested_by,
+        reason,
     )

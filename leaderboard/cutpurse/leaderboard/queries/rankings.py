@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 
 from cutpurse.leaderboard.errors import NotFound
 from cutpurse.leaderboard.queries.ladders import ladders
@@ -19,8 +18,7 @@ __all__ = ["WIDTH", "Ranking", "rankings", "standings"]
 WIDTH: Final = 1.96  # standard deviations to either side hold 95 % of a normal distribution
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """A version's place on a ladder, 1 the best by `skill.exposed`; equals share.
 
     wins: first places, shared ones too; faulted: matches with a fault of its own.
@@ -43,28 +41,36 @@ class Ranking:
     is_paused: bool
 
 
-_RANKINGS: Final = (
+# All that is kept of each rated version; or, of each bot, of the newest of its versions: SQLite takes the other columns
+# from the row that has the maximum.
+_EVERY: Final = select(RATINGS).where(RATINGS.c.ladder_id == bindparam("ladder"))
+_NEWEST: Final = (
     select(
+        func.max(RATINGS.c.version_id).label("version_id"),
+        *(RATINGS.c[name] for name in ("mu", "sigma", "matches", "wins", "faulted", "form")),
+    )
+    .join(VERSIONS, VERSIONS.c.id == RATINGS.c.version_id)
+    .where(RATINGS.c.ladder_id == bindparam("ladder"))
+    .group_by(VERSIONS.c.bot_id)
+)
+
+
+def _named(rated: Select[Any]) -> Select[Any]:
+    chosen = rated.subquery()
+    return select(
         OWNERS.c.name,
         BOTS.c.name,
         VERSIONS.c.label,
-        VERSIONS.c.bot_id,
-        RATINGS.c.version_id,
-        RATINGS.c.mu,
-        RATINGS.c.sigma,
-        RATINGS.c.matches,
-        RATINGS.c.wins,
-        RATINGS.c.faulted,
-        RATINGS.c.form,
-    )
-    .select_from(
-        RATINGS.join(VERSIONS, VERSIONS.c.id == RATINGS.c.version_id)
+        *(chosen.c[name] for name in ("version_id", "mu", "sigma", "matches", "wins", "faulted", "form")),
+    ).select_from(
+        chosen.join(VERSIONS, VERSIONS.c.id == chosen.c.version_id)
         .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
         .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
     )
-    .where(RATINGS.c.ladder_id == bindparam("ladder"))
-    .order_by(RATINGS.c.version_id)
-)
+
+
+_NAMED_EVERY: Final = _named(_EVERY)
+_NAMED_NEWEST: Final = _named(_NEWEST)
 _PAUSED: Final = select(PAUSES.c.version_id).where(PAUSES.c.lifted.is_(None))
 
 
@@ -73,23 +79,20 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
 
     Raises NotFound.
     """
-    rows = [tuple(row) for row in connection.execute(_RANKINGS, {"ladder": ladder_id_of(connection, ladder)})]
-    if not every_version:
-        rows = list({row[3]: row for row in rows}.values())  # in the order of versions, so the last is the newest
+    query = _NAMED_EVERY if every_version else _NAMED_NEWEST
+    rows = connection.execute(query, {"ladder": ladder_id_of(connection, ladder)}).all()
     paused = set(connection.scalars(_PAUSED))
+    believed = sorted([(3 * sigma - mu, version, at) for at, (_, _, _, version, mu, sigma, *_) in enumerate(rows)])
     ranked: list[Ranking] = []
     last, place = None, 0
-    for at, row in enumerate(sorted(rows, key=lambda row: (3 * row[6] - row[5], row[4])), 1):
-        owner, bot, label, _, version, mu, sigma, matches, wins, faulted, form = row
-        skill = Skill(mu, sigma)
-        if skill.exposed != last:
-            last, place = skill.exposed, at
+    for at, (hidden, _, row) in enumerate(believed, 1):  # the least hidden, the most exposed
+        owner, bot, label, version, mu, sigma, matches, wins, faulted, form = rows[row]
+        if hidden != last:
+            last, place = hidden, at
         half = WIDTH * sigma
+        skill, low, high, is_paused = Skill(mu, sigma), mu - half, mu + half, version in paused
         ranked.append(
-            Ranking(
-                *(place, owner, bot, label, version, skill, matches, wins, faulted),
-                *(mu - half, mu + half, tuple(form), version in paused),
-            )
+            Ranking(place, owner, bot, label, version, skill, matches, wins, faulted, low, high, tuple(form), is_paused)
         )
     return ranked
 
@@ -106,7 +109,7 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
         .where(RATINGS.c.version_id.in_(sorted(line)))
     )
     rated: dict[str, dict[int, Standing]] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(query).all():
         rated.setdefault(row.name, {})[row.version_id] = Standing(Skill(row.mu, row.sigma), row.matches)
     found = {}
     for ladder in ladders(connection):

@@ -33,7 +33,7 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
     ladder_id = ladder_id_of(connection, ladder)
     epochs = {
         row.number: TrueSkill.from_json(row.settings)
-        for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
+        for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id)).all()
     }
     query = (
         select(

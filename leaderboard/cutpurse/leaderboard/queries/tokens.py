@@ -45,7 +45,7 @@ def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]
         if connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == owner)) is None:
             raise NotFound(f"there is no owner {owner!r:.300}")
         query = query.where(OWNERS.c.name == owner)
-    return [_token(row) for row in connection.execute(query)]
+    return [_token(row) for row in connection.execute(query).all()]
 
 
 def token(connection: Connection, token_id: str) -> TokenEntry:

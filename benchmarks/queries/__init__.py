@@ -1,0 +1,1 @@
+"""The read side of the leaderboard at a million matches."""

@@ -1,0 +1,183 @@
+"""The leaderboard's part of the bench: what its readers wait for at a million matches."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sqlite3
+import tempfile
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from benchmarks.queries.build import build, size_of
+from benchmarks.queries.questions import Asked, Question, questions
+from benchmarks.report import table
+from cutpurse.leaderboard.reader import Reader
+
+__all__ = ["QueryFigures", "Row", "add_arguments", "document", "lines", "measure", "verdict", "versions"]
+
+TARGET_MS: Final = 2.0
+ASKED: Final = 300  # times each
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a question took, in milliseconds of the CPU; `counted_ms`: the same counted from all seats, if it was."""
+
+    what: str
+    rows: int  # in the last answer
+    p50_ms: float
+    p99_ms: float
+    counted_ms: float | None
+    is_page: bool
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times longer counting takes."""
+        return None if self.counted_ms is None else self.counted_ms / self.p50_ms
+
+
+@dataclass(frozen=True)
+class QueryFigures:
+    """What was measured."""
+
+    matches: int
+    file_bytes: int
+    built_s: float  # by the wall
+    rows: Sequence[Row]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options of this part alone; it takes `--folder` of the arena too."""
+    group = parser.add_argument_group("queries")
+    group.add_argument(
+        "--matches", type=_matches, default=1_000_000, metavar="N", help="in the leaderboard that is asked (1000000)"
+    )
+
+
+def _matches(text: str) -> int:
+    count = int(text)
+    if not 2_000 <= count <= 10_000_000:
+        raise ArgumentTypeError(f"from 2000 to 10000000 matches, not {text}")
+    return count
+
+
+def measure(matches: int, folder: Path | None, say: Callable[[str], None]) -> QueryFigures:
+    """Build the leaderboard in a temporary folder of this one, ask, and remove it."""
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        path = Path(name) / "leaderboard.db"
+        begin = time.perf_counter()
+        build(path, matches, say)
+        built_s = time.perf_counter() - begin
+        with Reader(path) as reader, closing(sqlite3.connect(path)) as file, _as_in_a_server():
+            names = _names(file, matches)
+            rows = []
+            for question in questions(matches):
+                say(f"queries: {question.what}")
+                rows.append(_row(question, reader, file, matches, names))
+        return QueryFigures(matches, size_of(path), built_s, rows)
+
+
+def _row(question: Question, reader: Reader, file: sqlite3.Connection, matches: int, names: Sequence[str]) -> Row:
+    rng = random.Random(7)
+    question.ask(reader, question.asked(rng, matches, names))  # so that the statement is compiled
+    took = []
+    for _ in range(ASKED):
+        asked = question.asked(rng, matches, names)
+        begin = time.process_time()
+        answer = question.ask(reader, asked)
+        took.append(1000 * (time.process_time() - begin))
+    took.sort()
+    counted = None if question.counted is None else _count(file, question.counted, asked)
+    return Row(
+        question.what,
+        len(answer),
+        took[len(took) // 2],
+        took[min(len(took) - 1, len(took) * 99 // 100)],
+        counted,
+        question.is_page,
+    )
+
+
+def _count(file: sqlite3.Connection, statement: str, asked: Asked) -> float:
+    values = {"bot": asked.bot, "before": asked.before}
+    begin = time.process_time()
+    file.execute(statement, {name: value for name, value in values.items() if f":{name}" in statement}).fetchall()
+    return 1000 * (time.process_time() - begin)
+
+
+def _names(file: sqlite3.Connection, matches: int) -> list[str]:
+    rng = random.Random(3)
+    found = (
+        file.execute("SELECT id FROM matches WHERE number = ?", (rng.randrange(matches) + 1,)).fetchone()
+        for _ in range(ASKED)
+    )
+    return [name for (name,) in found]
+
+
+@contextmanager
+def _as_in_a_server() -> Iterator[None]:
+    """Python's garbage collector set as a server sets it: it does not look at what was there before."""
+    usual = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 500, 10)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
+
+
+def versions() -> dict[str, str]:
+    """Of what the leaderboard is made of."""
+    return {"SQLite": sqlite3.sqlite_version, "SQLAlchemy": version("SQLAlchemy")}
+
+
+def verdict(row: Row) -> str:
+    """Whether a page is had in time."""
+    if not row.is_page:
+        return ""
+    return "met" if row.p50_ms <= TARGET_MS else "missed"
+
+
+def lines(found: QueryFigures) -> list[str]:
+    """All that is shown of the figures, line by line."""
+    head = (
+        f"asked of {found.matches:,} matches",
+        *("rows", "p50 CPU ms", "p99 CPU ms", "counted from seats", "ratio", f"p50 <= {TARGET_MS:g} ms"),
+    )
+    body = [
+        (
+            row.what,
+            f"{row.rows:,}",
+            f"{row.p50_ms:.2f}",
+            f"{row.p99_ms:.2f}",
+            "-" if row.counted_ms is None else f"{row.counted_ms:,.0f} ms",
+            "-" if row.ratio is None else f"{row.ratio:,.0f}",
+            verdict(row),
+        )
+        for row in found.rows
+    ]
+    return [
+        f"a leaderboard of {found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; "
+        f"each question was asked {ASKED} times",
+        "",
+        *table(head, body),
+    ]
+
+
+def document(found: QueryFigures) -> dict[str, object]:
+    """All that was measured, JSON-able."""
+    return {
+        "matches": found.matches,
+        "file_bytes": found.file_bytes,
+        "target_ms": TARGET_MS,
+        "rows": [{**asdict(row), "ratio": row.ratio, "verdict": verdict(row)} for row in found.rows],
+    }

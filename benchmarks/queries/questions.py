@@ -1,0 +1,126 @@
+"""What is asked of a leaderboard, and the same counted from the seats of all matches, as without kept tables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from benchmarks.queries.build import DAWN, LADDERS, SECONDS, VERSIONS_EACH
+from cutpurse.leaderboard.reader import Reader
+
+__all__ = ["Asked", "Question", "questions"]
+
+HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whom a question is about this time."""
+
+    bot: int  # of the ladder in question, from 1; ids are the same
+    before: int  # a number of a match
+    match: str  # its name
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Owner and bot."""
+        return f"owner{self.bot}", f"bot{self.bot}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing that is asked.  counted: SQL that finds the same by counting, with `:bot` and `:before`, if it does."""
+
+    what: str
+    bots: int  # of the ladder that it is about
+    ask: Callable[[Reader, Asked], Sequence[object]]
+    counted: str | None = None
+    is_page: bool = True  # whether it is to take less than the target; else it is as long as the ladder is wide
+
+    def asked(self, rng: random.Random, matches: int, names: Sequence[str]) -> Asked:
+        """For the next time."""
+        return Asked(rng.randrange(self.bots) + 1, rng.randrange(matches // 2, matches), rng.choice(names))
+
+
+_RANKED: Final = (
+    "SELECT seats.version_id, count(*), sum(place = 1), sum(faults > 0) FROM seats "
+    "JOIN matches ON number = match_number WHERE matches.ladder_id = {ladder} AND place IS NOT NULL "
+    "GROUP BY seats.version_id"
+)
+_MINE: Final = f"BETWEEN (:bot - 1) * {VERSIONS_EACH} + 1 AND :bot * {VERSIONS_EACH}"
+_OPPONENTS: Final = (
+    f"SELECT (other.version_id - 1) / {VERSIONS_EACH}, count(*), sum(mine.place < other.place) FROM seats AS mine "
+    "JOIN seats AS other ON other.match_number = mine.match_number AND other.seat <> mine.seat "
+    f"WHERE mine.version_id {_MINE} AND mine.ladder_id = {{ladder}} AND mine.place IS NOT NULL GROUP BY 1"
+)
+
+
+def questions(matches: int) -> list[Question]:
+    """All of them, for a leaderboard of so many matches."""
+    wide, narrow, rare = LADDERS["wide"], LADDERS["narrow"], LADDERS["rare"]
+    late = DAWN + timedelta(seconds=SECONDS * matches) - HOUR
+    return [
+        Question(
+            "ladders",
+            narrow,
+            lambda reader, asked: reader.ladders(),
+            "SELECT ladder_id, count(sequence) FROM boards GROUP BY ladder_id",
+        ),
+        Question(
+            f"rankings of {narrow} bots",
+            narrow,
+            lambda reader, asked: reader.rankings("narrow"),
+            _RANKED.format(ladder=2),
+        ),
+        Question(
+            f"rankings of {wide:,} bots",
+            wide,
+            lambda reader, asked: reader.rankings("wide"),
+            _RANKED.format(ladder=1),
+            is_page=False,
+        ),
+        Question("history, 100 steps", narrow, lambda reader, asked: reader.history("narrow", *asked.name)),
+        Question(
+            f"opponents, {narrow - 1} bots",
+            narrow,
+            lambda reader, asked: reader.opponents("narrow", *asked.name),
+            _OPPONENTS.format(ladder=2),
+        ),
+        Question(
+            f"opponents, up to {wide - 1} bots",
+            wide,
+            lambda reader, asked: reader.opponents("wide", *asked.name),
+            _OPPONENTS.format(ladder=1),
+            is_page=False,
+        ),
+        Question("50 matches", narrow, lambda reader, asked: reader.matches(before=asked.before)),
+        Question("50 matches of a ladder", narrow, lambda reader, asked: reader.matches("narrow", before=asked.before)),
+        Question(
+            "50 matches of a ladder with a fault",
+            narrow,
+            lambda reader, asked: reader.matches("narrow", faulted=True, before=asked.before),
+            "SELECT DISTINCT match_number FROM seats WHERE ladder_id = 2 AND faults > 0 AND match_number < :before "
+            "ORDER BY match_number DESC LIMIT 50",
+        ),
+        Question(
+            "50 matches of a ladder in an hour", narrow, lambda reader, asked: reader.matches("narrow", since=late)
+        ),
+        Question("50 matches of a bot", narrow, lambda reader, asked: reader.matches(None, *asked.name)),
+        Question(
+            "matches of a bot on a ladder it rarely plays",
+            rare,
+            lambda reader, asked: reader.matches("rare", *asked.name),
+        ),
+        Question(
+            "50 matches of a bot with its fault",
+            narrow,
+            lambda reader, asked: reader.matches(None, *asked.name, faulted=True),
+        ),
+        Question("a match by its name", narrow, lambda reader, asked: [reader.match(asked.match)]),
+        Question("a match by 8 signs", narrow, lambda reader, asked: [reader.match(asked.match[:8])]),
+        Question("courses of a match", narrow, lambda reader, asked: reader.courses(asked.match)),
+        Question("10 logs of a bot", narrow, lambda reader, asked: reader.logs(*asked.name)),
+    ]
