@@ -166,8 +166,10 @@ def lines(found: QueryFigures) -> list[str]:
         for row in found.rows
     ]
     return [
-        f"a leaderboard of {found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; "
-        f"each question was asked {ASKED} times",
+        (
+            f"a leaderboard of {found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; "
+            f"each question was asked {ASKED} times"
+        ),
         "",
         *table(head, body),
     ]
