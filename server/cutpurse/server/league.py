@@ -325,7 +325,11 @@ class Answers:
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.GetMatchResponse:
         """The call GetMatch."""
-        entry = self.match(asked.match, caller)
+        try:
+            entry = self.match(asked.match, caller)
+        except Refused:
+            self._check_over(asked.match, caller, presence)
+            raise
         courses = self._readings.courses(entry.match)
         if not any(courses):
             courses = ()
@@ -338,6 +342,14 @@ class Answers:
             opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
             has_record=self._record(entry) is not None,
         )
+
+    def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
+        """A match that is still played is told as such.  Raises Refused."""
+        for match in presence.matches:
+            if match.name == name and match.ladder.name in self.visible(caller):
+                raise Refused(
+                    "NOT_FOUND", f"match {name} is being played; it can be watched, and is told once it is over"
+                )
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
         """What GetRecord gives in pieces."""
