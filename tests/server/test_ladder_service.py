@@ -22,6 +22,7 @@ from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers, Caller
+from cutpurse.server.steering import Steering
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena
@@ -174,3 +175,27 @@ async def test_readers_take_a_twentieth_of_the_loop_at_most(world: World) -> Non
         await asyncio.sleep(0)
     assert 1 < lobby.asked <= 0.25 / 0.020 + 1
     service.close()
+
+
+async def test_what_is_steered_happens_though_the_caller_has_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_begun, may_go_on = threading.Event(), threading.Event()
+    create = Steering.create
+
+    def slowly(self: Steering, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
+        is_begun.set()
+        may_go_on.wait(10.0)
+        return create(self, asked)
+
+    monkeypatch.setattr(Steering, "create", slowly)
+    request = ladder_pb2.CreateLadderRequest(ladder=ladder_pb2.LadderDefined(name="new", game="szmal"))
+    call = world.stub.CreateLadder(request, metadata=world.metadata("root"))
+    while not is_begun.is_set():
+        await asyncio.sleep(0)
+    call.cancel()
+    may_go_on.set()
+    lobby = world.arena.opened.lobby
+    while lobby.ladder_named("new") is None:
+        await asyncio.sleep(0)
+    assert [one.defined.name for one in (await world.ask("ListLadders")).ladders] == ["duel", "four", "new"]
