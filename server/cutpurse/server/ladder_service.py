@@ -25,9 +25,10 @@ from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.entrance import Context, Entrance
 from cutpurse.server.errors import Ending, Refused, ending, incident, legible
 from cutpurse.server.ladders import Ladder, ladder_of
-from cutpurse.server.league import NOWHERE, STRANGER, Answers, BotHere, Caller, MatchHere, Presence
+from cutpurse.server.league import STRANGER, Answers, Caller
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.owners import Grant, address_of, check_scope
+from cutpurse.server.presence import NOWHERE, BotHere, MatchHere, Presence
 from cutpurse.server.requests import MatchRequest
 from cutpurse.server.results import Identity
 from cutpurse.server.service import abort
