@@ -144,6 +144,7 @@ class Lobby:
         self._stored: deque[tuple[_Open | None, FinishedMatch, bool, Future[Kept]]] = deque()
         # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`_Open`).
         self._unstored: deque[tuple[_Open | None, FinishedMatch]] = deque()
+        self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
         self._retry_at = inf
         self._is_retrying = False
         self._look_at = 0.0  # when the queues are looked at next
@@ -190,6 +191,10 @@ class Lobby:
 
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""
+        # The word of its pause may lie here still: it came from the store before that of its end.
+        for _, result, _, stored in self._stored:
+            if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
+                self._forgiven.add((result.match, identity))
         self._attendance.lift(identity)
         self._seek()
 
@@ -494,6 +499,9 @@ class Lobby:
         """What followed from a rated match: other ratings, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
+            if (result.match, identity) in self._forgiven:
+                self._forgiven.remove((result.match, identity))
+                continue
             self._attendance.pause(identity)
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
