@@ -28,10 +28,28 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
     [
         (
             "docs/playing.md",
-            ("play", "compare", "match verify", "match replay", "demo", "rules", "bot run", "bot check", "bot logs"),
+            (
+                "play",
+                "compare",
+                "match verify",
+                "match replay",
+                "match watch",
+                "demo",
+                "rules",
+                "bot run",
+                "bot check",
+                "bot logs",
+            ),
             10,
         ),
-        ("docs/serving.md", ("serve", "token create", "token list", "token revoke", "bot run", "bot check"), 4),
+        (
+            "docs/serving.md",
+            (
+                *("serve", "token create", "token list", "token revoke", "bot run", "bot check", "bot init"),
+                *("ladder create", "ladder change", "ladder freeze", "ladder rankings"),
+            ),
+            4,
+        ),
     ],
 )
 def test_every_option_that_a_page_names_exists(page: str, commands: tuple[str, ...], at_least: int) -> None:

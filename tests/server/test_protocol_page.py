@@ -22,7 +22,7 @@ from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
 from cutpurse.server.limits import Limits
 from cutpurse.server.notes import NOTE_BYTES, NOTE_LEAST
-from cutpurse.v1 import arena_pb2, game_pb2
+from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation
 
@@ -162,7 +162,7 @@ def test_the_check_of_the_promise_holds_for_the_match_of_the_page() -> None:
 
 def test_every_field_and_message_that_the_page_names_exists() -> None:
     known = {"session", "secret"}
-    for file in (arena_pb2.DESCRIPTOR, game_pb2.DESCRIPTOR):
+    for file in (arena_pb2.DESCRIPTOR, game_pb2.DESCRIPTOR, ladder_pb2.DESCRIPTOR):
         for message in file.message_types_by_name.values():
             known |= {message.name, *message.fields_by_name}
             known |= {f"{message.name}.{field}" for field in message.fields_by_name}
