@@ -172,7 +172,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     ((reason, text),) = ann.problems
     assert reason == "PAUSED"
     assert text == (
-        "ann/anns 1 is paused: it had faults of its own in 3 rated matches in a row. "
+        "ann/anns:1 is paused: it had faults of its own in 3 rated matches in a row. "
         "Mend it, then: cutpurse bot check BOT --lift"
     )
     known = set(world.store.announced)
@@ -192,6 +192,18 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     done = len(ann.done)
     world.run(lambda: len(ann.done) > done)
     assert cid.problems == bob.problems == []
+
+
+def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
+    world = World([ladder("it")])
+    ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
+    world.store.follows = lambda result: Kept({}, (ann.identity,))
+    world.run(lambda: bool(world.lobby._stored))  # the store has said so, and the lobby has not heard it
+    world.lobby.lifted(ann.identity)
+    world.store.follows = lambda result: Kept()
+    open_then = set(world.store.announced)
+    world.run(lambda: bool(world.store.kept.keys() - open_then))
+    assert ann.problems == []
 
 
 def test_who_was_paused_before_the_server_started_is() -> None:
