@@ -166,8 +166,7 @@ def lines(found: QueryFigures) -> list[str]:
         for row in found.rows
     ]
     return [
-        f"a leaderboard of {found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; "
-        f"each question was asked {ASKED} times",
+        f"{found.file_bytes / 2**20:,.0f} MiB, made in {found.built_s:.0f} s; each question was asked {ASKED} times",
         "",
         *table(head, body),
     ]

@@ -19,6 +19,7 @@ from cutpurse.sdk.cli import app
 from cutpurse.server.ladders import Ladder
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import RunningArena, running_arena
+from tests.server.dialling import house
 from tests.server.raw_bot import Ended, RawBot
 
 LADDERS = [Ladder("duel", "greed", 2)]
@@ -255,6 +256,57 @@ async def test_an_open_server_is_steered_by_whoever_is_on_this_machine(
             ["sneak:1", "here"],
             ["thug:1", "here"],
         ]
+
+
+# -- servers that do not answer
+async def test_a_server_that_is_not_there_or_knows_no_league(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CUTPURSE_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    run = await cutpurse("ladder", "list", "--server", "127.0.0.1:1")
+    assert (run.exit_code, run.stderr) == (5, "cutpurse: the server at 127.0.0.1:1: Connection refused\n")
+    async with house() as without:
+        run = await cutpurse("ladder", "list", "--server", without.address)
+        assert (run.exit_code, "tells nothing of its league" in run.stderr) == (1, True), run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ladder", "create"], 2, "name one ladder, or a file of them with --from FILE"),
+        (["ladder", "create", "x"], 2, "--game GAME: a ladder is of one game"),
+        (["ladder", "create", "x", "--game", "greed", "--base-ms", "-1"], 2, "--base-ms -1: it is a number from 0"),
+        (
+            ["ladder", "create", "x", "--game", "greed", "--freeze", "soon"],
+            2,
+            "--freeze is 'soon'; it is as",
+        ),
+        (["ladder", "create", "x", "--game", "greed", "--set", "a"], 2, "--set a: a setting is given as NAME=VALUE"),
+        (["ladder", "create", "x", "--game", "gred"], 4, "ladder 'x': "),
+        (["ladder", "create", "X", "--game", "greed"], 2, "a ladder cannot be called 'X'"),
+        (
+            ["ladder", "create", "x", "--game", "greed", "--set", "no=1"],
+            2,
+            "no setting is called 'no'; there are:",
+        ),
+        (["ladder", "create", "x", "--game", "greed", "--seats", "99"], 2, "ladder 'x': "),
+        (["ladder", "change", "x"], 2, "nothing is to be changed"),
+        (["ladder", "change", "x", "--owner", "a", "--everybody"], 2, "--owner and --everybody: name one of them"),
+        (["ladder", "freeze", "x", "--at", "1960-01-01"], 2, "--at is 1960-01-01; it is a date after 1970"),
+        (["ladder", "open", "x"], 4, "no database"),
+        (["match", "list", "--since", "yesterday"], 2, "--since is 'yesterday'; it is as"),
+        (["match", "list", "--bot", "/x"], 2, "'/x' names no bot"),
+        (["match", "list", "--before", "0"], 2, "--before 0: it is a number from 1"),
+        (["match", "show", "none"], 4, "no database"),
+        (["ladder", "history", "x", "ann/a", "--limit", "1000000000000"], 2, "it is a number from 1 to 4,294,967,295"),
+    ],
+)
+def test_what_is_wrong_with_a_command(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
+    words = [*arguments, "--db", str(tmp_path / "none.db")]
+    run = CliRunner().invoke(app, words, prog_name="cutpurse")
+    assert (run.exit_code, run.stdout) == (code, "")
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 # -- what every command has

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.session import Ask, Finish, Illegal, Note, Session
 from cutpurse.server.errors import Ending
+from cutpurse.server.results import Identity
 from tests.simulation.network import Call
 
 if TYPE_CHECKING:
@@ -22,7 +23,20 @@ __all__ = ["Bot"]
 _WELCOME_S = 10.0  # as long as the client waits for one
 _BACKOFF_S = (0.2, 2.0)
 _AGAIN_S = 1.0  # until its owner starts it again, if it has given up
-_FINAL = frozenset({"PROTOCOL_VERSION", "RULES_VERSION", "HELLO", "NOT_FOUND", "SETTINGS", "BAD_MESSAGE", "SUPERSEDED"})
+_FINAL = frozenset(
+    {
+        "PROTOCOL_VERSION",
+        "RULES_VERSION",
+        "HELLO",
+        "NOT_FOUND",
+        "SETTINGS",
+        "BAD_MESSAGE",
+        "SUPERSEDED",
+        "FROZEN",
+        "PAUSED",
+        "NOT_YOURS",
+    }
+)
 
 
 class Bot:
@@ -30,8 +44,9 @@ class Bot:
 
     is_honest = True
 
-    def __init__(self, world: World, name: str, tables: int, thinks_s: float, reads_after_s: float) -> None:
+    def __init__(self, world: World, name: str, owner: str, tables: int, thinks_s: float, reads_after_s: float) -> None:
         self.name = name
+        self.owner = owner
         self.tables = tables
         self.finished: list[str] = []  # matches that it heard the end of
         self.given_up: list[str] = []  # why it had to be started again
@@ -48,6 +63,11 @@ class Bot:
 
     def _new(self) -> Session:
         return Session(self.name, "1", max_tables=self.tables)
+
+    @property
+    def identity(self) -> Identity:
+        """Who it is."""
+        return Identity(self.owner, self.name, "1")
 
     @property
     def is_there(self) -> bool:

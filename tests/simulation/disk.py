@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -27,6 +29,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.ledger import Ledger
 from cutpurse.server.results import Announced, FinishedMatch, Identity, ResultStore, StoreDown, StoreUnsure
 from cutpurse.server.results import Kept as Follows
+from cutpurse.server.terms import FAULTS_IN_A_ROW
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 
@@ -37,6 +40,7 @@ class Kept(NamedTuple):
     """A match as it is stored."""
 
     is_void: bool
+    is_rated: bool  # as it is said; the number says whether it was
     sequence: int | None  # among the rated ones of its ladder
     ladder: str
     places: tuple[int, ...]
@@ -50,6 +54,18 @@ class Disk(Protocol):
 
     def kept(self) -> dict[str, Kept]:
         """All that is stored, by match."""
+
+    def announced(self) -> set[str]:
+        """Matches that were announced, and are not over."""
+
+    def paused(self) -> set[Identity]:
+        """Versions that are paused."""
+
+    def lift(self, identity: Identity) -> None:
+        """A pause has ended.  May raise LeaderboardError."""
+
+    def put(self, ladder: Ladder) -> None:
+        """There is such a ladder, with these terms.  May raise LeaderboardError."""
 
     def problems(self) -> list[str]:
         """What is wrong in what is stored."""
@@ -86,6 +102,10 @@ class _Spindle:
 
         self._course.after(self._free_at - self._course.now, write)
 
+    def read(self, tell: Callable[[], None]) -> None:
+        """Tell what was read, after a while."""
+        self._course.after(self._faults.store_s, lambda: tell() if self._is_alive() else None)
+
     def commits(self) -> bool:
         """Whether a commit that fails has happened nevertheless."""
         return self._course.random.random() < 0.5
@@ -99,23 +119,69 @@ class PlainDisk:
         self._faults = faults
         self._kept: dict[str, Kept] = {}
         self._last: dict[str, int] = {}
+        self._announced: dict[str, Announced] = {}
+        self._standings: dict[Identity, dict[str, tuple[Skill, int]]] = {}
+        self._in_a_row: dict[Identity, int] = {}  # rated matches with a fault
+        self._paused: set[Identity] = set()
+        self._answers: dict[str, Follows] = {}
 
     def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
+        for match in self._announced.values():
+            self._kept[match.match] = Kept(True, not match.requested_by, None, match.ladder, (0,) * len(match.seats))
+        self._announced.clear()
         return _PlainStore(self, _Spindle(self._course, self._faults, is_alive))
 
-    def take(self, result: FinishedMatch) -> None:
+    def announce(self, match: Announced) -> None:
+        """A match begins."""
+        if match.match not in self._kept:
+            self._announced[match.match] = match
+
+    def take(self, result: FinishedMatch) -> Follows:
         """Store a result once."""
         if result.match in self._kept:
-            return
+            return self._answers.get(result.match, Follows())
+        self._announced.pop(result.match, None)
         is_void = result.void is not None
         sequence = None
-        if not is_void:
+        follows = Follows()
+        if not is_void and result.is_rated:
             sequence = self._last[result.ladder] = self._last.get(result.ladder, 0) + 1
+            follows = self._answers[result.match] = self._rate(result)
         places = tuple(seat.place for seat in result.seats)
-        self._kept[result.match] = Kept(is_void, sequence, result.ladder, places)
+        self._kept[result.match] = Kept(is_void, result.is_rated, sequence, result.ladder, places)
+        return follows
+
+    def _rate(self, result: FinishedMatch) -> Follows:
+        changes, paused = {}, []
+        for seat in result.seats:
+            known = self._standings.setdefault(seat.player, {})
+            skill, matches = known.get(result.ladder, (Skill(25.0, 8.0), 0))
+            changes[seat.player] = known[result.ladder] = Skill(skill.mu + 2.0 - seat.place, 8.0), matches + 1
+            row = self._in_a_row[seat.player] = self._in_a_row.get(seat.player, 0) + 1 if seat.faults else 0
+            if row >= FAULTS_IN_A_ROW and seat.player not in self._paused:
+                self._paused.add(seat.player)
+                paused.append(seat.player)
+        return Follows(changes, tuple(paused))
+
+    def standings(self, player: Identity) -> Mapping[str, tuple[Skill, int]]:
+        """What is believed of a bot."""
+        return dict(self._standings.get(player, {}))
 
     def kept(self) -> dict[str, Kept]:
         return self._kept
+
+    def announced(self) -> set[str]:
+        return set(self._announced)
+
+    def paused(self) -> set[Identity]:
+        return set(self._paused)
+
+    def lift(self, identity: Identity) -> None:
+        self._paused.discard(identity)
+        self._in_a_row[identity] = 0
+
+    def put(self, ladder: Ladder) -> None:
+        pass
 
     def problems(self) -> list[str]:
         return []
@@ -127,20 +193,25 @@ class _PlainStore:
         self._spindle = spindle
 
     def announce(self, match: Announced) -> None:
-        pass
+        def do(luck: str) -> None:
+            if not luck:
+                self._disk.announce(match)
+
+        self._spindle.write(do, lambda: None)
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
-        future.set_result({})
+        self._spindle.read(lambda: future.set_result(self._disk.standings(player)))
         return future
 
     def submit(self, result: FinishedMatch) -> Future[Follows]:
         future: Future[Follows] = Future()
         problems: list[Exception] = []
+        answers: list[Follows] = []
 
         def do(luck: str) -> None:
             if not luck or (luck != "fails" and self._spindle.commits()):
-                self._disk.take(result)
+                answers.append(self._disk.take(result))
             if luck:
                 problems.append(StoreDown(luck) if luck == "fails" else StoreUnsure(luck))
 
@@ -148,7 +219,7 @@ class _PlainStore:
             if problems:
                 future.set_exception(problems[0])
             else:
-                future.set_result(Follows())
+                future.set_result(answers[0])
 
         self._spindle.write(do, settle)
         return future
@@ -168,21 +239,47 @@ class LedgerDisk:
     def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
         spindle = _Spindle(self._course, self._faults, is_alive)
         store = _VirtualStore(self._course, self._engine, spindle)
-        ledger = Ledger(store, self._ladders)
+        store.void_unfinished(datetime(2026, 1, 1, tzinfo=UTC))
+        ledger = Ledger(store, self._ladders, lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        self._store = store
         store.is_up = True
         ledger._thread = _Hands(self._course, is_alive)  # type: ignore[assignment]
         return ledger
 
     def kept(self) -> dict[str, Kept]:
         rows = self._raw.execute(
-            "SELECT m.id, m.void_cause, b.sequence, l.name, s.place FROM matches m JOIN boards b ON b.id = m.board_id "
-            "JOIN ladders l ON l.id = m.ladder_id JOIN seats s ON s.match_number = m.number ORDER BY m.number, s.seat"
+            "SELECT m.id, m.void_cause, m.is_rated, b.sequence, l.name, s.place FROM matches m "
+            "JOIN boards b ON b.id = m.board_id JOIN ladders l ON l.id = m.ladder_id "
+            "JOIN seats s ON s.match_number = m.number ORDER BY m.number, s.seat"
         )
         kept: dict[str, Kept] = {}
-        for match, void, sequence, ladder, place in rows:
+        for match, void, is_rated, sequence, ladder, place in rows:
             earlier = kept[match].places if match in kept else ()
-            kept[match] = Kept(void is not None, sequence, ladder, (*earlier, place or 0))
+            kept[match] = Kept(void is not None, bool(is_rated), sequence, ladder, (*earlier, place or 0))
         return kept
+
+    def announced(self) -> set[str]:
+        return {match for (match,) in self._raw.execute("SELECT match_id FROM open_matches")}
+
+    def paused(self) -> set[Identity]:
+        return {Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None}
+
+    def lift(self, identity: Identity) -> None:
+        for bot in self._store.bots():
+            if (bot.owner, bot.bot, bot.version) == identity and bot.paused is not None:
+                self._store.lift_pause(bot.version_id, datetime(2026, 1, 1, tzinfo=UTC))
+
+    def put(self, ladder: Ladder) -> None:
+        self._store.ensure_ladder(
+            ladder.name,
+            game=ladder.game,
+            seats=ladder.seats,
+            rating=ladder.rating,
+            settings=ladder.settings,
+            clock=asdict(ladder.control),
+        )
+        self._store.change_ladder(ladder.name, ladder.terms)
+        self._ladders = (*(one for one in self._ladders if one.name != ladder.name), ladder)
 
     def problems(self) -> list[str]:
         checks = recompute(_VirtualStore(self._course, self._engine, None))
@@ -235,6 +332,9 @@ class _VirtualStore(Store):
         self._luck = ""
 
     def _hand_in(self, job: Any) -> None:
+        if not self.is_up:
+            self._write_entries([job])
+            return
         self._batch.append(job)
         if len(self._batch) == 1:
             self._course.after(0.0, self._begin)

@@ -49,6 +49,9 @@ class Faults:
     store_fails: float = 0.0  # share of the transactions
     store_unsure: float = 0.0  # share of the failures of which the result is stored nevertheless
     wall_jumps: float = 0.0
+    changes: float = 0.0  # of ladders
+    requests: float = 0.0  # for matches
+    lifts: float = 0.0  # of pauses
     hostile: list[str] = field(default_factory=list)
 
     @classmethod
@@ -76,6 +79,9 @@ class Faults:
             store_fails=rate(0.8, 0.4),
             store_unsure=rate(1.0, 0.3),
             wall_jumps=rate(1.0, 0.3),
+            changes=rate(3.0),
+            requests=rate(4.0),
+            lifts=rate(1.0),
             hostile=random.sample(HOSTILE, random.choice((0, 0, 1, 1, 2, 3))),
         )
 

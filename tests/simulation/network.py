@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "Caller"]
 
+_APART_S = 1e-6  # between two envelopes of a bot that were sent at the same moment
 _WINDOW = 6_000  # bytes that a bot may leave unread before writes hang
 _LOST = Ending(code_pb2.UNAVAILABLE, "", "the connection is gone")
 
@@ -35,6 +36,7 @@ class Caller(Protocol):
     """A bot, as its calls see it."""
 
     name: str
+    owner: str
 
     def on_envelope(self, call: Call, data: bytes) -> None:
         """An envelope has come."""
@@ -76,7 +78,8 @@ class Call:
         """The bot writes an envelope."""
         if self._is_cut:
             return
-        self._up_at = max(self._up_at, self._course.now + self._world.latency())
+        # What is written first arrives first, also where both take as long.
+        self._up_at = max(self._up_at + _APART_S, self._course.now + self._world.latency())
         self._course.after(self._up_at - self._course.now, lambda: self._arrive(data))
 
     def delay(self, seconds: float) -> None:
@@ -215,9 +218,9 @@ class Call:
         """To be called when the call is over."""
         self._when_done.append(callback)
 
-    def invocation_metadata(self) -> tuple[()]:
-        """No token is asked for."""
-        return ()
+    def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
+        """In place of a token."""
+        return (("owner", self.caller.owner),)
 
     def peer(self) -> str:
         """Who calls."""

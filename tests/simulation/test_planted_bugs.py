@@ -7,6 +7,7 @@ one function; the worlds are those of `test_seeds.py`, from the first seed on.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,13 +18,19 @@ from cutpurse.leaderboard import ledger as ledger_module
 from cutpurse.leaderboard.results import MatchResult
 from cutpurse.leaderboard.standings import Standing
 from cutpurse.leaderboard.standings import step as true_step
+from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.parts import field
+from cutpurse.server import books as books_module
 from cutpurse.server import lobby as lobby_module
+from cutpurse.server.attendance import Attendance
+from cutpurse.server.books import Books
 from cutpurse.server.errors import OVERTAKEN, Ending
+from cutpurse.server.ladders import Ladder
 from cutpurse.server.link import Link
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.pairing import Pairing
 from cutpurse.server.pulse import Pulse
+from cutpurse.server.requests import Requests
 from cutpurse.server.results import FinishedMatch
 from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
@@ -375,6 +382,72 @@ def a_void_match_is_not_offered_again(patch: Patch) -> None:
         self._unstored.clear()
 
     patch.setattr(Lobby, "_take_stored", take)
+
+
+# -- the league
+@plant
+def a_pause_is_ignored(patch: Patch) -> None:
+    patch.setattr(Attendance, "pause", lambda self, identity: None)
+
+
+@plant
+def bots_of_one_owner_meet(patch: Patch) -> None:
+    patch.setattr(books_module, "_side", lambda identity: identity)
+
+
+@plant
+def a_frozen_ladder_is_played(patch: Patch) -> None:
+    patch.setattr(Ladder, "is_frozen", lambda self, at: False)
+
+
+@plant
+def new_terms_are_for_those_who_come_later(patch: Patch) -> None:
+    def change(self: Books, ladder: Ladder, there: Any) -> None:
+        self.ladder = ladder
+
+    patch.setattr(Books, "change", change)
+
+
+@plant
+def a_match_on_request_is_rated(patch: Patch) -> None:
+    true = Table.finish
+    patch.setattr(Table, "finish", lambda self, *moments: replace(true(self, *moments), is_rated=True))
+
+
+@plant
+def who_sits_where_on_request_is_left_to_chance(patch: Patch) -> None:
+    true = Requests.next
+
+    def next_one(self: Requests, here: Any, now: float) -> Any:
+        found = true(self, here, now)
+        return found and (found[0], found[1][::-1])
+
+    patch.setattr(Requests, "next", next_one)
+
+
+@plant
+def tables_that_are_kept_are_kept_for_ever(patch: Patch) -> None:
+    true = Pairing.keep
+
+    def keep(self: Pairing, players: Any) -> None:
+        true(self, {*self._kept, *players})
+
+    patch.setattr(Pairing, "keep", keep)
+
+
+@plant
+def house_bots_play_among_themselves(patch: Patch) -> None:
+    true = Books.free
+
+    def free(self: Books, free: Any, kept: Any = ()) -> Any:
+        return [*true(self, free, kept), *(self.house[player] for player in free if player in self.house)]
+
+    patch.setattr(Books, "free", free)
+
+
+@plant
+def what_was_cut_off_is_left_open(patch: Patch) -> None:
+    patch.setattr(Store, "void_unfinished", lambda self, now: [])
 
 
 # -- the leaderboard

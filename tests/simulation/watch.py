@@ -19,6 +19,8 @@ from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.server.errors import Ending
 from cutpurse.server.table import Table
 from cutpurse.v1 import arena_pb2
+from tests.simulation.disk import Kept
+from tests.simulation.league import Rules
 from tests.simulation.network import Call
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ class Watch:
     def __init__(self, world: World) -> None:
         self.matches: dict[str, _Match] = {}
         self.decisions = 0
+        self.rules = Rules(world)
         self._world = world
         self._streams: dict[int, _Stream] = {}
         self._sessions: dict[str, _Session] = {}
@@ -147,7 +150,9 @@ class Watch:
     # -- matches
     def made(self, table: Table) -> None:
         """A match was dealt."""
-        names = [player.player.identity.bot for player in table.seats]
+        identities = [player.player.identity for player in table.seats]
+        names = [identity.bot for identity in identities]
+        self.rules.check(table, identities)
         if len(set(names)) < len(names):
             self._wrong(f"match {table.name}: a bot sits at one table twice: {names}")
         if table.name in self.matches:
@@ -167,7 +172,8 @@ class Watch:
             _Seat(taken.player.identity.bot, getattr(taken.player, "id", ""), (bank, bank)) for taken in table.seats
         ]
         self.matches[table.name] = _Match(table, seats, self._world.lives)
-        self._sealed[table.name] = table.deal.seed
+        if not self.rules.has_chosen(table.name):
+            self._sealed[table.name] = table.deal.seed
         self._world.say(f"match {table.name[:8]} of {names} begins")
 
     def moved(self, table: Table) -> None:
@@ -428,6 +434,8 @@ class Watch:
         names = [seat.bot for seat in started.seats]
         if known != started.match or started.seat >= len(names) or names[started.seat] != name:
             self._wrong(f"{name} is told that it sits on seat {started.seat} of {names}, table {started.table}")
+        if (started.ladder == "") is not (started.match in self.rules.asked):
+            self._wrong(f"{name} is told that match {started.match} counts for ladder '{started.ladder}'")
         if names != [seat.name for seat in book.seats] or started.commitment != book.table.deal.commitment:
             self._wrong(f"{name} is told of match {started.match} what is not so")
         session.sits.add(started.table)
@@ -543,8 +551,9 @@ class Watch:
             self._wrong(f"{name} is told that match {match} is rated; on the disk is {kept}")
         if not ended.voided and kept is None:
             self._wrong(f"{name} is told the end and the seed of match {match}, which is not stored")
-        if ended.rated == ended.voided:
-            self._wrong(f"match {match} is told to be both or neither of rated and void")
+        is_asked = match in self.rules.asked
+        if ended.rated is (ended.voided or is_asked):
+            self._wrong(f"match {match} is told to be both or neither of rated and void, or on request")
         self._sealed.pop(match, None)
 
     def _check_result(self, name: str, book: _Match, ended: arena_pb2.MatchEnded) -> None:
@@ -591,13 +600,27 @@ class Watch:
     def conclude(self) -> None:
         """Nothing goes on any more: what was told must be what is kept."""
         kept = self._world.disk.kept()
+        self._conclude_kept(kept)
+        for name, book in self.matches.items():
+            if book.told is not None and not book.told.voided and name not in kept:
+                self._wrong(f"match {name} was told as rated, and is lost")
+            if book.life == self._world.lives and name not in kept:
+                self._wrong(f"match {name} began under this server and is not kept")
+        for name in sorted(self._world.disk.announced()):
+            self._wrong(f"match {name} was announced, and is neither kept nor void")
+        for problem in self._world.disk.problems():
+            self._wrong(f"the leaderboard: {problem}")
+
+    def _conclude_kept(self, kept: dict[str, Kept]) -> None:
         last: dict[str, list[int]] = {}
         for name, match in kept.items():
             book = self.matches.get(name)
             if book is None:
                 self._wrong(f"match {name} is on the disk and never was")
-            elif match.is_void is not (match.sequence is None):
-                self._wrong(f"match {name} is void and rated, or neither: {match}")
+            elif match.is_rated is (name in self.rules.asked):
+                self._wrong(f"match {name} was {'asked for' if match.is_rated else 'a ladder of its own'}: {match}")
+            elif (match.is_void or not match.is_rated) is not (match.sequence is None):
+                self._wrong(f"match {name} is void or asked for, and rated, or neither: {match}")
             elif book.told is not None and book.told.voided is not match.is_void:
                 self._wrong(
                     f"match {name} was told as {'void' if book.told.voided else 'rated'} and is kept as {match}"
@@ -609,10 +632,3 @@ class Watch:
         for ladder, sequences in last.items():
             if sorted(sequences) != list(range(1, len(sequences) + 1)):
                 self._wrong(f"the ledger of {ladder} has a gap or a number twice: {sorted(sequences)}")
-        for name, book in self.matches.items():
-            if book.told is not None and not book.told.voided and name not in kept:
-                self._wrong(f"match {name} was told as rated, and is lost")
-            if book.life == self._world.lives and name not in kept:
-                self._wrong(f"match {name} began under this server and is not kept")
-        for problem in self._world.disk.problems():
-            self._wrong(f"the leaderboard: {problem}")

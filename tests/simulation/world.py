@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server import lobby as lobby_module
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
@@ -32,6 +33,7 @@ from tests.engine.toy import Toy
 from tests.simulation.bots import Bot
 from tests.simulation.disk import Disk, LedgerDisk, PlainDisk
 from tests.simulation.faults import Faults
+from tests.simulation.league import HOUSE_BOTS, Guard, League, Seen
 from tests.simulation.network import Call, Caller
 from tests.simulation.virtual import Course, VirtualLoop
 from tests.simulation.watch import Watch
@@ -61,14 +63,16 @@ class World:
         self.faults = Faults.drawn(random) if faults is None else faults
         self._drawn = str(self.faults)
         is_real = random.random() < 0.2
-        self.ladders = _ladders(random)
+        ladders = _ladders(random)
+        self.league = League(self, ladders)
         self.disk: Disk = (
-            LedgerDisk(self.course, self.faults, self.ladders)
+            LedgerDisk(self.course, self.faults, ladders)
             if (is_real if real_ledger is None else real_ledger)
             else PlainDisk(self.course, self.faults)
         )
         self.most_thinking_s = (_CONTROL.base_ms + _CONTROL.bank_ms + _CONTROL.grace_ms) / 1_000
         self.lives = 0
+        self.is_calm = False
         self.stalls = 0
         self.is_draining = False
         self.steps = 0
@@ -168,18 +172,29 @@ class World:
     def _start(self) -> None:
         random = self.course.random
         self._rise()
-        for number in range(random.choice((2, 3, 3, 4, 5))):
+        owners = [*self.league.owners(random.choice((2, 3, 3, 4, 5))), *[HOUSE] * random.choice((0, 0, 1, 2))]
+        for number, owner in enumerate(owners):
             is_slow = random.random() < self.faults.slow_reader
             thinks_s = random.choice((0.0, 0.01, 0.05, 0.15, 0.4))
             tables = random.choice((1, 1, 2, 3))
-            bot = Bot(self, f"bot{number}", tables, thinks_s, random.random() * 0.3 if is_slow else 0.0)
+            name = HOUSE_BOTS[number - len(owners)] if owner == HOUSE else f"bot{number}"
+            bot = Bot(self, name, owner, tables, thinks_s, random.random() * 0.3 if is_slow else 0.0)
             self.honest[bot.name] = bot
         for number, kind in enumerate(self.faults.hostile):
             self.villains.append(Villain(self, f"{kind}{number}", kind, random.choice((1, 2, 3))))
         guests: list[Bot | Villain] = [*self.honest.values(), *self.villains]
         for guest in guests:
             self.course.after(random.random() * 0.2, guest.connect)
-        for strike in (self._break, self._stall, self._crash, self._drain, self._jump):
+        for strike in (
+            self._break,
+            self._stall,
+            self._crash,
+            self._drain,
+            self._jump,
+            self._change,
+            self._request,
+            self._lift,
+        ):
             self._again(strike)
 
     def _storm(self) -> None:
@@ -191,6 +206,9 @@ class World:
     def _calm(self) -> None:
         self.say("nothing goes wrong any more")
         self.faults.end()
+        self.is_calm = True
+        self._until(lambda: self._server is not None, "the server does not come back")
+        self._mend()
         for villain in self.villains:
             villain.vanish()
         for bot in self.honest.values():
@@ -198,18 +216,19 @@ class World:
             bot.want(0)
         self._until(self._is_quiet, "there are matches that do not end")
         played = {name: len(bot.finished) for name, bot in self.honest.items()}
-        assert self._server is not None
         for bot in self.honest.values():
-            self._server.lobby.lifted(Identity(NOBODY, bot.name, "1"))
             bot.want(bot.tables)
-        if len(self.honest) >= max(ladder.seats for ladder in self.ladders):
+        ordinary = [bot for bot in self.honest.values() if bot.owner != HOUSE]
+        if len({bot.owner for bot in ordinary}) >= max(ladder.seats for ladder in self.league.ladders.values()):
             self._until(
-                lambda: all(len(bot.finished) > played[bot.name] for bot in self.honest.values()),
+                lambda: all(len(bot.finished) > played[bot.name] for bot in ordinary),
                 "not everybody has got a match",
             )
+        assert self._server is not None
         self._server.lobby.drain(self.course.now)
         self.is_draining = True
         self._until(self._is_quiet, "there are matches that do not end")
+        self.watch.rules.conclude(self._server.lobby)
         for bot in self.honest.values():
             bot.leave()
         self._until(lambda: all(bot.is_home for bot in self.honest.values()), "there are bots that cannot leave")
@@ -259,7 +278,16 @@ class World:
     def _again(self, strike: Callable[[], float]) -> None:
         """Strike again and again, at the rate that it tells."""
         rate = strike.__name__.strip("_")
-        per_second = {"break": "breaks", "stall": "stalls", "crash": "crashes", "drain": "drains", "jump": "wall_jumps"}
+        per_second = {
+            "break": "breaks",
+            "stall": "stalls",
+            "crash": "crashes",
+            "drain": "drains",
+            "jump": "wall_jumps",
+            "change": "changes",
+            "request": "requests",
+            "lift": "lifts",
+        }
         often = getattr(self.faults, per_second[rate])
         if often > 0:
 
@@ -334,6 +362,36 @@ class World:
         self._wall_s += self.course.random.choice((-3_600.0, 3_600.0, -1.0, 0.5))
         return 0.0
 
+    def _change(self) -> float:
+        if self._server is not None:
+            self.league.change(self._server.lobby)
+        return 0.0
+
+    def _request(self) -> float:
+        if self._server is not None:
+            self.league.ask(self._server.lobby)
+        return 0.0
+
+    def _lift(self) -> float:
+        paused = sorted(self.watch.rules.paused)
+        if self._server is not None and paused:
+            self.league.lift(self._server.lobby, self.course.random.choice(paused))
+        return 0.0
+
+    def _mend(self) -> None:
+        """Nobody is paused, and everybody may play everywhere."""
+        if self._server is not None:
+            self.league.open_all(self._server.lobby)
+            for identity in sorted(self.disk.paused()):
+                self.league.lift(self._server.lobby, identity)
+
+    def paused(self, identity: Identity) -> None:
+        """The store has told the server that a version is paused."""
+        self.say(f"{identity.bot} is paused")
+        self.watch.rules.paused.add(identity)
+        if self.is_calm:
+            self.course.after(0.01, self._mend)
+
     def utc(self) -> datetime:
         """What the clock on the wall says."""
         return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.course.now + self._wall_s)
@@ -349,10 +407,19 @@ class _Server:
         self.loop = VirtualLoop(world.course)  # type: ignore[abstract]  # the server needs no more of a loop
         self.log = _Log(world)
         entropy = Random(f"{world.seed}/{world.lives}").randbytes
-        store = world.disk.opened(lambda: self.is_alive)
-        self.lobby = Lobby(world.ladders, store, entropy=entropy, utc=world.utc, log=self.log)
+        store = Seen(world.disk.opened(lambda: self.is_alive), world)
+        paused = {identity for identity in world.disk.paused() if identity.owner != HOUSE}
+        world.watch.rules.paused = set(paused)
+        self.lobby = Lobby(
+            world.league.ladders.values(),
+            store,
+            entropy=entropy,
+            utc=world.utc,
+            log=self.log,
+            paused=sorted(paused),
+        )
         log: Any = self.log
-        self.arena = _Arena("127.0.0.1:0", self.lobby, log, limits=_LIMITS, entropy=entropy)
+        self.arena = _Arena("127.0.0.1:0", self.lobby, log, limits=_LIMITS, entropy=entropy, guard=Guard())
         self.arena.open(self.loop)
 
     def accept(self, call: Call) -> None:
@@ -457,7 +524,8 @@ def _ladders(random: Random) -> list[Ladder]:
             game = random.choice(("greed", "szmal"))
             return [Ladder(game, game, 2, {}, _CONTROL)]
         rounds = random.choice(("3", "5", "7"))
-        ladders = [Ladder("toy", "toy", random.choice((2, 2, 3)), {"rounds": rounds}, _CONTROL)]
+        terms = LadderTerms(house=HOUSE_BOTS if random.random() < 0.5 else ())
+        ladders = [Ladder("toy", "toy", random.choice((2, 2, 3)), {"rounds": rounds}, _CONTROL, terms=terms)]
         if random.random() < 0.3:
             ladders.append(Ladder("toy-two", "toy", 2, {"rounds": "3"}, _CONTROL))
         return ladders

@@ -25,6 +25,7 @@ class Villain:
 
     def __init__(self, world: World, name: str, kind: str, tables: int) -> None:
         self.name = name
+        self.owner = name
         self.kind = kind
         self.tables = tables
         self._world = world

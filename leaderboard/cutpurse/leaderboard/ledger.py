@@ -300,7 +300,7 @@ def _insert(connection: Connection, rows: _Rows, world: World) -> None:
 # More of what two bots met in.
 _MEET: Final = """
 INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (ladder_id, bot_id, other_id) DO UPDATE SET
+ON CONFLICT (bot_id, ladder_id, other_id) DO UPDATE SET
 matches = matches + excluded.matches, ahead = ahead + excluded.ahead, level = level + excluded.level
 """
 

@@ -290,12 +290,15 @@ class Rating(Table, table=True):
 
 
 class Opponents(Table, table=True):
-    """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id."""
+    """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id.
+
+    The ladder comes second in both keys, so that SQLite takes neither to look for the other bot.
+    """
 
     __tablename__ = "opponents"
-    __table_args__ = (Index(None, "ladder_id", "other_id"), {"sqlite_with_rowid": False})
-    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    __table_args__ = (Index(None, "other_id", "ladder_id"), {"sqlite_with_rowid": False})
     bot_id: int = Field(primary_key=True, foreign_key="bots.id")
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     other_id: int = Field(primary_key=True, foreign_key="bots.id")
     matches: int  # rated ones in which both sat
     ahead: int  # in which `bot_id` was ahead

@@ -12,7 +12,7 @@ no event loop and no command.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -147,24 +147,24 @@ class Answers:
     # -- what is there for whom
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
         """The ladders that are there for this caller, by name."""
-        return {entry.name: entry for entry in self._readings.ladders() if may_see(caller, entry.terms)}
+        return self._visible(caller)[0]
+
+    def _visible(self, caller: Caller) -> tuple[dict[str, LadderEntry], bool]:
+        """The same, and whether they are all."""
+        entries = self._readings.ladders()
+        visible = {entry.name: entry for entry in entries if may_see(caller, entry.terms)}
+        return visible, len(visible) == len(entries)
 
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
         """One that is there for this caller.  Raises Refused, which names those that are."""
-        visible = self.visible(caller)
-        if name not in visible:
-            raise Refused(
-                "NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here; there are: {_named(sorted(visible))}"
-            )
-        return visible[name]
+        return _ladder_of(self.visible(caller), name)
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
         """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
 
         Whoever may not see all is not told whether a name begins no match or several: those might be hidden.
         """
-        visible = self.visible(caller)
-        sees_all = len(visible) == len(self._readings.ladders())
+        visible, sees_all = self._visible(caller)
         try:
             entry = self._readings.match(name)
         except errors.NotFound:
@@ -275,9 +275,8 @@ class Answers:
         self, asked: ladder_pb2.ListMatchesRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListMatchesResponse:
         """The call ListMatches."""
-        visible = self.visible(caller)
-        ladder = self.ladder(asked.ladder, caller).name if asked.ladder else None
-        hides = len(visible) < len(self._readings.ladders())
+        visible, sees_all = self._visible(caller)
+        ladder = _ladder_of(visible, asked.ladder).name if asked.ladder else None
         limit, before = _limit(asked.limit, MATCHES), _before(asked.before)
         owner, bot = (caller.owner_of(asked.bot), asked.bot) if asked.HasField("bot") else (None, None)
         try:
@@ -291,7 +290,7 @@ class Answers:
                 until=_moment(asked.until_ms),
                 limit=limit + 1,
                 before=before,
-                among=visible if hides and ladder is None else None,
+                among=None if sees_all or ladder is not None else visible,
             )
         except errors.NotFound:
             entries = []
@@ -415,6 +414,13 @@ class Answers:
         if not caller.answers_for(owner):
             raise Refused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
         return owner, bot.bot
+
+
+def _ladder_of(visible: Mapping[str, LadderEntry], name: str) -> LadderEntry:
+    if name not in visible:
+        there = _named(sorted(visible))
+        raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here; there are: {there}")
+    return visible[name]
 
 
 def _one_of(bot: ladder_pb2.BotName, owner: str, here: Sequence[Identity], ladder: str) -> Identity:

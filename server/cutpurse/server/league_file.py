@@ -21,7 +21,7 @@ from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, problem_of
 from cutpurse.server.errors import Refused
 from cutpurse.server.league import ANYTHING, NOWHERE, Answers, Caller, Presence
-from cutpurse.server.steering import Steering
+from cutpurse.server.steering import Steering, wanted_ladders
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["local"]
@@ -47,8 +47,10 @@ def local(path: Path) -> Iterator[League]:
         def ask(name: str, request: Any) -> Any:
             with _told(path):
                 if name in _WRITES:
-                    if name != "CreateLadder":
-                        reads()  # before there is a file
+                    if name == "CreateLadder":
+                        wanted_ladders(request)  # before there is a file
+                    else:
+                        reads()
                     with Store(path) as store:
                         return _WRITES[name](store, request)
                 if name == "GetRecord":

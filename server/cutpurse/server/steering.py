@@ -21,7 +21,7 @@ from cutpurse.server.league import Answers, Caller
 from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["MOST_MADE", "Steering"]
+__all__ = ["MOST_MADE", "Steering", "wanted_ladders"]
 
 MOST_MADE: Final = 1_000  # ladders at once
 
@@ -36,9 +36,7 @@ class Steering:
 
     def create(self, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
         """New ladders, all of them or none."""
-        if len(asked.more) >= MOST_MADE:
-            raise Refused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
-        wanted = [_checked(one) for one in (asked.ladder, *asked.more)]
+        wanted = wanted_ladders(asked)
         try:
             return self._store.create_ladders([_new(ladder) for ladder in wanted], self._utc())
         except errors.Refused as problem:
@@ -62,6 +60,13 @@ class Steering:
             raise Refused("NOT_FOUND", f"{self._answers.named(asked.bot, owner)} is not paused")
         self._store.lift_pause(entry.version_id, self._utc())
         return Identity(owner, bot, entry.version)
+
+
+def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
+    """The ladders that are asked for, all of which can be.  Raises Refused."""
+    if len(asked.more) >= MOST_MADE:
+        raise Refused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
+    return [_checked(one) for one in (asked.ladder, *asked.more)]
 
 
 def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:

@@ -55,12 +55,13 @@ def bots(connection: Connection, owner: str | None = None, ladder: str | None = 
     if ladder is not None:
         rated_here = select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id_of(connection, ladder))
         query = query.where(VERSIONS.c.id.in_(rated_here))
-    rated: dict[int, list[str]] = {}
     where = (
         select(RATINGS.c.version_id, LADDERS.c.name)
         .join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id)
+        .where(RATINGS.c.version_id.in_(select(query.order_by(None).subquery().c.id)))
         .order_by(LADDERS.c.name)
     )
+    rated: dict[int, list[str]] = {}
     for version_id, name in connection.execute(where).all():
         rated.setdefault(version_id, []).append(name)
     paused = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill
@@ -54,6 +55,12 @@ class Opponent:
     level: int
 
 
+_VERSIONS: Final = func.json_each(bindparam("versions")).table_valued("value")
+_LAST: Final = (
+    select(RATINGS.c.version_id, RATINGS.c.sequence)
+    .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(select(_VERSIONS.c.value)))
+    .order_by(RATINGS.c.sequence.desc())
+)
 _STEPS: Final = (
     select(
         CHANGES.c.sequence,
@@ -97,39 +104,41 @@ def history(
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
-    newest = select(RATINGS.c.version_id, RATINGS.c.sequence).where(
-        RATINGS.c.ladder_id == ladder_id, RATINGS.c.version_id.in_(versions)
-    )
     steps: list[HistoryStep] = []
     # From the version that played last on: as soon as the page is full and all others are older, it is done.
-    for version_id, last in connection.execute(newest.order_by(RATINGS.c.sequence.desc())).all():
+    for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
         if len(steps) >= limit and steps[limit - 1].number > last:
             break
         asked = {"ladder": ladder_id, "version": version_id, "before": before or _NEWEST, "most": limit}
         for row in connection.execute(_STEPS, asked).all():
-            number, match, finished, label, place, *skills = row
-            steps.append(HistoryStep(number, match, finished, label, place, Skill(*skills[:2]), Skill(*skills[2:])))
+            number, match, finished, label, place, mu_before, sigma_before, mu_after, sigma_after = row
+            before_it, after_it = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
+            steps.append(HistoryStep(number, match, finished, label, place, before_it, after_it))
         steps.sort(key=lambda step: -step.number)
     return steps[:limit]
 
 
+_MET: Final = (
+    select(OPPONENTS.c.other_id.label("id"), OPPONENTS.c.matches, OPPONENTS.c.ahead, OPPONENTS.c.level)
+    .where(OPPONENTS.c.bot_id == bindparam("bot"), OPPONENTS.c.ladder_id == bindparam("ladder"))
+    .union_all(
+        select(
+            OPPONENTS.c.bot_id,
+            OPPONENTS.c.matches,
+            OPPONENTS.c.matches - OPPONENTS.c.ahead - OPPONENTS.c.level,
+            OPPONENTS.c.level,
+        ).where(OPPONENTS.c.other_id == bindparam("bot"), OPPONENTS.c.ladder_id == bindparam("ladder"))
+    )
+    .subquery()
+)
+_OPPONENTS: Final = select(OWNERS.c.name, BOTS.c.name, _MET.c.matches, _MET.c.ahead, _MET.c.level).select_from(
+    _MET.join(BOTS, BOTS.c.id == _MET.c.id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+)
+
+
 def opponents(connection: Connection, ladder: str, owner: str, bot: str) -> list[Opponent]:
     """Whom a bot met on a ladder, those it met most often first.  Raises NotFound."""
-    ladder_id, bot_id = ladder_id_of(connection, ladder), bot_id_of(connection, owner, bot)
-    behind = OPPONENTS.c.matches - OPPONENTS.c.ahead - OPPONENTS.c.level
-    both = (
-        select(OPPONENTS.c.other_id.label("id"), OPPONENTS.c.matches, OPPONENTS.c.ahead, OPPONENTS.c.level)
-        .where(OPPONENTS.c.ladder_id == ladder_id, OPPONENTS.c.bot_id == bot_id)
-        .union_all(
-            select(OPPONENTS.c.bot_id, OPPONENTS.c.matches, behind, OPPONENTS.c.level).where(
-                OPPONENTS.c.ladder_id == ladder_id, OPPONENTS.c.other_id == bot_id
-            )
-        )
-        .subquery()
-    )
-    query = (
-        select(OWNERS.c.name, BOTS.c.name, both.c.matches, both.c.ahead, both.c.level)
-        .select_from(both.join(BOTS, BOTS.c.id == both.c.id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id))
-        .order_by(both.c.matches.desc(), OWNERS.c.name, BOTS.c.name)
-    )
-    return [Opponent(*row) for row in connection.execute(query).all()]
+    asked = {"ladder": ladder_id_of(connection, ladder), "bot": bot_id_of(connection, owner, bot)}
+    met = [Opponent(*row) for row in connection.execute(_OPPONENTS, asked).all()]
+    met.sort(key=lambda opponent: (-opponent.matches, opponent.owner, opponent.bot))
+    return met

@@ -6,7 +6,8 @@ import json
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, text
@@ -256,29 +257,58 @@ def _of_versions(
     limit: int,
     span: _Span,
 ) -> list[int]:
-    def of(version: int) -> Select[Any]:
+    timed = span.since is not None or span.until is not None
+    last_of, newest_of = _seated(None if ladders is None else len(ladders) == 1, faulted, timed)
+    asked: dict[str, object] = {"low": span.low, "high": span.high}
+    if ladders is not None:
+        asked["ladders"] = ladders[0] if len(ladders) == 1 else json.dumps(list(ladders))
+    if timed:
+        asked |= {"since": span.since or _EVER, "until": span.until or _NEVER}
+    last = connection.execute(last_of, {**asked, "versions": json.dumps(list(versions))}).all()
+    played = sorted((number, version) for version, number in last if number is not None)
+    found: list[int] = []
+    # From the version that played last on: as soon as the page is full and all others are older, it is done.
+    for number, version in reversed(played):
+        if len(found) >= limit and found[limit - 1] > number:
+            break
+        of_one = connection.scalars(newest_of, {**asked, "version": version, "most": limit}).all()
+        found = sorted({*found, *of_one}, reverse=True)
+    return found[:limit]
+
+
+_EVER: Final = datetime(1, 1, 1, tzinfo=UTC)
+_NEVER: Final = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@cache
+def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select[Any], Select[Any]]:
+    """The last match of each of `versions`, and the newest of `version`, among these matches.
+
+    one_ladder: whether `ladders` is one or a JSON array; None: of all ladders.
+    """
+
+    def of(version: ColumnElement[int]) -> Select[Any]:
         query = select(SEATS.c.match_number).where(
-            SEATS.c.version_id == version, SEATS.c.match_number.between(span.low, span.high)
+            SEATS.c.version_id == version, SEATS.c.match_number.between(bindparam("low"), bindparam("high"))
         )
-        if ladders is not None:
+        if one_ladder is not None:
+            several = func.json_each(bindparam("ladders")).table_valued("value")
             query = query.where(
-                SEATS.c.ladder_id == ladders[0] if len(ladders) == 1 else SEATS.c.ladder_id.in_(ladders)
+                SEATS.c.ladder_id == bindparam("ladders")
+                if one_ladder
+                else SEATS.c.ladder_id.in_(select(several.c.value))
             )
         if faulted:
             query = query.where(text("seats.faults > 0"))  # in the words of the index
-        if over := span.over():
-            query = query.join(MATCHES, MATCHES.c.number == SEATS.c.match_number).where(*over)
+        if timed:
+            query = query.join(MATCHES, MATCHES.c.number == SEATS.c.match_number).where(
+                MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until")
+            )
         return query.order_by(SEATS.c.match_number.desc())
 
-    newest = {version: connection.scalar(of(version).limit(1)) for version in versions}
-    played = sorted((number, version) for version, number in newest.items() if number is not None)
-    found: list[int] = []
-    # From the version that played last on: as soon as the page is full and all others are older, it is done.
-    for last, version in reversed(played):
-        if len(found) >= limit and found[limit - 1] > last:
-            break
-        found = sorted({*found, *connection.scalars(of(version).limit(limit))}, reverse=True)
-    return found[:limit]
+    versions = func.json_each(bindparam("versions")).table_valued("value")
+    last = of(versions.c.value).limit(1).correlate(versions).scalar_subquery()
+    return select(versions.c.value, last), of(bindparam("version")).limit(bindparam("most"))
 
 
 # -- what

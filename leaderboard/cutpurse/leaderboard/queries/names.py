@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from typing import Final
+
+from sqlalchemy import Connection, bindparam, select
 
 from cutpurse.leaderboard.errors import NotFound
 from cutpurse.leaderboard.relations import BOTS, LADDERS, OWNERS, VERSIONS
@@ -10,9 +12,25 @@ from cutpurse.leaderboard.relations import BOTS, LADDERS, OWNERS, VERSIONS
 __all__ = ["bot_id_of", "ladder_id_of", "versions_of"]
 
 
+_LADDER: Final = select(LADDERS.c.id).where(LADDERS.c.name == bindparam("ladder"))
+_BOT: Final = (
+    select(BOTS.c.id)
+    .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+    .where(OWNERS.c.name == bindparam("owner"), BOTS.c.name == bindparam("bot"))
+)
+_OF_OWNER: Final = (
+    select(VERSIONS.c.id)
+    .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
+    .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
+    .where(OWNERS.c.name == bindparam("owner"))
+)
+_OF_BOT: Final = _OF_OWNER.where(BOTS.c.name == bindparam("bot"))
+_VERSION: Final = _OF_BOT.where(VERSIONS.c.label == bindparam("version"))
+
+
 def ladder_id_of(connection: Connection, ladder: str) -> int:
     """The id of a ladder.  Raises NotFound."""
-    found = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
+    found = connection.scalar(_LADDER, {"ladder": ladder})
     if found is None:
         raise NotFound(f"there is no ladder {ladder!r:.300}")
     assert isinstance(found, int)
@@ -21,8 +39,7 @@ def ladder_id_of(connection: Connection, ladder: str) -> int:
 
 def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
     """The id of a bot.  Raises NotFound."""
-    query = select(BOTS.c.id).join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
-    found = connection.scalar(query.where(OWNERS.c.name == owner, BOTS.c.name == bot))
+    found = connection.scalar(_BOT, {"owner": owner, "bot": bot})
     if found is None:
         raise NotFound(f"owner {owner!r:.300} has no bot {bot!r:.300}")
     assert isinstance(found, int)
@@ -31,17 +48,8 @@ def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
 
 def versions_of(connection: Connection, owner: str, bot: str | None, version: str | None) -> list[int]:
     """The ids of a version of a bot, of all its versions, or of all bots of an owner.  Raises NotFound."""
-    query = (
-        select(VERSIONS.c.id)
-        .join(BOTS, BOTS.c.id == VERSIONS.c.bot_id)
-        .join(OWNERS, OWNERS.c.id == BOTS.c.owner_id)
-        .where(OWNERS.c.name == owner)
-    )
-    if bot is not None:
-        query = query.where(BOTS.c.name == bot)
-    if version is not None:
-        query = query.where(VERSIONS.c.label == version)
-    if found := list(connection.scalars(query)):
+    query = _OF_OWNER if bot is None else _OF_BOT if version is None else _VERSION
+    if found := list(connection.scalars(query, {"owner": owner, "bot": bot, "version": version})):
         return found
     if bot is None:
         raise NotFound(f"owner {owner!r:.300} has no bot")

@@ -114,8 +114,8 @@ def _ratings() -> None:
 def _opponents() -> None:
     op.create_table(
         "opponents",
-        sa.Column("ladder_id", sa.Integer(), nullable=False),
         sa.Column("bot_id", sa.Integer(), nullable=False),
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
         sa.Column("other_id", sa.Integer(), nullable=False),
         sa.Column("matches", sa.Integer(), nullable=False),
         sa.Column("ahead", sa.Integer(), nullable=False),
@@ -123,18 +123,18 @@ def _opponents() -> None:
         sa.ForeignKeyConstraint(["ladder_id"], ["ladders.id"], name=op.f("fk_opponents_ladder_id")),
         sa.ForeignKeyConstraint(["bot_id"], ["bots.id"], name=op.f("fk_opponents_bot_id")),
         sa.ForeignKeyConstraint(["other_id"], ["bots.id"], name=op.f("fk_opponents_other_id")),
-        sa.PrimaryKeyConstraint("ladder_id", "bot_id", "other_id", name=op.f("pk_opponents")),
+        sa.PrimaryKeyConstraint("bot_id", "ladder_id", "other_id", name=op.f("pk_opponents")),
         sqlite_with_rowid=False,
     )
-    op.create_index(op.f("ix_opponents_ladder_id_other_id"), "opponents", ["ladder_id", "other_id"])
+    op.create_index(op.f("ix_opponents_other_id_ladder_id"), "opponents", ["other_id", "ladder_id"])
     op.execute(
-        "INSERT INTO opponents SELECT one.ladder_id, mine.bot_id, theirs.bot_id, count(*), "
+        "INSERT INTO opponents SELECT mine.bot_id, one.ladder_id, theirs.bot_id, count(*), "
         "sum(one.place < other.place), sum(one.place = other.place) "
         "FROM seats AS one JOIN seats AS other ON other.match_number = one.match_number "
         "JOIN versions AS mine ON mine.id = one.version_id "
         "JOIN versions AS theirs ON theirs.id = other.version_id AND mine.bot_id < theirs.bot_id "
         "JOIN matches ON number = one.match_number JOIN boards ON boards.id = board_id "
-        "WHERE sequence IS NOT NULL GROUP BY one.ladder_id, mine.bot_id, theirs.bot_id"
+        "WHERE sequence IS NOT NULL GROUP BY mine.bot_id, one.ladder_id, theirs.bot_id"
     )
 
 

@@ -1,0 +1,221 @@
+"""The league of a simulated world: its owners, ladders that are added, frozen and changed, requests, pauses that end.
+
+What happens to ladders happens on the disk, in the server that is up, and in this book, in one moment; after a crash
+the next server finds the ladders as they are here. `Rules` is the watch's second opinion: who may sit where.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.server.errors import Refused
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.lobby import Lobby
+from cutpurse.server.owners import Grant, OpenGuard
+from cutpurse.server.requests import WAITS_S, MatchRequest
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.table import Table
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from tests.simulation.world import World
+
+__all__ = ["HOUSE_BOTS", "Guard", "League", "Rules", "Seen"]
+
+HOUSE_BOTS: Final = ("random", "greedy")
+_MOST_LADDERS: Final = 5
+
+
+@dataclass
+class _Asked:
+    """A match that somebody has asked for."""
+
+    request: MatchRequest
+    at: float
+    life: int
+
+
+class Guard(OpenGuard):
+    """Lets everybody in as the owner that his call names."""
+
+    def enter(self, metadata: Any, peer: str, scope: str, now: float) -> Grant:
+        return Grant(dict(metadata)["owner"], "")
+
+
+class League:
+    """What changes in a league while it is played."""
+
+    def __init__(self, world: World, ladders: list[Ladder]) -> None:
+        self.ladders = {ladder.name: ladder for ladder in ladders}
+        self._world = world
+        self._random: Random = world.course.random
+        self._made = 0
+
+    def owners(self, count: int) -> list[str]:
+        """Owners for so many bots: sometimes each has his own, sometimes some have two or more."""
+        few = self._random.random() < 0.4
+        names = ["ann", "bob", "cid", "dan", "eve"]
+        return [self._random.choice(names[:3]) if few else names[at % len(names)] for at in range(count)]
+
+    # -- what strikes
+    def change(self, lobby: Lobby) -> None:
+        """A ladder is added, or one has other terms."""
+        random = self._random
+        ladder = random.choice(list(self.ladders.values()))
+        dice = random.random()
+        if dice < 0.3:
+            if len(self.ladders) < _MOST_LADDERS:
+                self._made += 1
+                terms = replace(ladder.terms, frozen=None)
+                self._put(lobby, replace(ladder, name=f"{ladder.game}-new{self._made}", terms=terms))
+            return
+        at = self._world.utc()
+        if dice < 0.55:
+            terms = replace(ladder.terms, frozen=at + timedelta(seconds=random.choice((-1.0, 0.0, 0.3, 1.0))))
+        elif dice < 0.7:
+            terms = replace(ladder.terms, owners=tuple(random.sample(["ann", "bob", "cid", "dan", "eve"], 3)))
+        elif dice < 0.8:
+            terms = replace(ladder.terms, most_bots=random.choice((0, 2, 3)))
+        else:
+            terms = replace(LadderTerms(), house=ladder.terms.house)
+        self._put(lobby, replace(ladder, terms=terms))
+
+    def _put(self, lobby: Lobby, ladder: Ladder) -> None:
+        try:
+            self._world.disk.put(ladder)
+        except LeaderboardError:
+            return  # nothing of it has happened
+        self._world.say(f"ladder {ladder.name}: {ladder.terms}")
+        self.ladders[ladder.name] = ladder
+        lobby.set_ladder(ladder)
+
+    def open_all(self, lobby: Lobby) -> None:
+        """Everybody may play everywhere."""
+        for ladder in list(self.ladders.values()):
+            self._put(lobby, replace(ladder, terms=LadderTerms(house=ladder.terms.house)))
+
+    def ask(self, lobby: Lobby) -> None:
+        """Somebody asks for a match of some who are there, or of one who is not."""
+        random, now = self._random, self._world.course.now
+        here = [one.identity for one in lobby.here()]
+        if random.random() < 0.1:
+            here.append(Identity("ann", "nobody", "1"))
+        ladder = random.choice(list(self.ladders.values()))
+        bots = tuple(random.sample(here, min(len(here), ladder.seats - (random.random() < 0.2))))
+        seed = bytes(32) if random.random() < 0.3 else None
+        request = MatchRequest(ladder.name, bots, seed, random.choice(["ann", "bob", "cid"]))
+        try:
+            name = lobby.request(request, now)
+        except Refused as problem:
+            self._world.say(f"a match of {bots} is refused: {problem.ending.text}")
+        else:
+            self._world.say(f"match {name[:8]} of {bots} is asked for")
+            self._world.watch.rules.asked[name] = _Asked(request, now, self._world.lives)
+
+    def lift(self, lobby: Lobby, identity: Identity) -> None:
+        """The owner of a paused bot has mended it."""
+        try:
+            self._world.disk.lift(identity)
+        except LeaderboardError:
+            return
+        self._world.say(f"{identity.bot} may play again")
+        self._world.watch.rules.paused.discard(identity)
+        lobby.lifted(identity)
+
+
+class Seen:
+    """A store whose answers the watch hears before the server does."""
+
+    def __init__(self, store: ResultStore, world: World) -> None:
+        self._store = store
+        self._world = world
+
+    def announce(self, match: Announced) -> None:
+        self._store.announce(match)
+
+    def standings(self, player: Identity) -> Any:
+        return self._store.standings(player)
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
+        future = self._store.submit(result)
+        future.add_done_callback(self._hear)
+        return future
+
+    def _hear(self, done: Future[Kept]) -> None:
+        if done.exception() is None:
+            for identity in done.result().paused:
+                if identity.owner != HOUSE:
+                    self._world.paused(identity)
+
+
+class Rules:
+    """Who may sit where, believing nothing of what the server says."""
+
+    def __init__(self, world: World) -> None:
+        self.asked: dict[str, _Asked] = {}
+        self.paused: set[Identity] = set()
+        self._world = world
+
+    def check(self, table: Table, seats: list[Identity]) -> None:
+        """A match begins."""
+        where = f"match {table.name[:8]}"
+        for identity in seats:
+            if identity in self.paused:
+                self._wrong(f"{where} begins with {identity.bot}, which is paused")
+        asked = self.asked.get(table.name)
+        if (asked is not None) is not bool(table.requested_by):
+            self._wrong(f"{where} is said to be asked for by '{table.requested_by}': {asked}")
+        if asked is not None:
+            self._check_asked(where, asked, table, seats)
+            return
+        ladder = self._world.league.ladders[table.ladder.name]
+        frozen = ladder.terms.frozen
+        if frozen is not None and self._world.utc() >= frozen:
+            self._wrong(f"{where} begins on ladder {ladder.name}, which is frozen since {frozen}")
+        sides = Counter(one.owner for one in seats if one.owner != HOUSE)
+        if not sides:
+            self._wrong(f"{where} is one of house bots alone")
+        for owner, count in sides.items():
+            if count > 1:
+                self._wrong(f"{where} is rated, and {count} bots of {owner} sit at it")
+            if ladder.terms.owners and owner not in ladder.terms.owners:
+                self._wrong(f"{where} is played by {owner}, for whom ladder {ladder.name} is not")
+        for identity in seats:
+            if identity.owner == HOUSE and identity.bot not in ladder.terms.house:
+                self._wrong(f"{where}: no house bot {identity.bot} plays on ladder {ladder.name}")
+
+    def _check_asked(self, where: str, asked: _Asked, table: Table, seats: list[Identity]) -> None:
+        request = asked.request
+        if (request.by, request.ladder) != (table.requested_by, table.ladder.name):
+            self._wrong(f"{where} was asked for as {request}, and is played as {table.requested_by}'s")
+        if tuple(seats[: len(request.bots)]) != request.bots:
+            self._wrong(f"{where} was asked for with {request.bots}, and is played by {seats}")
+        if any(one.owner != HOUSE for one in seats[len(request.bots) :]):
+            self._wrong(f"{where} is played by {seats}, of whom only {request.bots} were asked for")
+        if request.seed is not None and request.seed != table.deal.seed:
+            self._wrong(f"{where} is not dealt from the seed that was chosen")
+        if self._world.course.now > asked.at + WAITS_S + 1.0:
+            self._wrong(f"{where} begins {self._world.course.now - asked.at:.1f} s after it was asked for")
+
+    def has_chosen(self, match: str) -> bool:
+        """Whether the seed of a match was chosen by who asked for it, and is no secret."""
+        asked = self.asked.get(match)
+        return asked is not None and asked.request.seed is not None
+
+    def conclude(self, lobby: Lobby) -> None:
+        """Nothing goes on any more."""
+        for name, asked in self.asked.items():
+            is_late = self._world.course.now > asked.at + WAITS_S + 1.0
+            if asked.life == self._world.lives and is_late and lobby.requested(name) in ("waiting", "open"):
+                self._wrong(f"match {name[:8]} was asked for long ago and is {lobby.requested(name)}")
+
+    def _wrong(self, what: str) -> None:
+        self._world.fails(what)
