@@ -26,12 +26,15 @@ def test_twelve_bots_of_four_owners_lose_nothing_though_the_server_is_killed_thr
         number, match = connection.execute(newest).fetchone()
         connection.execute("UPDATE ratings SET mu = mu + 0.001 WHERE version_id = 1")
         connection.execute("UPDATE matches SET void_cause = 'void_server' WHERE id = ?", (match,))
+        (board,) = connection.execute("SELECT board_id FROM matches WHERE void_cause IS NOT NULL").fetchone()
+        connection.execute("DELETE FROM matches WHERE board_id = ?", (board,))
         connection.execute("UPDATE seats SET version_id = 1 WHERE match_number = ?", (number,))
     run._judge()
     said = "\n".join(run.verdict.wrong)
     assert "mu" in said
     assert f"match {match} was told as rated and is void" in said
     assert " met in match " in said
+    assert f"board {board} was announced, and is neither stored nor void" in said
 
 
 @pytest.mark.soak
