@@ -3,9 +3,9 @@
 A match that nobody watches costs nothing; one that is watched is looked at when something has happened in it, once for
 each of its points of view, and what is told goes to any number of watchers in the same bytes. It is looked at ten times
 a second at most, and what has happened meanwhile is told together: fast bots play a thousand times faster than anybody
-can watch, and a message costs more than a move. A spectator is told what
-the rules let everybody know, so late that no bot could be helped by it, and a moment tells nothing that its events do
-not: what changes without an event, as an answer that is sealed, is told with the next one.
+can watch, and a message costs more than a move. A spectator is told what the rules let everybody know, so late that no
+bot could be helped by it, and a moment tells nothing that its events do not: what changes without an event, as an
+answer that is sealed, is told with the next one.
 
 Watchers that do not read are dropped, and no table waits for one. Whatever breaks here ends the watch and not the
 match. This module knows no stream, no token and no clock: whoever drives it hands in a clock, and calls `tick` at
@@ -141,7 +141,7 @@ class _Show:
         """Tell what has happened since the last look."""
         self._is_waiting = False
         events = self._news()
-        if self.is_closed or not events:
+        if self.is_closed or not events or not self.watchers:
             return
         table, first = self.match.table, self._told
         self._looked_at = self.watching.clock()
