@@ -19,6 +19,8 @@ from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
+from cutpurse.sdk.errors import NotAuthorised
+from cutpurse.sdk.league import league_at
 from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers, Caller
@@ -103,6 +105,18 @@ async def test_a_bad_token_is_refused_where_none_is_needed(world: World, method:
     with pytest.raises(Ended) as ended:
         await world.ask(method, "bad")
     assert (ended.value.code, ended.value.reason) == ("UNAUTHENTICATED", "TOKEN_INVALID")
+
+
+async def test_whoever_has_no_token_is_told_where_one_belongs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUTPURSE_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+
+    def ask() -> None:
+        with league_at(world.arena.address) as league:
+            league.RequestMatch(ladder_pb2.RequestMatchRequest(ladder="duel"))
+
+    with pytest.raises(NotAuthorised, match="and there is none: put it into CUTPURSE_TOKEN, or into /nonexistent/"):
+        await asyncio.to_thread(ask)
 
 
 async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
