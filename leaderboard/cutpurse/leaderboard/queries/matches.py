@@ -319,14 +319,11 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     # Which matches, and which boards of their ladders.
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
-        number, owner, bot, version, version_id, place, score, end_cause, faults, thinking_ms, *_ = row
         mu_before, sigma_before, mu_after, sigma_after = row[10:]
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        seats[number].append(
-            SeatEntry(owner, bot, version, version_id, place, score, end_cause, faults, thinking_ms, before, after)
-        )
+        seats[row[0]].append(SeatEntry(*row[1:10], before, after))
     return [_entry(row, tuple(seats[row.number])) for row in rows]
 
 
