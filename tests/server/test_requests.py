@@ -232,7 +232,7 @@ def test_a_request_that_cannot_begin_within_a_minute_is_dropped_and_says_why() -
     assert 1_060.0 <= world.now < 1_060.1
     told = world.lobby.requested(name)
     assert told.startswith("dropped: its bots did not have a free table at the same time within 60 s")
-    assert "no free table: bob/brute 1" in told
+    assert "no free table: bob/brute:1" in told
     bob.most_tables = 1
     world.lobby.changed(bob)
     world.run()
@@ -246,7 +246,7 @@ def test_of_who_left_it_is_said_that_he_is_not_here() -> None:
     name = ask(world, (ann, bob))
     bob.lose_stream(None)
     world.run()
-    assert "not here: bob/brute 1" in world.lobby.requested(name)
+    assert "not here: bob/brute:1" in world.lobby.requested(name)
 
 
 def test_while_nothing_can_be_stored_nothing_that_was_asked_for_begins() -> None:
@@ -271,7 +271,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     text = refused(world, "NOT_FOUND", bots=both, ladder="other")
     assert text == "no ladder is called 'other'; there are: it"
     text = refused(world, "NOT_FOUND", bots=(ann.identity, Identity("dan", "gone", "1")))
-    assert text == "dan/gone 1 is not here; here are: ann/sneak 1, bob/brute 1, cid/picky 1"
+    assert text == "dan/gone:1 is not here; here are: ann/sneak:1, bob/brute:1"
     assert "does not want to play it" in refused(world, "NOT_FOUND", bots=(ann.identity, cid.identity))
     assert "0 bots for 2 seats" in refused(world, "SETTINGS")
     assert "3 bots for 2 seats" in refused(world, "SETTINGS", bots=(*both, cid.identity))
@@ -315,8 +315,8 @@ def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() 
     name = ask(world, (ann, other))
     world.lobby._attendance.pause(ann.identity)
     assert "bot check BOT --lift" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
-    world.lobby._requests.forget(ann.identity, "ann/sneak 1 is paused")
-    assert world.lobby.requested(name) == "dropped: ann/sneak 1 is paused"
+    world.lobby._requests.forget(ann.identity, "ann/sneak:1 is paused")
+    assert world.lobby.requested(name) == "dropped: ann/sneak:1 is paused"
 
 
 # -- with the leaderboard

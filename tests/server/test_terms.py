@@ -172,7 +172,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     ((reason, text),) = ann.problems
     assert reason == "PAUSED"
     assert text == (
-        "ann/anns 1 is paused: it had faults of its own in 3 rated matches in a row. "
+        "ann/anns:1 is paused: it had faults of its own in 3 rated matches in a row. "
         "Mend it, then: cutpurse bot check BOT --lift"
     )
     known = set(world.store.announced)
