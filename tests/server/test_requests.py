@@ -137,7 +137,7 @@ def test_house_bots_that_are_not_there_take_no_seat() -> None:
     ann = world.bot("sneak", owner="ann")
     world.bot("random", owner=HOUSE)
     text = refused(world, "NOT_FOUND", bots=(ann.identity,))
-    assert text == "ladder it has 4 seats; 1 bots were named, and 1 house bots are here for the others"
+    assert text == "ladder it has 4 seats; 1 bot was named, and 1 house bot is here for the others"
 
 
 def test_a_frozen_ladder_lends_its_rules() -> None:

@@ -194,6 +194,18 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     assert cid.problems == bob.problems == []
 
 
+def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
+    world = World([ladder("it")])
+    ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
+    world.store.follows = lambda result: Kept({}, (ann.identity,))
+    world.run(lambda: bool(world.lobby._stored))  # the store has said so, and the lobby has not heard it
+    world.lobby.lifted(ann.identity)
+    world.store.follows = lambda result: Kept()
+    open_then = set(world.store.announced)
+    world.run(lambda: bool(world.store.kept.keys() - open_then))
+    assert ann.problems == []
+
+
 def test_who_was_paused_before_the_server_started_is() -> None:
     paused = Identity("ann", "sneak", "1")
     lobby = Lobby(

@@ -15,6 +15,7 @@ import pytest
 from cutpurse.engine import match as match_module
 from cutpurse.engine.clocks import Closed, Outcome, OutcomeKind, TimedMatch
 from cutpurse.leaderboard import ledger as ledger_module
+from cutpurse.leaderboard import state as state_module
 from cutpurse.leaderboard.results import MatchResult
 from cutpurse.leaderboard.standings import Standing
 from cutpurse.leaderboard.standings import step as true_step
@@ -453,12 +454,20 @@ def what_was_cut_off_is_left_open(patch: Patch) -> None:
 # -- the leaderboard
 @plant
 def a_match_is_stored_twice(patch: Patch) -> None:
-    patch.setattr(ledger_module, "stored", lambda connection, matches: {})
+    patch.setattr(state_module, "stored", lambda connection, matches: {})
 
 
 @plant
 def a_void_match_is_rated(patch: Patch) -> None:
-    patch.setattr(MatchResult, "void", property(lambda self: False))
+    true = ledger_module._store
+
+    def store(result: MatchResult, world: Any, rows: Any) -> Any:
+        if result.void:
+            seats = tuple(replace(seat, place=1, score=0) for seat in result.seats)
+            result = replace(result, void_cause=None, seats=seats)
+        return true(result, world, rows)
+
+    patch.setattr(ledger_module, "_store", store)
 
 
 @plant
