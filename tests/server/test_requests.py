@@ -271,7 +271,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     text = refused(world, "NOT_FOUND", bots=both, ladder="other")
     assert text == "no ladder is called 'other'; there are: it"
     text = refused(world, "NOT_FOUND", bots=(ann.identity, Identity("dan", "gone", "1")))
-    assert text == "dan/gone:1 is not here; here are: ann/sneak:1, bob/brute:1, cid/picky:1"
+    assert text == "dan/gone:1 is not here; here are: ann/sneak:1, bob/brute:1"
     assert "does not want to play it" in refused(world, "NOT_FOUND", bots=(ann.identity, cid.identity))
     assert "0 bots for 2 seats" in refused(world, "SETTINGS")
     assert "3 bots for 2 seats" in refused(world, "SETTINGS", bots=(*both, cid.identity))

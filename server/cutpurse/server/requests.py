@@ -168,7 +168,8 @@ def seats_for(
     for identity in wanted.bots:
         player = here.get(identity)
         if player is None:
-            there = ", ".join(sorted(one.shown for one in here)[:MOST_NAMED]) or "nobody"
+            on = [one.shown for one, other in here.items() if other.plays(ladder.game, ladder.name)]
+            there = ", ".join(sorted(on)[:MOST_NAMED]) or "nobody"  # of other ladders he may know nothing
             raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
         if is_paused(identity):
             raise Refused("PAUSED", paused_text(identity))
