@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.leaderboard.match_file import match_file
@@ -238,6 +239,29 @@ def test_a_request_that_cannot_begin_within_a_minute_is_dropped_and_says_why() -
     world.run()
     assert not world.store.kept
     assert world.lobby.is_idle
+
+
+def test_while_all_tables_are_taken_a_request_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = TimeControl(base_ms=40_000)
+    world = World([Ladder("it", "greed", 2, {}, slow)], most_tables=1)
+    silent = Manner(never=1.0)
+    ann, bob = (world.bot(name, 2, silent, owner=f"{name}s") for name in ("ann", "bob"))
+    world.run(lambda: world.lobby.tables == 1)
+    name = ask(world, (ann, bob), by="anns")
+    ticks: list[float] = []
+    true = world.lobby.tick
+
+    def tick(now: float) -> None:
+        ticks.append(now)
+        assert len(ticks) < 10_000
+        true(now)
+
+    monkeypatch.setattr(world.lobby, "tick", tick)
+    world.run(lambda: bool(world.store.kept))
+    assert world.now > 1_000.0 + WAITS_S
+    assert len(ticks) < 100  # though the request was due a minute after it was asked for
+    world.run(lambda: world.lobby.requested(name) != "waiting")
+    assert world.lobby.requested(name).startswith("dropped: ")
 
 
 def test_of_who_left_it_is_said_that_he_is_not_here() -> None:

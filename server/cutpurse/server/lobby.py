@@ -293,7 +293,7 @@ class Lobby:
                 moments.append(at)
                 break
             heappop(self._queue)
-        if self._may_start:
+        if self._may_start and len(self._open) < self._most_tables:  # else whatever is due waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
         return min(moments, default=None)
 
