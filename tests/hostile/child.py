@@ -26,11 +26,15 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.host import Arena
+from cutpurse.server.ladder_service import RunningLeague
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.league import Answers
 from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger, take_others
+from cutpurse.server.steering import Steering
+from cutpurse.server.watching import Watching
 
 __all__ = ["LADDERS", "SHORT"]
 
@@ -149,6 +153,9 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     seeds: set[bytes] = set()
 
+    def utc() -> datetime:
+        return datetime.now(UTC)
+
     def entropy(count: int) -> bytes:
         fresh = secrets.token_bytes(count)
         if count == SEED_BYTES:
@@ -160,9 +167,13 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
         take_others(log)
         ledger = Ledger(store, LADDERS)
         try:
-            lobby = Lobby(LADDERS, ledger, entropy=entropy, utc=lambda: datetime.now(UTC), log=log)
+            lobby = Lobby(LADDERS, ledger, entropy=entropy, utc=utc, log=log)
             limits = Limits(**{**asdict(SHORT), **changed})
-            asyncio.run(run(Arena("127.0.0.1:0", lobby, log, limits=limits), store, seeds))
+            watching = Watching(lobby, log, delay_s=0.05, limits=limits)
+            answers = Answers(store, utc)
+            league = RunningLeague(answers, Steering(store, answers, utc), lobby)
+            arena = Arena("127.0.0.1:0", lobby, log, limits=limits, league=league, watching=watching)
+            asyncio.run(run(arena, store, seeds))
         finally:
             ledger.close()
 

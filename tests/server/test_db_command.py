@@ -205,16 +205,17 @@ def test_a_full_disk_leaves_nothing_half_done(tmp_path: Path, league: Path, word
 
 
 READ_ONLY = """
-import os, runpy, sys
+import os, sys
 import alembic.ddl.sqlite, cutpurse.leaderboard.store, cutpurse.leaderboard.recompute, cutpurse.leaderboard.backup
 import cutpurse.server.commands.db, sqlalchemy.dialects.sqlite
 from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.sdk.cli import main
 from cutpurse.leaderboard.store import Store
 Store(sys.argv.pop(1)).close()  # while root's files can still be read
 if os.geteuid() == 0:
     os.seteuid(65534)
 sys.argv[0] = "cutpurse"
-runpy.run_module("cutpurse.sdk.cli", run_name="__main__")
+main()
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +19,12 @@ from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
+from cutpurse.sdk.errors import NotAuthorised
+from cutpurse.sdk.league import league_at
+from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers, Caller
+from cutpurse.server.steering import Steering
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena
@@ -102,6 +107,18 @@ async def test_a_bad_token_is_refused_where_none_is_needed(world: World, method:
     assert (ended.value.code, ended.value.reason) == ("UNAUTHENTICATED", "TOKEN_INVALID")
 
 
+async def test_whoever_has_no_token_is_told_where_one_belongs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUTPURSE_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+
+    def ask() -> None:
+        with league_at(world.arena.address) as league:
+            league.RequestMatch(ladder_pb2.RequestMatchRequest(ladder="duel"))
+
+    with pytest.raises(NotAuthorised, match="and there is none: put it into CUTPURSE_TOKEN, or into /nonexistent/"):
+        await asyncio.to_thread(ask)
+
+
 async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
     may_go_on = threading.Event()
@@ -134,3 +151,65 @@ async def test_what_is_no_message(world: World) -> None:
     with pytest.raises(grpc.aio.AioRpcError):
         await call
     assert (await how_it_ended(call)).reason == "BAD_MESSAGE"
+
+
+class BusyLobby:
+    """One that takes a millisecond of the processor to say who is there."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def here(self) -> list[Any]:
+        self.asked += 1
+        until = time.thread_time() + 0.001
+        while time.thread_time() < until:
+            pass
+        return []
+
+    def open_matches(self) -> list[Any]:
+        return []
+
+    def requested(self, name: str) -> str:
+        return ""
+
+
+async def test_readers_take_a_twentieth_of_the_loop_at_most(world: World) -> None:
+    lobby: Any = BusyLobby()
+    parts: Any = world.arena.opened.arena._ladders
+    service = LadderService(
+        RunningLeague(parts._answers, parts._steering, lobby),
+        parts._entrance,
+        parts._log,
+        incident_number=lambda: "",
+    )
+    loop = asyncio.get_running_loop()
+    until = loop.time() + 0.25
+    while loop.time() < until:
+        service._seen()
+        await asyncio.sleep(0)
+    assert 1 < lobby.asked <= 0.25 / 0.020 + 1
+    service.close()
+
+
+async def test_what_is_steered_happens_though_the_caller_has_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_begun, may_go_on = threading.Event(), threading.Event()
+    create = Steering.create
+
+    def slowly(self: Steering, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
+        is_begun.set()
+        may_go_on.wait(10.0)
+        return create(self, asked)
+
+    monkeypatch.setattr(Steering, "create", slowly)
+    request = ladder_pb2.CreateLadderRequest(ladder=ladder_pb2.LadderDefined(name="new", game="szmal"))
+    call = world.stub.CreateLadder(request, metadata=world.metadata("root"))
+    while not is_begun.is_set():
+        await asyncio.sleep(0)
+    call.cancel()
+    may_go_on.set()
+    lobby = world.arena.opened.lobby
+    while lobby.ladder_named("new") is None:
+        await asyncio.sleep(0)
+    assert [one.defined.name for one in (await world.ask("ListLadders")).ladders] == ["duel", "four", "new"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
 from cutpurse.leaderboard.match_file import match_file
@@ -137,7 +138,7 @@ def test_house_bots_that_are_not_there_take_no_seat() -> None:
     ann = world.bot("sneak", owner="ann")
     world.bot("random", owner=HOUSE)
     text = refused(world, "NOT_FOUND", bots=(ann.identity,))
-    assert text == "ladder it has 4 seats; 1 bots were named, and 1 house bots are here for the others"
+    assert text == "ladder it has 4 seats; 1 bot was named, and 1 house bot is here for the others"
 
 
 def test_a_frozen_ladder_lends_its_rules() -> None:
@@ -232,12 +233,35 @@ def test_a_request_that_cannot_begin_within_a_minute_is_dropped_and_says_why() -
     assert 1_060.0 <= world.now < 1_060.1
     told = world.lobby.requested(name)
     assert told.startswith("dropped: its bots did not have a free table at the same time within 60 s")
-    assert "no free table: bob/brute 1" in told
+    assert "no free table: bob/brute:1" in told
     bob.most_tables = 1
     world.lobby.changed(bob)
     world.run()
     assert not world.store.kept
     assert world.lobby.is_idle
+
+
+def test_while_all_tables_are_taken_a_request_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = TimeControl(base_ms=40_000)
+    world = World([Ladder("it", "greed", 2, {}, slow)], most_tables=1)
+    silent = Manner(never=1.0)
+    ann, bob = (world.bot(name, 2, silent, owner=f"{name}s") for name in ("ann", "bob"))
+    world.run(lambda: world.lobby.tables == 1)
+    name = ask(world, (ann, bob), by="anns")
+    ticks: list[float] = []
+    true = world.lobby.tick
+
+    def tick(now: float) -> None:
+        ticks.append(now)
+        assert len(ticks) < 10_000
+        true(now)
+
+    monkeypatch.setattr(world.lobby, "tick", tick)
+    world.run(lambda: bool(world.store.kept))
+    assert world.now > 1_000.0 + WAITS_S
+    assert len(ticks) < 100  # though the request was due a minute after it was asked for
+    world.run(lambda: world.lobby.requested(name) != "waiting")
+    assert world.lobby.requested(name).startswith("dropped: ")
 
 
 def test_of_who_left_it_is_said_that_he_is_not_here() -> None:
@@ -246,7 +270,7 @@ def test_of_who_left_it_is_said_that_he_is_not_here() -> None:
     name = ask(world, (ann, bob))
     bob.lose_stream(None)
     world.run()
-    assert "not here: bob/brute 1" in world.lobby.requested(name)
+    assert "not here: bob/brute:1" in world.lobby.requested(name)
 
 
 def test_while_nothing_can_be_stored_nothing_that_was_asked_for_begins() -> None:
@@ -271,7 +295,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     text = refused(world, "NOT_FOUND", bots=both, ladder="other")
     assert text == "no ladder is called 'other'; there are: it"
     text = refused(world, "NOT_FOUND", bots=(ann.identity, Identity("dan", "gone", "1")))
-    assert text == "dan/gone 1 is not here; here are: ann/sneak 1, bob/brute 1, cid/picky 1"
+    assert text == "dan/gone:1 is not here; here are: ann/sneak:1, bob/brute:1"
     assert "does not want to play it" in refused(world, "NOT_FOUND", bots=(ann.identity, cid.identity))
     assert "0 bots for 2 seats" in refused(world, "SETTINGS")
     assert "3 bots for 2 seats" in refused(world, "SETTINGS", bots=(*both, cid.identity))
@@ -315,8 +339,8 @@ def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() 
     name = ask(world, (ann, other))
     world.lobby._attendance.pause(ann.identity)
     assert "bot check BOT --lift" in refused(world, "PAUSED", bots=(ann.identity, bob.identity))
-    world.lobby._requests.forget(ann.identity, "ann/sneak 1 is paused")
-    assert world.lobby.requested(name) == "dropped: ann/sneak 1 is paused"
+    world.lobby._requests.forget(ann.identity, "ann/sneak:1 is paused")
+    assert world.lobby.requested(name) == "dropped: ann/sneak:1 is paused"
 
 
 # -- with the leaderboard

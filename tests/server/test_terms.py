@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import grpc
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
@@ -18,7 +20,8 @@ from cutpurse.server.lobby import Lobby
 from cutpurse.server.owners import Grant
 from cutpurse.server.results import HOUSE, Identity, Kept
 from cutpurse.v1 import arena_pb2, ladder_pb2
-from tests.server.arenas import QUICK
+from tests.server.arenas import QUICK, running_arena
+from tests.server.raw_bot import Ended, RawBot
 from tests.server.small_world import BotThere, World
 
 START = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=1_000)  # of the world's time
@@ -98,6 +101,44 @@ def test_the_moment_decides_whether_a_ladder_is_frozen() -> None:
     assert refused(world.lobby, "ann", "it")[0] == "FROZEN"
 
 
+async def test_a_stream_is_refused_and_a_paused_bot_comes_back_to_its_tables_only(tmp_path: Path) -> None:
+    frozen = datetime(2026, 1, 1, tzinfo=UTC)
+    ladders = [
+        ladder("it"),
+        ladder("over", frozen=frozen),
+        ladder("small", most_bots=1),
+        ladder("ann", owners=("ann",)),
+    ]
+    async with running_arena(tmp_path, ladders) as server:
+        lobby = server.opened.lobby
+
+        async def told(name: str, wanted: str) -> tuple[grpc.StatusCode, str]:
+            async with RawBot(server.address) as bot:
+                with pytest.raises(Ended) as ended:
+                    await bot.hello(name, games=[arena_pb2.GameWanted(game="greed", ladders=[wanted])])
+            return ended.value.code, ended.value.reason
+
+        async with RawBot(server.address) as ann:
+            welcome = await ann.hello("sneak", games=[arena_pb2.GameWanted(game="greed", ladders=["small"])])
+            assert await told("brute", "over") == (grpc.StatusCode.FAILED_PRECONDITION, "FROZEN")
+            assert await told("brute", "small") == (grpc.StatusCode.RESOURCE_EXHAUSTED, "FULL")
+            assert await told("brute", "ann") == (grpc.StatusCode.PERMISSION_DENIED, "NOT_YOURS")
+            assert await told("brute", "none") == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
+            lobby._attendance.pause(Identity("local", "sneak", "1"))
+            while not ann.waiting["problems"]:
+                await ann._take()
+            assert ann.waiting["problems"][0].reason == arena_pb2.ERROR_REASON_PAUSED
+        assert await told("sneak", "it") == (grpc.StatusCode.FAILED_PRECONDITION, "PAUSED")
+        resume = arena_pb2.Resume(session=welcome.session, secret=welcome.resume_secret)
+        async with RawBot(server.address) as ann:
+            assert (await ann.hello("sneak", resume=resume)).resumed
+            while not ann.waiting["problems"]:
+                await ann._take()
+            assert [one.ladders for one in lobby.here()] == [()]
+            lobby.lifted(Identity("local", "sneak", "1"))
+            assert [one.ladders for one in lobby.here()] != [()]
+
+
 # -- while it runs
 def test_a_frozen_ladder_begins_no_match_and_ends_those_that_are_open() -> None:
     world = World([ladder("it", frozen=START + timedelta(seconds=3))])
@@ -172,7 +213,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     ((reason, text),) = ann.problems
     assert reason == "PAUSED"
     assert text == (
-        "ann/anns 1 is paused: it had faults of its own in 3 rated matches in a row. "
+        "ann/anns:1 is paused: it had faults of its own in 3 rated matches in a row. "
         "Mend it, then: cutpurse bot check BOT --lift"
     )
     known = set(world.store.announced)
@@ -192,6 +233,18 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     done = len(ann.done)
     world.run(lambda: len(ann.done) > done)
     assert cid.problems == bob.problems == []
+
+
+def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
+    world = World([ladder("it")])
+    ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
+    world.store.follows = lambda result: Kept({}, (ann.identity,))
+    world.run(lambda: bool(world.lobby._stored))  # the store has said so, and the lobby has not heard it
+    world.lobby.lifted(ann.identity)
+    world.store.follows = lambda result: Kept()
+    open_then = set(world.store.announced)
+    world.run(lambda: bool(world.store.kept.keys() - open_then))
+    assert ann.problems == []
 
 
 def test_who_was_paused_before_the_server_started_is() -> None:
@@ -243,7 +296,7 @@ def test_each_match_has_its_reason_in_the_log_and_in_the_store() -> None:
 
 
 # -- ladders as data
-def test_a_ladder_comes_back_from_the_store_as_it_was(tmp_path: object) -> None:
+def test_a_ladder_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     terms = LadderTerms(("ann", "bob"), 7, True, datetime(2026, 7, 1, 12, tzinfo=UTC), ("random",))
     made = Ladder("it", "greed", 3, {}, TimeControl(base_ms=50), terms=terms)
     with Store(f"{tmp_path}/it.db") as store:

@@ -360,10 +360,19 @@ def test_a_match_that_breaks_down_is_told_as_void(monkeypatch: pytest.MonkeyPatc
     assert hall.said.getvalue() == ""
 
 
-def test_when_the_server_stops_everybody_is_told() -> None:
+def test_when_the_server_stops_everybody_is_told_what_waits_and_that() -> None:
     hall = Hall()
     waits = Seen(hall, ladder="it")
     hall.bots()
-    watches = Seen(hall, match=hall.begin().name)
+    table = hall.begin()
+    watches, own = Seen(hall, match=table.name), Seen(hall, owner="local", match=table.name, seat=0)
+    hall.world.run(lambda: len(own.told) == 4)
+    hall.world.lobby.drain(hall.world.now)
+    hall.world.lobby.void_all()
+    hall.world.run(lambda: hall.world.lobby.is_idle)
+    assert (waits.told, watches.told, own.ending) == ([], [], LEFT)
     hall.watching.close()
-    assert {waits.ending.reason, watches.ending.reason} == {"DRAINING"}
+    assert watches.kinds == waits.kinds == own.kinds
+    assert watches.told[-1][1].ended.match.voided
+    assert watches.ending is LEFT
+    assert waits.ending.reason == "DRAINING"

@@ -86,7 +86,9 @@ async def test_who_may_see_it_sees_it(world: LeagueWorld) -> None:
             assert [one.match for one in matches][:4] == [f"feedc0de000{n}" for n in (3, 2, 1, 0)]
             assert (await world.ask("GetMatch", who, match="feedc0de0001")).match.ladder == "hidden"
             assert b'"match":"feedc0de0001"' in (await world.ask("GetRecord", who, match="feedc0de0001"))[0].piece
-            assert len((await world.ask("ListOpenMatches", who)).matches) == 1
+            (played,) = (await world.ask("ListOpenMatches", who)).matches
+            with pytest.raises(Ended, match="is being played; it can be watched"):
+                await world.ask("GetMatch", who, match=played.match)
             steps = (await world.ask("ListHistory", who, ladder="hidden", bot={"owner": "ann", "bot": "hush"})).steps
             assert len(steps) == 4
             shown = {(bot.bot.owner, bot.bot.bot): bot for bot in (await world.ask("ListBots", who)).bots}

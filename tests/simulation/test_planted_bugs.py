@@ -459,7 +459,15 @@ def a_match_is_stored_twice(patch: Patch) -> None:
 
 @plant
 def a_void_match_is_rated(patch: Patch) -> None:
-    patch.setattr(MatchResult, "void", property(lambda self: False))
+    true = ledger_module._store
+
+    def store(result: MatchResult, world: Any, rows: Any) -> Any:
+        if result.void:
+            seats = tuple(replace(seat, place=1, score=0) for seat in result.seats)
+            result = replace(result, void_cause=None, seats=seats)
+        return true(result, world, rows)
+
+    patch.setattr(ledger_module, "_store", store)
 
 
 @plant

@@ -43,7 +43,7 @@ def test_what_was_broken_once_is_whole(seed: int) -> None:
     World(seed).run()
 
 
-@pytest.mark.parametrize("seed", [1, 35])  # with a plain disk, and with the leaderboard
+@pytest.mark.parametrize("seed", [1, 31])  # with a plain disk, and with the leaderboard
 def test_a_seed_is_the_same_world_in_every_process(seed: int) -> None:
     world = World(seed)
     world.run()

@@ -625,6 +625,8 @@ class Watch:
                 self._wrong(
                     f"match {name} was told as {'void' if book.told.voided else 'rated'} and is kept as {match}"
                 )
+            elif not match.is_void and not book.table.over:
+                self._wrong(f"match {name} was never over, and is kept as {match}")
             elif not match.is_void and match.places != book.table.match.result().places:
                 self._wrong(f"match {name} is kept with places {match.places}")
             if match.sequence is not None:

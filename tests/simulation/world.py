@@ -382,7 +382,7 @@ class World:
         """Nobody is paused, and everybody may play everywhere."""
         if self._server is not None:
             self.league.open_all(self._server.lobby)
-            for identity in sorted(self.disk.paused()):
+            for identity in sorted(self.watch.rules.paused):  # of others the word is still to come
                 self.league.lift(self._server.lobby, identity)
 
     def paused(self, identity: Identity) -> None:

@@ -16,7 +16,6 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.match_file import FiledMatch, Head
-from cutpurse.sdk.session import NOBODY
 from cutpurse.sdk.terminal import legible
 
 __all__ = ["WHY", "as_test", "decision_at"]
@@ -90,7 +89,7 @@ def _head(record: Record, head: Head | None) -> dict[str, Any]:
         "settings": record.settings,
     }
     if head is not None:
-        names = [seat.bot if seat.owner == NOBODY else f"{seat.owner}/{seat.bot}" for seat in head.seats]
+        names = [seat.named for seat in head.seats]
         told |= {"match": head.match, "seats": names}
     return told
 

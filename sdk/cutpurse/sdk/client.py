@@ -22,8 +22,8 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.address import CA_VARIABLE, SECURE, TOKEN_VARIABLE
-from cutpurse.sdk.dialling import Dialling, token_file
+from cutpurse.sdk.address import CA_VARIABLE, SECURE
+from cutpurse.sdk.dialling import Dialling
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.ladders_wanted import by_game, ladders_there
 from cutpurse.sdk.pace import Pace
@@ -204,10 +204,7 @@ class Client:
             self._begin_again()
             return 0.0
         if ended.reason == "TOKEN_INVALID" and not self.dialling.token:
-            raise NotAuthorised(
-                f"the server at {self.address} lets bots in by token, and there is none: put it into {TOKEN_VARIABLE}, "
-                f"or into {token_file()}, which nobody else may be able to read"
-            )
+            raise self.dialling.without_token()
         if ended.reason in STOP:
             raise STOP[ended.reason](f"the server at {self.address}: {ended.text}")
         if ended.is_untrusted:

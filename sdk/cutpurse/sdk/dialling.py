@@ -46,6 +46,13 @@ class Dialling:
         """Whether it is TLS that is spoken."""
         return self.address.startswith(SECURE)
 
+    def without_token(self) -> NotAuthorised:
+        """What to tell whoever is asked for a token and has none."""
+        return NotAuthorised(
+            f"the server at {self.address} lets bots in by token, and there is none: put it into {TOKEN_VARIABLE}, "
+            f"or into {token_file()}, which nobody else may be able to read"
+        )
+
     def channel(self, options: Sequence[tuple[str, Any]]) -> grpc.aio.Channel:
         """A channel to the server."""
         if not self.is_secure:

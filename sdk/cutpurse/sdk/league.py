@@ -189,6 +189,8 @@ def _told(error: grpc.RpcError, to: Dialling) -> CutpurseError:
         text = text.rpartition(": ")[2]
     said = f"the server at {address}: {legible(text, 600) or code.name}"
     reason = _reason(call)
+    if reason == "TOKEN_INVALID" and not to.token:
+        return to.without_token()
     return problem_of(reason, said) if reason else _BY_CODE.get(code, ServerRefused)(said)
 
 

@@ -47,9 +47,14 @@ class HeadSeat:
     thinking_ms: int
 
     @property
+    def named(self) -> str:
+        """As a bot of the match was told it: "ann/sneak"; without an owner where nobody in particular is."""
+        return self.bot if self.owner == _NOBODY else f"{self.owner}/{self.bot}"
+
+    @property
     def shown(self) -> str:
-        """As records name it: "ann/sneak 1.0"; without an owner where nobody in particular is."""
-        return f"{self.bot} {self.version}" if self.owner == _NOBODY else f"{self.owner}/{self.bot} {self.version}"
+        """As records name it: "ann/sneak 1.0"."""
+        return f"{self.named} {self.version}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Final, NamedTuple, Protocol
+from typing import Final
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file import match_file
@@ -25,7 +25,6 @@ from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 from cutpurse.server.errors import Refused, legible
-from cutpurse.server.ladders import Ladder
 from cutpurse.server.league_messages import (
     bot_name,
     course_shown,
@@ -37,10 +36,11 @@ from cutpurse.server.league_messages import (
     ranking_shown,
     step_shown,
 )
+from cutpurse.server.presence import MatchHere, Presence
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
-__all__ = ["ANYTHING", "NOWHERE", "STRANGER", "Answers", "BotHere", "Caller", "MatchHere", "Presence", "may_see"]
+__all__ = ["ANYTHING", "STRANGER", "Answers", "Caller", "may_see"]
 
 MOST_NAMED: Final = 20  # ladders or bots, in a refusal
 MOST_NUMBER: Final = 2**63 - 1
@@ -74,60 +74,6 @@ class Caller:
 
 STRANGER: Final = Caller(None, frozenset())
 ANYTHING: Final = Caller(NOBODY, frozenset({"admin", "play", "read"}))  # who has the file itself
-
-
-class BotHere(Protocol):
-    """A bot that is there, as the lobby tells of it."""
-
-    @property
-    def identity(self) -> Identity:
-        """Who."""
-
-    @property
-    def ladders(self) -> tuple[str, ...]:
-        """Where it is to be paired, by name."""
-
-
-class MatchHere(Protocol):
-    """A match that is being played, as the lobby tells of it."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def ladder(self) -> Ladder:
-        """Where it is played."""
-
-    @property
-    def started(self) -> datetime:
-        """When it began."""
-
-    @property
-    def seats(self) -> tuple[Identity, ...]:
-        """Who sits where."""
-
-    @property
-    def requested_by(self) -> str:
-        """Who asked for it; empty: nobody."""
-
-
-def _nothing(name: str) -> str:
-    return ""
-
-
-class Presence(NamedTuple):
-    """What the running lobby knows at a moment.
-
-    requested: what becomes of a match on request, by its name, see `ListOpenMatchesResponse`; on any thread.
-    """
-
-    bots: Sequence[BotHere] = ()
-    matches: Sequence[MatchHere] = ()
-    requested: Callable[[str], str] = _nothing
-
-
-NOWHERE: Final = Presence()
 
 
 def may_see(caller: Caller, terms: LadderTerms) -> bool:
@@ -325,7 +271,11 @@ class Answers:
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.GetMatchResponse:
         """The call GetMatch."""
-        entry = self.match(asked.match, caller)
+        try:
+            entry = self.match(asked.match, caller)
+        except Refused:
+            self._check_over(asked.match, caller, presence)
+            raise
         courses = self._readings.courses(entry.match)
         if not any(courses):
             courses = ()
@@ -338,6 +288,14 @@ class Answers:
             opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
             has_record=self._record(entry) is not None,
         )
+
+    def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
+        """A match that is still played is told as such.  Raises Refused."""
+        for match in presence.matches:
+            if match.name == name and match.ladder.name in self.visible(caller):
+                raise Refused(
+                    "NOT_FOUND", f"match {name} is being played; it can be watched, and is told once it is over"
+                )
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
         """What GetRecord gives in pieces."""

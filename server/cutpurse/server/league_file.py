@@ -20,7 +20,8 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, problem_of
 from cutpurse.server.errors import Refused
-from cutpurse.server.league import ANYTHING, NOWHERE, Answers, Caller, Presence
+from cutpurse.server.league import ANYTHING, Answers, Caller
+from cutpurse.server.presence import NOWHERE, Presence
 from cutpurse.server.steering import Steering, wanted_ladders
 from cutpurse.v1 import ladder_pb2
 

@@ -26,7 +26,6 @@ from math import inf
 from typing import Any, Final, Protocol, cast
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
-from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.engine.match import EndCause
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.attendance import Attendance
@@ -36,7 +35,7 @@ from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, SeedEarly, check_settled, within
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
-from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, house_for
+from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
 from cutpurse.server.results import (
     Announced,
     Deal,
@@ -50,14 +49,12 @@ from cutpurse.server.results import (
     StoreUnsure,
 )
 from cutpurse.server.table import Incident, Player, Table, incident_of
-from cutpurse.server.terms import paused_text
 
 __all__ = ["BotHere", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
 RETRY_S: Final = 1.0  # between two offers to a store that failed, and between attempts to set a broken game up
 LOOK_S: Final = 1.0  # between looks at how much waits
 MOST_TABLES: Final = 4_096  # matches at once
-MOST_NAMED: Final = 50  # bots in one line
 MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
 AT_ONCE: Final = 0.0  # a moment that is always due
 
@@ -147,6 +144,7 @@ class Lobby:
         self._stored: deque[tuple[_Open | None, FinishedMatch, bool, Future[Kept]]] = deque()
         # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`_Open`).
         self._unstored: deque[tuple[_Open | None, FinishedMatch]] = deque()
+        self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
         self._retry_at = inf
         self._is_retrying = False
         self._look_at = 0.0  # when the queues are looked at next
@@ -193,6 +191,10 @@ class Lobby:
 
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""
+        # The word of its pause may lie here still: it came from the store before that of its end.
+        for _, result, _, stored in self._stored:
+            if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
+                self._forgiven.add((result.match, identity))
         self._attendance.lift(identity)
         self._seek()
 
@@ -222,9 +224,7 @@ class Lobby:
         if ladder is None:
             names = ", ".join(sorted(name for names in self.ladders(wanted.by).values() for name in names))
             raise Refused("NOT_FOUND", f"no ladder is called '{legible(wanted.ladder, 40)}'; there are: {names}")
-        if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
-            raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
-        seats = self._chosen(wanted, ladder)
+        seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
         self._requests.ask(Requested(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
         self._seek()
@@ -233,31 +233,6 @@ class Lobby:
     def requested(self, name: str) -> str:
         """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
         return self._requests.told(name)
-
-    def _chosen(self, wanted: MatchRequest, ladder: Ladder) -> tuple[Identity, ...]:
-        here = self._attendance.here
-        if not 0 < len(wanted.bots) <= ladder.seats:
-            raise Refused("SETTINGS", f"{len(wanted.bots)} bots for {ladder.seats} seats of ladder {ladder.name}")
-        if len(set(wanted.bots)) < len(wanted.bots):
-            raise Refused("SETTINGS", "a bot sits at a table once in each of its versions")
-        for identity in wanted.bots:
-            player = here.get(identity)
-            if player is None:
-                there = ", ".join(sorted(one.shown for one in here)[:MOST_NAMED]) or "nobody"
-                raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
-            if self._attendance.is_paused(identity):
-                raise Refused("PAUSED", paused_text(identity))
-            if not player.plays(ladder.game, ladder.name):
-                raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
-        missing = ladder.seats - len(wanted.bots)
-        house = [player.identity for player in house_for(missing, wanted.bots, ladder, here)]
-        if len(house) < missing:
-            raise Refused(
-                "NOT_FOUND",
-                f"ladder {ladder.name} has {ladder.seats} seats; {len(wanted.bots)} bots were named, and "
-                f"{len(house) or 'no'} house bots are here for the others",
-            )
-        return (*wanted.bots, *house)
 
     # -- how it is going
     @property
@@ -318,7 +293,7 @@ class Lobby:
                 moments.append(at)
                 break
             heappop(self._queue)
-        if self._may_start:
+        if self._may_start and len(self._open) < self._most_tables:  # else whatever is due waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
         return min(moments, default=None)
 
@@ -524,6 +499,9 @@ class Lobby:
         """What followed from a rated match: other ratings, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
+            if (result.match, identity) in self._forgiven:
+                self._forgiven.remove((result.match, identity))
+                continue
             self._attendance.pause(identity)
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)

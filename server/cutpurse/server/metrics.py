@@ -82,6 +82,8 @@ def _families(opened: OpenArena) -> Iterator[Metric]:
     text = "From hand-over to answer, network included; counted when the match is over"
     yield _histogram("thinking_seconds", text, counts.thinking)
 
+    yield _gauge("watchers", "Calls that follow matches", opened.watching.watchers)
+
     states = {"connected": counts.connected, "lost": len(arena.sessions) - counts.connected}
     yield _gauges("sessions", "Bots that have a stream, and those that may come back", "state", states)
     hows = {"new": counts.sessions_opened, "resumed": counts.sessions_resumed}

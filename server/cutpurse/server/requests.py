@@ -11,20 +11,23 @@ This module knows no table, no stream and no clock: moments (seconds) are handed
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.server.books import Plays
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
+from cutpurse.server.terms import paused_text
 
-__all__ = ["MOST", "MOST_OF_ONE", "WAITS_S", "MatchRequest", "Requested", "Requests"]
+__all__ = ["MOST", "MOST_OF_ONE", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
 
 WAITS_S: Final = 60.0
 MOST_OF_ONE: Final = 8  # matches that one owner has asked for, and that wait or are being played
 MOST: Final = 256  # that wait
+MOST_NAMED: Final = 50  # bots in one line
 MOST_TOLD: Final = 1_024  # of which it is known what became of them
 
 
@@ -148,7 +151,41 @@ def _is_of(identity: Identity, owner: str) -> bool:
     return identity.owner in (owner, HOUSE)
 
 
-def house_for(missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, Plays]) -> list[Plays]:
+def seats_for(
+    wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, Plays], is_paused: Callable[[Identity], bool]
+) -> tuple[Identity, ...]:
+    """Who is to sit on each seat of a match that is wanted: those who were chosen, then house bots.
+
+    Raises Refused: NOT_FOUND for who is not here, PAUSED, SETTINGS for seats or a seed that cannot be.
+    """
+    if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
+        raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
+    count = len(wanted.bots)
+    if not 0 < count <= ladder.seats:
+        raise Refused("SETTINGS", f"{count} bots for {ladder.seats} seats of ladder {ladder.name}")
+    if len(set(wanted.bots)) < count:
+        raise Refused("SETTINGS", "a bot sits at a table once in each of its versions")
+    for identity in wanted.bots:
+        player = here.get(identity)
+        if player is None:
+            on = [one.shown for one, other in here.items() if other.plays(ladder.game, ladder.name)]
+            there = ", ".join(sorted(on)[:MOST_NAMED]) or "nobody"  # of other ladders he may know nothing
+            raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
+        if is_paused(identity):
+            raise Refused("PAUSED", paused_text(identity))
+        if not player.plays(ladder.game, ladder.name):
+            raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
+    house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
+    if count + len(house) < ladder.seats:
+        named = "1 bot was named" if count == 1 else f"{count} bots were named"
+        free = f"{len(house) or 'no'} house bot{'s are' if len(house) != 1 else ' is'} here for the others"
+        raise Refused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
+    return (*wanted.bots, *house)
+
+
+def _house_for(
+    missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, Plays]
+) -> list[Identity]:
     """House bots for seats that nobody was chosen for: those of the ladder, else any; the least busy first."""
     able = [
         player
@@ -156,4 +193,4 @@ def house_for(missing: int, seats: Sequence[Identity], ladder: Ladder, here: Map
         if identity.owner == HOUSE and identity not in seats and player.plays(ladder.game, ladder.name)
     ]
     able.sort(key=lambda player: (player.identity.bot not in ladder.terms.house, -player.free_tables, player.identity))
-    return able[:missing]
+    return [player.identity for player in able[:missing]]

@@ -15,7 +15,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from cutpurse.server.entrance import Context, Entrance
-from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident
+from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident, legible
 from cutpurse.server.ladder_service import Handlers, caller_of
 from cutpurse.server.league import may_see
 from cutpurse.server.logs import Logger, places
@@ -86,7 +86,12 @@ class WatchService:
         leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class
         context.add_done_callback(leave)  # a write may hang until then
         seat = asked.seat if asked.HasField("seat") else None
-        facts = {"match": asked.match[:40], "ladder": asked.ladder[:40], "seat": seat, "owner": visitor.owner}
+        facts = {
+            "match": legible(asked.match, 40),
+            "ladder": legible(asked.ladder, 40),
+            "seat": seat,
+            "owner": visitor.owner,
+        }
         self._log.info("watch begun", peer=context.peer(), **facts)
         how = LEFT
         try:

@@ -3,9 +3,9 @@
 A match that nobody watches costs nothing; one that is watched is looked at when something has happened in it, once for
 each of its points of view, and what is told goes to any number of watchers in the same bytes. It is looked at ten times
 a second at most, and what has happened meanwhile is told together: fast bots play a thousand times faster than anybody
-can watch, and a message costs more than a move. A spectator is told what
-the rules let everybody know, so late that no bot could be helped by it, and a moment tells nothing that its events do
-not: what changes without an event, as an answer that is sealed, is told with the next one.
+can watch, and a message costs more than a move. A spectator is told what the rules let everybody know, so late that no
+bot could be helped by it, and a moment tells nothing that its events do not: what changes without an event, as an
+answer that is sealed, is told with the next one.
 
 Watchers that do not read are dropped, and no table waits for one. Whatever breaks here ends the watch and not the
 match. This module knows no stream, no token and no clock: whoever drives it hands in a clock, and calls `tick` at
@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
+from math import inf
 from typing import Final
 
 from cutpurse.engine.events import Event
@@ -35,6 +36,8 @@ __all__ = ["Visitor", "Watcher", "Watching"]
 
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
+
+_NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # who is dropped so is not told what waits for him
 
 # Fields of the messages that are told, see ladder.proto.
 _STARTED: Final = 1
@@ -91,10 +94,10 @@ class Watcher:
         return None
 
     def end(self, how: Ending) -> None:
-        """The call is to end; what is unread is still to be taken if all is well."""
+        """The call is to end; what is unread is still to be taken, but by those who do not read or may not."""
         if self.ending is None:
             self.ending = how
-            if how is not LEFT:
+            if how.reason in _NOTHING_MORE:
                 self._unread.clear()
                 self._unread_bytes = 0
             self.woken()
@@ -138,7 +141,7 @@ class _Show:
         """Tell what has happened since the last look."""
         self._is_waiting = False
         events = self._news()
-        if self.is_closed or not events:
+        if self.is_closed or not events or not self.watchers:
             return
         table, first = self.match.table, self._told
         self._looked_at = self.watching.clock()
@@ -288,7 +291,8 @@ class Watching:
         return len(self._watchers)
 
     def close(self) -> None:
-        """The server stops: everybody is told."""
+        """The server stops and no match is played any more: what waits is told, and then everybody that it stops."""
+        self.tick(inf)
         for watcher in list(self._watchers):
             self.dismiss(watcher, ending("DRAINING", "the server is stopping"))
 

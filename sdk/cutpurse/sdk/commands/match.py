@@ -29,7 +29,7 @@ __all__ = ["app", "replay", "verify"]
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Records of matches: show, test, verify.\n\nExample: cutpurse match verify run.jsonl",
+    help="Matches: watched, listed, downloaded, replayed, verified.\n\nExample: cutpurse match verify run.jsonl",
 )
 
 
