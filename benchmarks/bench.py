@@ -1,8 +1,9 @@
-"""`make bench`: what the engine and the arena do in a second, and what readers of a leaderboard wait for.
+"""`make bench`: what the engine and the arena do in a second; what readers of a leaderboard wait for; and rating.
 
 The engine is measured beside other engines (`engine_part`), the arena beside bare messages over the same library
 (`arena`); everything of both is a process of its own, and this one only asks, waits and prints. The leaderboard is
-asked here (`queries`), beside the same counted from all seats.
+asked here (`queries`), beside the same counted from all seats, and its ratings are computed here (`ratings`), beside
+the package `trueskill`.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a script, it finds what lies beside it
 from benchmarks import engine_part
+from benchmarks import ratings as ratings_part
 from benchmarks.arena import part as arena_part
 from benchmarks.machine import machine, machine_line
 from benchmarks.protocol import WorkerFailed
@@ -25,6 +27,7 @@ __all__ = ["main"]
 
 ENGINE_ROUNDS, ENGINE_SECONDS = 5, 1.0
 ARENA_ROUNDS, ARENA_SECONDS = 3, 2.0
+RATINGS_ROUNDS = 7
 
 
 def say(text: str) -> None:
@@ -49,13 +52,16 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="bench.py",
         description="How fast the engine is, beside other engines, and the arena, beside bare messages; each is "
-        "measured in turn with its peers; and what readers of a million matches wait for. "
+        "measured in turn with its peers; what readers of a million matches wait for; and what rating a match costs. "
         "Ends with 0 even where a target is missed: the tables say so.",
         epilog="example: python benchmarks/bench.py --only arena --tables 1,64 --crowd 0 --rounds 1",
     )
-    made.add_argument("--only", choices=("engine", "arena", "queries"), help="one part; else all")
+    made.add_argument("--only", choices=("engine", "arena", "queries", "ratings"), help="one part; else all")
     made.add_argument(
-        "--rounds", type=rounds_number, metavar="N", help=f"of each part ({ENGINE_ROUNDS} and {ARENA_ROUNDS})"
+        "--rounds",
+        type=rounds_number,
+        metavar="N",
+        help=f"of each part ({ENGINE_ROUNDS}, {ARENA_ROUNDS} and {RATINGS_ROUNDS})",
     )
     made.add_argument(
         "--seconds",
@@ -67,12 +73,13 @@ def parser() -> argparse.ArgumentParser:
     engine_part.add_arguments(made)
     arena_part.add_arguments(made)
     queries_part.add_arguments(made)
+    ratings_part.add_arguments(made)
     return made
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure, print.  Raises UnknownGame and WorkerFailed."""
-    engine = arena = queries = None
+    engine = arena = queries = ratings = None
     if options.only in (None, "engine"):
         engine = engine_part.measure(
             options.games,
@@ -86,10 +93,14 @@ def run(options: argparse.Namespace) -> None:
         arena = arena_part.measure(plan, say)
     if options.only in (None, "queries"):
         queries = queries_part.measure(options.matches, options.folder, say)
+    if options.only in (None, "ratings"):
+        rounds = options.rounds or RATINGS_ROUNDS
+        ratings = ratings_part.measure(options.ledger, rounds, not options.no_peers, options.folder, say)
     versions = {"Python": platform.python_version()}
     versions |= {} if engine is None else engine.versions
     versions |= {} if arena is None else arena_part.versions()
     versions |= {} if queries is None else queries_part.versions()
+    versions |= {} if ratings is None else ratings_part.versions()
     if options.json:
         found = {
             "schema": 2,
@@ -98,6 +109,7 @@ def run(options: argparse.Namespace) -> None:
             "engine": None if engine is None else engine_part.document(engine),
             "arena": None if arena is None else arena_part.document(arena),
             "queries": None if queries is None else queries_part.document(queries),
+            "ratings": None if ratings is None else ratings_part.document(ratings),
         }
         print(json.dumps(found, indent=1))
         return
@@ -109,6 +121,8 @@ def run(options: argparse.Namespace) -> None:
         print("", *arena_part.lines(arena), sep="\n")
     if queries is not None:
         print("", *queries_part.lines(queries), sep="\n")
+    if ratings is not None:
+        print("", *ratings_part.lines(ratings), sep="\n")
 
 
 def interrupted(_number: int, _frame: object) -> NoReturn:

@@ -1,5 +1,6 @@
 """What the bench makes of its samples; and that its worker still fits the engine."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -185,3 +186,29 @@ def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None
     )  # not one byte more, but for acknowledgements
     assert float(noted[-1]) > float(unaware[-1]) + 60
     assert float(printed[-1]) == pytest.approx(float(noted[-1]), abs=1.0)
+
+
+def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--only", "ratings", "--rounds", "1", "--ledger", "2000", "--folder", str(tmp_path)]
+    assert main([*options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["engine"] is found["queries"] is None
+    assert found["versions"]["trueskill"]
+    figures = found["ratings"]
+    assert figures["matches"] == 1990  # one in 200 is void
+    assert [row["what"] for row in figures["rows"]] == [
+        *(f"rate, {seats} seats" for seats in (2, 4, 8)),
+        "recompute, 4 seats",
+    ]
+    assert all(row["package_us"] > row["ours_us"] > 0 and row["ratio"] > 1 for row in figures["rows"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", ["1999", "10000001", "many"])
+def test_a_ledger_of_another_size_is_a_usage_error(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        parser().parse_args(["--ledger", wrong])
+    assert stopped.value.code == 2
+    assert "argument --ledger" in capsys.readouterr().err

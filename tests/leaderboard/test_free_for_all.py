@@ -35,6 +35,17 @@ def wild(rng: random.Random) -> Field:
     return settings, places(rng, len(skills)), skills
 
 
+def tiny(rng: random.Random) -> Field:
+    """Precisions at the end of what a float can hold, and beyond it."""
+    size = rng.uniform(-155, -140)
+    settings = TrueSkill(draw_probability=10 ** rng.uniform(-15, -0.1), beta=10 ** (size + rng.uniform(-3, 3)), tau=0.0)
+    skills = [
+        Skill(rng.uniform(-1, 1) * 10 ** (size + rng.uniform(-3, 3)), 10 ** (size + rng.uniform(-3, 3)))
+        for _ in range(rng.randint(2, 5))
+    ]
+    return settings, places(rng, len(skills)), skills
+
+
 def places(rng: random.Random, seats: int) -> list[int]:
     scores = [rng.randint(0, seats) for _ in range(seats)]
     return [1 + sum(other > score for other in scores) for score in scores]
@@ -64,7 +75,7 @@ def bits(rated: Callable[..., list[tuple[float, float]]], field: Field) -> list[
         return None
 
 
-@pytest.mark.parametrize("draw", [likely, wild])
+@pytest.mark.parametrize("draw", [likely, wild, tiny])
 def test_any_field_is_rated_as_by_the_package_to_the_bit(draw: Callable[[random.Random], Field], soak: bool) -> None:
     rng = random.Random(1)
     count = 100_000 if soak else 1_000
