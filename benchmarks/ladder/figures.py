@@ -1,0 +1,133 @@
+"""From seasons to what is shown: medians over runs with their spread, tables, a document.  Without play or chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from benchmarks.ladder.measures import reached
+from benchmarks.ladder.season import Look, Season
+from benchmarks.report import table
+
+__all__ = ["AT", "Row", "document", "lines", "row_of"]
+
+AT = (100, 200, 400, 800)  # games a bot
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one way to run a ladder, over all runs.
+
+    to_mark: games a bot until the order is right, by run; infinite where it never was. tau, covered, top: by games a
+    bot, the median and the means over the runs. wait: how many tables of others were begun between two of a bot, the
+    median and the most. seats: how much oftener a bot had one seat than another, the mean and the most. uneven: games
+    of the bot with fewest and with most, in shares of the mean.
+    """
+
+    scheme: str
+    rating: str
+    boards: str
+    to_mark: tuple[float, ...]
+    tau: dict[int, float]
+    covered: dict[int, float]
+    top: dict[int, float]
+    wait: tuple[float, int]
+    seats: tuple[float, int]
+    uneven: tuple[float, float]
+
+
+def row_of(scheme: str, rating: str, boards: str, seasons: Sequence[Season], mark: float) -> Row:
+    """One row of the tables."""
+    to_mark = [reached([look.games for look in one.looks], [look.tau for look in one.looks], mark) for one in seasons]
+    waits = [wait for one in seasons for wait in one.waits]
+    gaps = [max(turns) - min(turns) for one in seasons for turns in one.turns]
+    shares = [sum(turns) / fmean(map(sum, one.turns)) for one in seasons for turns in one.turns]
+    return Row(
+        scheme,
+        rating,
+        boards,
+        tuple(math.inf if games is None else games for games in to_mark),
+        _at(seasons, lambda look: look.tau, median),
+        _at(seasons, lambda look: look.covered, fmean),
+        _at(seasons, lambda look: look.top, fmean),
+        (median(waits), max(waits)),
+        (fmean(gaps), max(gaps)),
+        (min(shares), max(shares)),
+    )
+
+
+def _at(
+    seasons: Sequence[Season], of: Callable[[Look], float], over: Callable[[Iterable[float]], float]
+) -> dict[int, float]:
+    """A figure at the first look after so many games."""
+    found: dict[int, float] = {}
+    for games in AT:
+        looks = [next((look for look in one.looks if look.games >= games), None) for one in seasons]
+        there = [of(look) for look in looks if look is not None]
+        if len(there) == len(seasons):
+            found[games] = over(there)
+    return found
+
+
+def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
+    """The tables."""
+    shown = [at for at in AT if at in rows[0].tau]
+
+    def count(value: float) -> str:
+        return f"{value:.0f}" if math.isfinite(value) else f"> {games}"
+
+    names = [f"{row.scheme}, {row.rating}, {row.boards}" for row in rows]
+    right = [
+        (
+            name,
+            count(median(row.to_mark)),
+            f"{count(min(row.to_mark))} - {count(max(row.to_mark))}",
+            *(f"{figures[at]:.2f}" for figures in (row.tau, row.covered, row.top) for at in shown),
+        )
+        for name, row in zip(names, rows, strict=True)
+    ]
+    fair = [
+        (
+            name,
+            f"{row.wait[0]:g}",
+            str(row.wait[1]),
+            f"{row.seats[0]:.1f}",
+            str(row.seats[1]),
+            f"{row.uneven[0]:.2f} - {row.uneven[1]:.2f}",
+        )
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return [
+        *table(
+            [
+                "pairing, rating, boards",
+                f"games to tau {mark:g}",
+                "of runs",
+                *(f"{what} {at}" for what in ("tau", "covered", "top") for at in shown),
+            ],
+            right,
+        ),
+        "",
+        *table(["", "wait", "longest", "seats apart", "most apart", "games / mean"], fair),
+    ]
+
+
+def document(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """The same for --json; null where the order never was right."""
+    return [
+        {
+            "pairing": row.scheme,
+            "rating": row.rating,
+            "boards": row.boards,
+            "games_to_mark": [games if math.isfinite(games) else None for games in row.to_mark],
+            "tau": row.tau,
+            "covered": row.covered,
+            "top": row.top,
+            "wait": {"median": row.wait[0], "longest": row.wait[1]},
+            "seats_apart": {"mean": row.seats[0], "most": row.seats[1]},
+            "games_to_mean": {"least": row.uneven[0], "most": row.uneven[1]},
+        }
+        for row in rows
+    ]

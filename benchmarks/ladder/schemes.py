@@ -1,0 +1,182 @@
+"""Who plays whom: four schemes between which a ladder may choose, each behind the same three methods.
+
+`random`, `near` and `window` are small and here. `ours` is the pairing of the server itself with its books and its
+`company`: nothing of it is told again here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from typing import Final, Protocol
+
+from cutpurse.engine.chance import Chance
+from cutpurse.engine.errors import SettingsError
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.pairing import Pairing, Seating
+from cutpurse.server.results import Identity
+
+__all__ = ["SCHEMES", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]
+
+NEAR: Final = 2  # `near` looks for company among so many times as many as there are seats
+WINDOW: Final = 5.0  # as Halite: of 5 / (0.01 + u) ** 0.65 of the nearest, u in (0, 1)
+WINDOW_POWER: Final = 0.65
+LADDER: Final = "simulated"
+
+
+class Scheme(Protocol):
+    """Bots are 0, 1, ...; each sits at one table at a time."""
+
+    def next(self) -> tuple[int, ...] | None:
+        """Who sits down now, by seat; None if nobody does before a table has ended."""
+
+    def ended(self, bots: Sequence[int]) -> None:
+        """These have risen from their table."""
+
+    def rated(self, skills: Mapping[int, Skill]) -> None:
+        """What is believed of some bots now."""
+
+
+class _Simple:
+    """Whoever has played least sits first, with company that a subclass chooses; chance gives the seats."""
+
+    def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str) -> None:
+        self.random = Random(f"{seed}/pairing")
+        self.seats = seats
+        self.mus = [settings.mu] * bots
+        self.matches = [0] * bots
+        self.free = set(range(bots))
+
+    def next(self) -> tuple[int, ...] | None:
+        if len(self.free) < self.seats:
+            return None
+        free = sorted(self.free)
+        least = min(self.matches[bot] for bot in free)
+        first = self.random.choice([bot for bot in free if self.matches[bot] == least])
+        free.remove(first)
+        chosen = [first, *self.random.sample(self.around(first, free), self.seats - 1)]
+        self.random.shuffle(chosen)
+        self.free.difference_update(chosen)
+        for bot in chosen:
+            self.matches[bot] += 1
+        return tuple(chosen)
+
+    def ended(self, bots: Sequence[int]) -> None:
+        self.free.update(bots)
+
+    def rated(self, skills: Mapping[int, Skill]) -> None:
+        for bot, skill in skills.items():
+            self.mus[bot] = skill.mu
+
+    def around(self, first: int, others: list[int]) -> list[int]:
+        """From whom company is drawn."""
+        raise NotImplementedError
+
+    def nearest(self, first: int, others: list[int], count: int) -> list[int]:
+        """So many, and enough for a table."""
+        mu = self.mus[first]
+        return sorted(others, key=lambda bot: abs(self.mus[bot] - mu))[: max(count, self.seats - 1)]
+
+
+class Uniform(_Simple):
+    """Anybody."""
+
+    def around(self, first: int, others: list[int]) -> list[int]:
+        return others
+
+
+class Near(_Simple):
+    """Only those who are near."""
+
+    def around(self, first: int, others: list[int]) -> list[int]:
+        return self.nearest(first, others, NEAR * self.seats)
+
+
+class Window(_Simple):
+    """The common scheme: a window around the first, mostly narrow, with a long tail."""
+
+    def around(self, first: int, others: list[int]) -> list[int]:
+        return self.nearest(first, others, int(WINDOW / (0.01 + self.random.random()) ** WINDOW_POWER))
+
+
+@dataclass(slots=True, eq=False)
+class _Bot:
+    """A bot that is there, for the server's pairing."""
+
+    number: int
+    identity: Identity
+    free_tables: int = 1
+
+    def plays(self, game: str, ladder: str) -> bool:
+        return True
+
+
+class Ours:
+    """The server's pairing, in a time of its own: as long as a match lasts, `at_once` matches end."""
+
+    def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str, at_once: int = 1) -> None:
+        """Raises ValueError if no game can be played with so many seats."""
+        self._ladder = Ladder(LADDER, _game_with(seats), seats, rating=settings)
+        self._pairing = Pairing([self._ladder], Chance(sha256(f"{seed}/pairing".encode()).digest()))
+        self._bots = [_Bot(number, Identity(f"owner{number}", "bot", "1")) for number in range(bots)]
+        self._seated: dict[tuple[int, ...], Seating] = {}
+        self._now, self._step = 0.0, 1.0 / at_once
+        for bot in self._bots:
+            self._pairing.enter(bot)
+
+    def next(self) -> tuple[int, ...] | None:
+        until = self._now + self._step
+        while (seating := self._pairing.next(self._now)) is None:
+            due = self._pairing.next_event_at()
+            if due is None or due <= self._now or (due > until and self._seated):
+                return None
+            self._now = due
+        bots = [player for player in seating.players if isinstance(player, _Bot)]
+        for bot in bots:
+            bot.free_tables -= 1
+            self._pairing.changed(bot)
+        numbers = tuple(bot.number for bot in bots)
+        self._seated[numbers] = seating
+        return numbers
+
+    def ended(self, bots: Sequence[int]) -> None:
+        self._now += self._step
+        self._pairing.ended(self._seated.pop(tuple(bots)), lasted_s=1.0, is_void=False)
+        for number in bots:
+            self._bots[number].free_tables += 1
+            self._pairing.changed(self._bots[number])
+
+    def rated(self, skills: Mapping[int, Skill]) -> None:
+        self._pairing.rated(LADDER, {self._bots[bot].identity: (skill, 0) for bot, skill in skills.items()})
+
+
+def _game_with(seats: int) -> str:
+    """Some game for so many; it is never set up."""
+    for name, rules in GAMES.items():
+        try:
+            rules.check(seats, {})
+        except SettingsError:
+            continue
+        return name
+    raise ValueError(f"none of our games is for {seats} seats, so the server would not pair for it")
+
+
+_SIMPLE: Final[Mapping[str, Callable[[int, int, TrueSkill, str], Scheme]]] = {
+    "random": Uniform,
+    "near": Near,
+    "window": Window,
+}
+SCHEMES: Final = (*_SIMPLE, "ours")
+
+
+def scheme_named(name: str, bots: int, seats: int, settings: TrueSkill, seed: str, at_once: int = 1) -> Scheme:
+    """One of `SCHEMES`, at its beginning.  Raises ValueError if there is none of this name."""
+    if name == "ours":
+        return Ours(bots, seats, settings, seed, at_once)
+    if name not in _SIMPLE:
+        raise ValueError(f"no scheme {name}; there are {', '.join(SCHEMES)}")
+    return _SIMPLE[name](bots, seats, settings, seed)

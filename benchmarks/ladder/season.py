@@ -1,0 +1,170 @@
+"""A season: bots are paired, play, are rated, and now and then somebody looks how right the order is.
+
+A board is one deal. `plain` has one match. `rotation` has one of the same bots in every seat in turn, and is rated once
+by the sum of place points. `duplicate` is one deal at as many tables as there are seats, and rates those who
+held the same seat against each other by their place points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from benchmarks.ladder.measures import covered, kendall, top_found
+from benchmarks.ladder.schemes import Scheme, scheme_named
+from benchmarks.ladder.world import Nature, World, places_of
+from cutpurse.leaderboard.fitting import Outcome
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+
+__all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "points_of", "season"]
+
+BOARDS = ("plain", "rotation", "duplicate")
+TOP = 8  # bots whose names everybody remembers
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is played: `games` a bot (the mean), looked at after each `every`; `at_once` tables are open at a time."""
+
+    nature: Nature
+    scheme: str
+    settings: TrueSkill
+    seed: str
+    games: int
+    every: int = 20
+    boards: str = "plain"
+    at_once: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if there are too few bots."""
+        if self.boards not in BOARDS:
+            raise ValueError(f"no boards {self.boards}; there are {', '.join(BOARDS)}")
+        if self.nature.bots < self.most_open * self.nature.seats:
+            raise ValueError(
+                f"{self.nature.bots} bots cannot sit at {self.most_open} tables of {self.nature.seats} at once"
+            )
+
+    @property
+    def tables_of_a_board(self) -> int:
+        """At which the same deal is played by different bots."""
+        return self.nature.seats if self.boards == "duplicate" else 1
+
+    @property
+    def most_open(self) -> int:
+        """Tables."""
+        return max(self.at_once, self.tables_of_a_board)
+
+    @property
+    def seats_of_a_board(self) -> int:
+        """In all its matches."""
+        return self.nature.seats ** (1 if self.boards == "plain" else 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The ladder after `games` a bot: Kendall's tau, intervals that hold, the share of the best that is on top."""
+
+    games: float
+    tau: float
+    covered: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """What came of it.
+
+    waits: for each time that a bot sat down again, how many tables of others were begun since it last sat down.
+    turns: of each bot, how often it had each seat. outcomes: what was rated, in that order.
+    """
+
+    looks: Sequence[Look]
+    waits: Sequence[int]
+    turns: Sequence[Sequence[int]]
+    outcomes: Sequence[Outcome]
+
+
+class _Tables:
+    """Who sits where, and what that says of fairness."""
+
+    def __init__(self, scheme: Scheme, nature: Nature, every_seat: bool) -> None:
+        self.scheme = scheme
+        self.every_seat = every_seat  # at a table each has each seat in turn
+        self.open: list[tuple[int, ...]] = []
+        self.waits: list[int] = []
+        self.turns = [[0] * nature.seats for _ in range(nature.bots)]
+        self._last: dict[int, int] = {}
+        self._begun = 0
+
+    def begin(self, most: int) -> None:
+        """Tables, until so many are open or nobody else sits down."""
+        while len(self.open) < most and (bots := self.scheme.next()) is not None:
+            for seat, bot in enumerate(bots):
+                if bot in self._last:
+                    self.waits.append(self._begun - self._last[bot] - 1)
+                self._last[bot] = self._begun
+                for had in range(len(bots)) if self.every_seat else (seat,):
+                    self.turns[bot][had] += 1
+            self._begun += 1
+            self.open.append(bots)
+
+
+def season(plan: Plan) -> Season:
+    """Play one; the same for the same plan.  Raises ValueError if the scheme cannot pair so."""
+    nature, settings = plan.nature, plan.settings
+    world = World(nature, plan.seed)
+    scheme = scheme_named(plan.scheme, nature.bots, nature.seats, settings, plan.seed, plan.most_open)
+    tables = _Tables(scheme, nature, every_seat=plan.boards == "rotation")
+    which = Random(f"{plan.seed}/which ends")
+    skills = [settings.newcomer] * nature.bots
+    looks: list[Look] = []
+    outcomes: list[Outcome] = []
+    played = 0
+    while played < plan.games * nature.bots:
+        tables.begin(plan.most_open)
+        board = [tables.open.pop(which.randrange(len(tables.open))) for _ in range(plan.tables_of_a_board)]
+        for bots, places in board_results(world, plan.boards, board):
+            for bot, skill in zip(bots, rate(places, [skills[bot] for bot in bots], settings), strict=True):
+                skills[bot] = skill
+            outcomes.append(Outcome(bots, tuple(places)))
+        for bots in board:
+            scheme.ended(bots)
+            scheme.rated({bot: skills[bot] for bot in bots})
+        played += plan.seats_of_a_board
+        if played >= (len(looks) + 1) * plan.every * nature.bots:
+            looks.append(_look(played / nature.bots, world.skills, skills))
+    return Season(looks, tables.waits, tables.turns, outcomes)
+
+
+def board_results(
+    world: World, kind: str, tables: Sequence[tuple[int, ...]]
+) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Play a board, one deal: each group of bots that is rated together, and their places.  kind: see `BOARDS`."""
+    deal = world.deal()
+    seats = len(deal)
+    if kind == "plain":
+        return [(bots, world.play(bots, deal)) for bots in tables]
+    if kind == "rotation":
+        (bots,) = tables
+        points = dict.fromkeys(bots, 0.0)
+        for turn in range(seats):
+            seated = (*bots[turn:], *bots[:turn])
+            for bot, point in zip(seated, points_of(world.play(seated, deal)), strict=True):
+                points[bot] += point
+        return [(bots, places_of(list(points.values()), 0.0))]
+    points_at = [points_of(world.play(bots, deal)) for bots in tables]
+    return [
+        (tuple(bots[seat] for bots in tables), places_of([points[seat] for points in points_at], 0.0))
+        for seat in range(seats)
+    ]
+
+
+def points_of(places: Sequence[int]) -> list[float]:
+    """How many each has beaten, those who share a place half."""
+    return [sum(other > place for other in places) + (places.count(place) - 1) / 2 for place in places]
+
+
+def _look(games: float, true: Sequence[float], skills: Sequence[Skill]) -> Look:
+    shown = [skill.exposed for skill in skills]  # what rankings are sorted by
+    return Look(games, kendall(true, shown), covered(true, skills), top_found(true, shown, min(TOP, len(true) // 2)))

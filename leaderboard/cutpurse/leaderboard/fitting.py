@@ -1,0 +1,150 @@
+"""The numbers of TrueSkill that tell best how recorded play went on: how much luck, how many ties, how much change.
+
+    settings = fit([Outcome((1, 2), (1, 2)), Outcome((2, 1), (2, 1)), ...])
+
+Each match is foretold from those before it, and then rated; what counts is how probable its outcome was (`log_loss`),
+so that nothing is judged by what it was fitted to. Only ratios can be fitted: mu and sigma of a newcomer stay, and beta
+and tau are found beside that sigma, which is how far apart players are. This module knows no ladder, no database and no
+chance; a new version of a bot is a newcomer here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
+
+__all__ = ["Outcome", "fit", "log_loss"]
+
+LEAST: Final = 1e-12  # probability of anything that happened; what is less is a rounding error of the tails
+BETAS: Final = (1 / 16, 16.0)  # of sigma: where beta is looked for
+BETA_WITHIN: Final = 0.04  # of itself
+TAUS: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # of sigma; never 0, with which no rating would ever move again
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+_NORMAL: Final = NormalDist()
+
+
+class Outcome(NamedTuple):
+    """What came of a match: places[i] is that of players[i], the lowest the best, ties equal."""
+
+    players: tuple[Hashable, ...]
+    places: tuple[int, ...]
+
+
+class _Pair(NamedTuple):
+    """Two players of a match, before it."""
+
+    ahead: float  # how much more is believed of the one who did at least as well
+    spread: float  # standard deviation of what they would show, one less the other
+    is_tied: bool
+
+
+def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> float:
+    """How badly matches are foretold from those before them: mean of -ln p of each two players' order, in nats.
+
+    results: in the order in which they are rated; all begin as newcomers. after: so many matches are rated and not
+    judged. For two players who could as well be one, without ties, it is ln 2 = 0.693. Raises ValueError if no match is
+    left to be judged.
+    """
+    if after >= len(results):
+        raise ValueError(f"{len(results)} matches, of which the first {after} are not to be judged: none is left")
+    return _loss(list(_foretold(results, settings, after)), _margin(settings))
+
+
+def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill:
+    """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
+
+    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About twenty
+    times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
+    Raises ValueError if there are no results.
+    """
+    if not results:
+        raise ValueError("nothing to fit to: no results")
+    found = start or TrueSkill(draw_probability=0.1)
+
+    def loss_with(settings: TrueSkill) -> float:
+        return log_loss(results, settings)
+
+    def loss_of_beta(log_beta: float) -> float:
+        return loss_with(replace(found, beta=math.exp(log_beta)))
+
+    low, high = (math.log(share * found.sigma) for share in BETAS)
+    found = replace(found, beta=math.exp(_lowest(loss_of_beta, low, high)))
+    found = _with_draws(results, found)
+    found = min((replace(found, tau=share * found.sigma) for share in TAUS), key=loss_with)
+    near = math.log(found.beta)
+    found = replace(found, beta=math.exp(_lowest(loss_of_beta, near - 0.3, near + 0.3)))
+    return _with_draws(results, found)
+
+
+def _foretold(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
+    """Each two players of each match, before it is rated."""
+    skills: dict[Hashable, Skill] = {}
+    luck = 2 * (settings.beta**2 + settings.tau**2)
+    for number, (players, places) in enumerate(results):
+        before = [skills.get(player, settings.newcomer) for player in players]
+        if number >= after:
+            for (one, place), (other, other_place) in combinations(zip(before, places, strict=True), 2):
+                ahead = one.mu - other.mu if place <= other_place else other.mu - one.mu
+                yield _Pair(ahead, math.sqrt(luck + one.sigma**2 + other.sigma**2), place == other_place)
+        skills.update(zip(players, rate(places, before, settings), strict=True))
+
+
+def _loss(pairs: Sequence[_Pair], margin: float) -> float:
+    total = 0.0
+    for pair in pairs:
+        likely = _tied(pair, margin) if pair.is_tied else _below((pair.ahead - margin) / pair.spread)
+        total -= math.log(max(likely, LEAST))
+    return total / len(pairs)
+
+
+def _with_draws(results: Sequence[Outcome], settings: TrueSkill) -> TrueSkill:
+    """The same with the margin with which as many ties are foretold as there were, half a tie added."""
+    pairs = list(_foretold(results, settings))
+    wanted = sum(pair.is_tied for pair in pairs) + 0.5
+    low, high = 0.0, 1e-3 * settings.beta
+    while high < 1e3 * settings.beta and sum(_tied(pair, high) for pair in pairs) < wanted:
+        low, high = high, 2 * high
+    for _ in range(20):
+        middle = (low + high) / 2
+        if sum(_tied(pair, middle) for pair in pairs) < wanted:
+            low = middle
+        else:
+            high = middle
+    share = 2 * _below(high / (math.sqrt(2) * settings.beta)) - 1
+    return replace(settings, draw_probability=min(max(share, 1e-6), 1 - 1e-6))
+
+
+def _margin(settings: TrueSkill) -> float:
+    """How far apart two performances of a free-for-all are at most if they tie."""
+    return _NORMAL.inv_cdf((1 + settings.draw_probability) / 2) * math.sqrt(2) * settings.beta
+
+
+def _tied(pair: _Pair, margin: float) -> float:
+    return _below((margin - pair.ahead) / pair.spread) - _below((-margin - pair.ahead) / pair.spread)
+
+
+def _below(deviations: float) -> float:
+    """The standard normal distribution."""
+    return math.erfc(-deviations / math.sqrt(2)) / 2
+
+
+def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with one valley is lowest, by golden section, to `BETA_WITHIN`."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = of(left), of(right)
+    while high - low > BETA_WITHIN:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = of(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = of(right)
+    return (low + high) / 2
