@@ -79,5 +79,5 @@ def places_of(shown: Sequence[float], margin: float) -> list[int]:
     order = sorted(range(len(shown)), key=lambda at: -shown[at])
     places = [1] * len(shown)
     for before, (at, last) in enumerate(zip(order[1:], order, strict=False), start=1):
-        places[at] = places[last] if shown[last] - shown[at] < margin else before + 1
+        places[at] = places[last] if shown[last] - shown[at] <= margin else before + 1
     return places

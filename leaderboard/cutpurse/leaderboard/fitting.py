@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -23,7 +24,8 @@ __all__ = ["Outcome", "fit", "log_loss"]
 
 LEAST: Final = 1e-12  # probability of anything that happened; what is less is a rounding error of the tails
 BETAS: Final = (1 / 16, 16.0)  # of sigma: where beta is looked for
-BETA_WITHIN: Final = 0.04  # of itself
+ROUGHLY: Final = 0.3  # of beta: how near it is found beside each tau
+CLOSELY: Final = 0.04  # and beside the one that is likeliest
 TAUS: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # of sigma; never 0, with which no rating would ever move again
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _NORMAL: Final = NormalDist()
@@ -59,7 +61,7 @@ def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) ->
 def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill:
     """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
 
-    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About twenty
+    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About fifty
     times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
     Raises ValueError if there are no results.
     """
@@ -67,19 +69,20 @@ def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill
         raise ValueError("nothing to fit to: no results")
     found = start or TrueSkill(draw_probability=0.1)
 
-    def loss_with(settings: TrueSkill) -> float:
-        return log_loss(results, settings)
+    def loss_of(log_beta: float, settings: TrueSkill) -> float:
+        return log_loss(results, replace(settings, beta=math.exp(log_beta)))
 
-    def loss_of_beta(log_beta: float) -> float:
-        return loss_with(replace(found, beta=math.exp(log_beta)))
-
+    # Luck and change explain the same surprises, so each tau is judged with the beta that suits it.
     low, high = (math.log(share * found.sigma) for share in BETAS)
-    found = replace(found, beta=math.exp(_lowest(loss_of_beta, low, high)))
-    found = _with_draws(results, found)
-    found = min((replace(found, tau=share * found.sigma) for share in TAUS), key=loss_with)
-    near = math.log(found.beta)
-    found = replace(found, beta=math.exp(_lowest(loss_of_beta, near - 0.3, near + 0.3)))
-    return _with_draws(results, found)
+    trials: list[tuple[float, float, float]] = []
+    for share in TAUS:
+        trial = replace(found, tau=share * found.sigma)
+        log_beta, loss = _lowest(partial(loss_of, settings=trial), low, high, ROUGHLY)
+        trials.append((loss, trial.tau, log_beta))
+    _, tau, near = min(trials)
+    found = _with_draws(results, replace(found, tau=tau, beta=math.exp(near)))
+    log_beta, _ = _lowest(partial(loss_of, settings=found), near - ROUGHLY, near + ROUGHLY, CLOSELY)
+    return _with_draws(results, replace(found, beta=math.exp(log_beta)))
 
 
 def _foretold(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
@@ -134,11 +137,11 @@ def _below(deviations: float) -> float:
     return math.erfc(-deviations / math.sqrt(2)) / 2
 
 
-def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is lowest, by golden section, to `BETA_WITHIN`."""
+def _lowest(of: Callable[[float], float], low: float, high: float, within: float) -> tuple[float, float]:
+    """Where a function with one valley is lowest, by golden section, and how low."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = of(left), of(right)
-    while high - low > BETA_WITHIN:
+    while high - low > within:
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
@@ -147,4 +150,4 @@ def _lowest(of: Callable[[float], float], low: float, high: float) -> float:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
             at_right = of(right)
-    return (low + high) / 2
+    return (left, at_left) if at_left <= at_right else (right, at_right)

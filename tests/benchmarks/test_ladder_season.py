@@ -1,0 +1,158 @@
+"""Seasons of a simulated ladder: the schemes, the server's own pairing among them, and the program."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.ladder import __main__ as program
+from benchmarks.ladder.figures import document, lines, row_of
+from benchmarks.ladder.schemes import SCHEMES, Ours, Window, scheme_named
+from benchmarks.ladder.season import BOARDS, Look, Plan, Season, season
+from benchmarks.ladder.world import Nature
+from cutpurse.leaderboard.fitting import Outcome
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.server import company, pairing
+
+LIBRARY = TrueSkill(draw_probability=0.10)
+SMALL = Plan(Nature(bots=12, seats=3), "ours", LIBRARY, "small", games=12, every=4)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_season_is_played_whole_and_the_same_again(scheme: str) -> None:
+    plan = replace(SMALL, scheme=scheme)
+    found = season(plan)
+    assert found == season(plan)
+    assert found != season(replace(plan, seed="another"))
+    assert len(found.outcomes) == 12 * 12 // 3
+    assert [look.games for look in found.looks] == [4, 8, 12]
+    assert sum(map(sum, found.turns)) == 12 * 12
+    for outcome in found.outcomes:
+        assert len(set(outcome.players)) == 3
+        assert min(outcome.places) == 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nobody_sits_at_two_tables_at_once(scheme: str) -> None:
+    paired = scheme_named(scheme, 12, 3, LIBRARY, "tables", at_once=3)
+    open_tables: list[tuple[int, ...]] = []
+    begun = 0
+    for _ in range(60):
+        while len(open_tables) < 3 and (bots := paired.next()) is not None:
+            begun += 1
+            open_tables.append(bots)
+            seated = [bot for table in open_tables for bot in table]
+            assert len(set(seated)) == len(seated)
+        ended = open_tables.pop(0)
+        paired.ended(ended)
+        paired.rated({bot: Skill(20.0 + bot, 2.0) for bot in ended})
+    assert begun >= 60
+
+
+def test_ours_is_the_servers_own_company_with_what_is_believed_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[dict[str, float], int, float]] = []
+
+    def watched(free, seats, beta, chance):  # type: ignore[no-untyped-def]
+        asked.append(({entry.player.identity.owner: entry.mu for entry in free}, seats, beta))
+        return company.company(free, seats, beta, chance)
+
+    monkeypatch.setattr(pairing, "company", watched)
+    ours = Ours(6, 3, LIBRARY, "plugged in")
+    ours.rated({2: Skill(31.0, 1.0)})
+    bots = ours.next()
+    assert bots is not None
+    expected = {f"owner{number}": 31.0 if number == 2 else LIBRARY.mu for number in range(6)}
+    assert asked == [(expected, 3, LIBRARY.beta)]
+
+
+def test_ours_gives_seats_in_turn_and_games_to_all() -> None:
+    found = season(replace(SMALL, games=60, every=60))
+    assert max(max(turns) - min(turns) for turns in found.turns) <= 3
+    games = [sum(turns) for turns in found.turns]
+    assert max(games) - min(games) <= 4
+
+
+def test_ours_is_for_as_many_seats_as_some_game_has() -> None:
+    with pytest.raises(ValueError, match="99 seats"):
+        Ours(200, 99, LIBRARY, "many")
+    with pytest.raises(ValueError, match="no scheme best; there are random, near, window, ours"):
+        scheme_named("best", 12, 3, LIBRARY, "none")
+
+
+def test_the_window_is_mostly_narrow_and_now_and_then_takes_in_all() -> None:
+    window = Window(200, 4, LIBRARY, "window")
+    window.mus = [float(bot) for bot in range(200)]
+    widths = [
+        max(abs(bot - 100) for bot in window.around(100, [bot for bot in range(200) if bot != 100])) for _ in range(500)
+    ]
+    assert sum(width <= 10 for width in widths) > 350
+    assert 1 <= sum(width >= 40 for width in widths) < 50
+    assert min(widths) >= 2
+
+
+@pytest.mark.parametrize("boards", BOARDS)
+def test_boards_count_all_their_games(boards: str) -> None:
+    plan = Plan(Nature(bots=16, seats=4), "ours", LIBRARY, boards, games=8, every=8, boards=boards)
+    found = season(plan)
+    played = sum(map(sum, found.turns))
+    assert played == 16 * 8
+    rated = {"plain": played // 4, "rotation": played // 16, "duplicate": played // 4}
+    assert len(found.outcomes) == rated[boards]
+    if boards == "rotation":
+        assert all(max(turns) == min(turns) for turns in found.turns)
+
+
+def test_more_tables_than_there_are_bots_for_are_refused() -> None:
+    with pytest.raises(ValueError, match="12 bots cannot sit at 5 tables of 3"):
+        replace(SMALL, at_once=5)
+    with pytest.raises(ValueError, match="12 bots cannot sit at 4 tables of 4"):
+        Plan(Nature(bots=12), "ours", LIBRARY, "few", games=1, boards="duplicate")
+    with pytest.raises(ValueError, match="no boards round; there are plain"):
+        replace(SMALL, boards="round")
+
+
+def a_season(*taus: float) -> Season:
+    looks = [Look(100.0 * (at + 1), tau, 0.9, 0.5) for at, tau in enumerate(taus)]
+    return Season(looks, [1, 2, 9], [(3, 1), (2, 2)], [Outcome((0, 1), (1, 2))])
+
+
+def test_a_row_is_of_all_runs() -> None:
+    row = row_of("ours", "fitted", "plain", [a_season(0.9, 0.9, 0.9), a_season(0.6, 0.8, 0.9)], 0.85)
+    assert (row.to_mark[0], str(row.to_mark[1])) == (100, "inf")
+    assert row.tau == {100: 0.75, 200: pytest.approx(0.85)}
+    assert (row.wait, row.seats, row.uneven) == ((2, 9), (1, 2), (1, 1))
+    assert document([row])[0]["games_to_mark"] == [100, None]
+    shown = lines([row], 0.85, 300)
+    assert shown[1].split()[:7] == ["ours,", "fitted,", "plain", ">", "300", "100", "-"]
+
+
+def test_the_program_prints_the_same_table_and_document_again(capsys: pytest.CaptureFixture[str]) -> None:
+    few = ["--bots", "8", "--seats", "2", "--games", "20", "--every", "10", "--runs", "1", "--stretch", "5"]
+    shown = []
+    for flags in ([], ["--json"], ["--json"]):
+        assert program.main([*few, "--schemes", "window,ours", *flags]) == 0
+        shown.append(capsys.readouterr())
+    assert "ours, fitted, plain" in shown[0].out
+    assert "of the CPU" in shown[0].err
+    assert shown[1].out == shown[2].out
+    found = json.loads(shown[1].out)
+    assert [row["pairing"] for row in found["rows"]] == ["window", "ours"] * 2
+    assert found["nature"]["bots"] == 8
+    assert found["fits"]["plain"]["settings"]["beta"] > 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--schemes", "best"], "no best; there are random, near, window, ours"),
+        (["--bots", "3"], "3 bots at 4 seats"),
+        (["--runs", "0"], "at least 1, not 0"),
+    ],
+)
+def test_the_program_says_what_cannot_be_played(
+    flags: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        program.main(flags)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
