@@ -72,15 +72,16 @@ def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill
     def loss_of(log_beta: float, settings: TrueSkill) -> float:
         return log_loss(results, replace(settings, beta=math.exp(log_beta)))
 
-    # Luck and change explain the same surprises, so each tau is judged with the beta that suits it; and chance alone
-    # would choose some tau, so a larger one has to be likelier by a nat in all, as any further number (Akaike 1974).
+    # Luck and change explain the same surprises, so each tau is judged with the beta that suits it. Chance alone would
+    # choose some tau, so a larger one has to be likelier by a nat, as any further number (Akaike 1974), where of all
+    # the pairs of a match of n only n - 1 say something of their own.
     low, high = (math.log(share * found.sigma) for share in BETAS)
     trials: list[tuple[float, float, float]] = []
     for share in TAUS:
         trial = replace(found, tau=share * found.sigma)
         log_beta, loss = _lowest(partial(loss_of, settings=trial), low, high, ROUGHLY)
         trials.append((loss, trial.tau, log_beta))
-    enough = min(trials)[0] + 1 / sum(math.comb(len(one.places), 2) for one in results)
+    enough = min(trials)[0] + 1 / sum(len(one.places) - 1 for one in results)
     tau, near = next((tau, log_beta) for loss, tau, log_beta in trials if loss <= enough)
     found = _with_draws(results, replace(found, tau=tau, beta=math.exp(near)))
     log_beta, _ = _lowest(partial(loss_of, settings=found), near - ROUGHLY, near + ROUGHLY, CLOSELY)
