@@ -24,7 +24,7 @@ __all__ = ["Outcome", "fit", "log_loss"]
 
 LEAST: Final = 1e-12  # probability of anything that happened; what is less is a rounding error of the tails
 BETAS: Final = (1 / 16, 16.0)  # of sigma: where beta is looked for
-ROUGHLY: Final = 0.3  # of beta: how near it is found beside each tau
+ROUGHLY: Final = 0.1  # of beta: how near it is found beside each tau
 CLOSELY: Final = 0.04  # and beside the one that is likeliest
 TAUS: Final = (0.001, 0.003, 0.01, 0.03, 0.1)  # of sigma; never 0, with which no rating would ever move again
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
@@ -61,7 +61,7 @@ def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) ->
 def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill:
     """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
 
-    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About fifty
+    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About sixty
     times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
     Raises ValueError if there are no results.
     """
