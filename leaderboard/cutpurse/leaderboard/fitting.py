@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -61,7 +60,7 @@ def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) ->
 def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill:
     """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
 
-    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About sixty
+    start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About 70
     times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
     Raises ValueError if there are no results.
     """
@@ -69,23 +68,26 @@ def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill
         raise ValueError("nothing to fit to: no results")
     found = start or TrueSkill(draw_probability=0.1)
 
-    def loss_of(log_beta: float, settings: TrueSkill) -> float:
-        return log_loss(results, replace(settings, beta=math.exp(log_beta)))
+    low, high = (math.log(share * found.sigma) for share in BETAS)
+
+    def best_beta(settings: TrueSkill, low: float, high: float, within: float) -> tuple[float, TrueSkill]:
+        def loss_of(log_beta: float) -> float:
+            return log_loss(results, replace(settings, beta=math.exp(log_beta)))
+
+        log_beta, loss = _lowest(loss_of, low, high, within)
+        return loss, replace(settings, beta=math.exp(log_beta))
 
     # Luck and change explain the same surprises, so each tau is judged with the beta that suits it. Chance alone would
     # choose some tau, so a larger one has to be likelier by a nat, as any further number (Akaike 1974), where of all
     # the pairs of a match of n only n - 1 say something of their own.
-    low, high = (math.log(share * found.sigma) for share in BETAS)
-    trials: list[tuple[float, float, float]] = []
-    for share in TAUS:
-        trial = replace(found, tau=share * found.sigma)
-        log_beta, loss = _lowest(partial(loss_of, settings=trial), low, high, ROUGHLY)
-        trials.append((loss, trial.tau, log_beta))
-    enough = min(trials)[0] + 1 / sum(len(one.places) - 1 for one in results)
-    tau, near = next((tau, log_beta) for loss, tau, log_beta in trials if loss <= enough)
-    found = _with_draws(results, replace(found, tau=tau, beta=math.exp(near)))
-    log_beta, _ = _lowest(partial(loss_of, settings=found), near - ROUGHLY, near + ROUGHLY, CLOSELY)
-    return _with_draws(results, replace(found, beta=math.exp(log_beta)))
+    _, found = best_beta(replace(found, tau=TAUS[0] * found.sigma), low, high, ROUGHLY)
+    found = _with_draws(results, found)
+    trials = [best_beta(replace(found, tau=share * found.sigma), low, high, ROUGHLY) for share in TAUS]
+    enough = min(loss for loss, _ in trials) + 1 / sum(len(one.places) - 1 for one in results)
+    found = _with_draws(results, next(settings for loss, settings in trials if loss <= enough))
+    near = math.log(found.beta)
+    _, found = best_beta(found, near - ROUGHLY, near + ROUGHLY, CLOSELY)
+    return _with_draws(results, found)
 
 
 def _foretold(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
