@@ -247,7 +247,7 @@ def test_a_folder_that_may_only_be_read_is_said(tmp_path_factory: pytest.TempPat
     assert run.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "recompute"])
+@pytest.mark.parametrize("word", ["backup", "restore", "upgrade", "recompute", "refit"])
 def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         app(["db", word, "--help"], prog_name="cutpurse")

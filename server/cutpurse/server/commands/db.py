@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -16,6 +17,7 @@ from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.reader import Reader
+    from cutpurse.leaderboard.refit import Refit
     from cutpurse.leaderboard.store import Store
 
 __all__ = ["app"]
@@ -120,6 +122,62 @@ def recompute(database: Database, as_json: AsJson = False) -> None:
             say(f"{one.ladder}: {difference}")
     if not all(one.equal for one in checks):
         raise typer.Exit(FAILED)
+
+
+@app.command()
+def refit(
+    database: Database,
+    ladder: Annotated[str, typer.Argument(metavar="LADDER", help="Its name.")],
+    matches: Annotated[
+        int, typer.Option(metavar="N", min=1, help="So many of the newest matches are looked at; a thousand take 3 s.")
+    ] = 10_000,
+    put: Annotated[
+        bool,
+        typer.Option("--put", help="Rate with the fitted numbers from now on, if they foretell better."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fit the luck, the ties and the change of a ladder to its matches, and see whether that foretells better.
+
+    Fitted to the older three quarters; the newest quarter is foretold. With --put, for which no server may have the
+    database open, a new epoch begins: ratings go on from where they are, and none that was given is changed. Ends with
+    1 if --put finds nothing better.
+
+    Example: cutpurse db refit league.db greed --put
+    """
+    with _read(database) as reader:
+        from cutpurse.leaderboard.refit import refit as fit_again
+
+        with reader.reading() as connection:
+            found = fit_again(connection, ladder, matches)
+    epoch = None
+    if put and found.is_better:
+        with _opened(database) as store:
+            epoch = store.open_epoch(ladder, found.fitted)
+    _show_refit(found, epoch, as_json)
+    if put and epoch is None:
+        raise typer.Exit(FAILED)
+
+
+def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
+    numbers = {"now": (found.now, found.now_loss), "fitted": (found.fitted, found.fitted_loss)}
+    if as_json:
+        rows = {name: {**asdict(rating), "log_loss": loss} for name, (rating, loss) in numbers.items()}
+        print_json({"ladder": found.ladder, "matches": found.matches, "judged": found.judged, **rows, "epoch": epoch})
+        return
+    cells = [
+        (name, *(f"{value:.4g}" for value in (rating.beta, rating.tau, rating.draw_probability)), f"{loss:.4f}")
+        for name, (rating, loss) in numbers.items()
+    ]
+    print_lines(table(("", "beta", "tau", "ties", "log-loss"), cells))
+    older = found.matches - found.judged
+    say(f"fitted to {older:,} matches of {found.ladder}, judged by the {found.judged:,} newer ones")
+    if epoch is not None:
+        say(f"{found.ladder} is rated with the fitted numbers from its next match on: epoch {epoch}")
+    elif not found.is_better:
+        say("the numbers that it has foretell at least as well; nothing is to be changed")
+    else:
+        say("the fitted numbers foretell better; --put has the ladder rated with them")
 
 
 @contextmanager
