@@ -182,7 +182,7 @@ async def test_only_an_admin_steers(arena: RunningArena, tokens: dict[str, str])
         run = await cutpurse("ladder", *words, token=tokens["ann"])
         assert (run.exit_code, "good for play, read, not for admin" in run.stderr) == (6, True), run.stderr
         run = await cutpurse("ladder", *words)
-        assert (run.exit_code, "send one with the call" in run.stderr) == (6, True), run.stderr
+        assert (run.exit_code, "put it into CUTPURSE_TOKEN" in run.stderr) == (6, True), run.stderr
 
 
 # -- matches on request

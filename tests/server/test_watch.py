@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from http import HTTPStatus
 from pathlib import Path
 
@@ -232,22 +232,17 @@ async def test_a_server_that_cannot_store_is_alive_and_not_ready(
 
 
 async def test_slow_connections_to_the_pages_harm_no_bot(tmp_path: Path) -> None:
-    async with (
-        watched_server(tmp_path / "test.db") as server,
-        RawBot(server.address) as ann,
-        RawBot(server.address) as bob,
-    ):
+    async with watched_server(tmp_path / "test.db") as server, AsyncExitStack() as stack:
         host, _, port = server.watched.rpartition(":")
-        slow = [await asyncio.open_connection(host, int(port)) for _ in range(200)]
-        for _, writer in slow:
-            writer.write(b"GET /metrics HTTP/1.1\r\nX: ")
-        await ann.hello("ann")
-        await bob.hello("bob")
-        ends = await asyncio.gather(ann.play_on(), bob.play_on())
+        for _ in range(200):
+            slow = stack.enter_context(socket.create_connection((host, int(port)), timeout=10))
+            slow.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+        async with RawBot(server.address) as ann, RawBot(server.address) as bob:  # so late: Hello has to come in 3 s
+            await ann.hello("ann")
+            await bob.hello("bob")
+            ends = await asyncio.gather(ann.play_on(), bob.play_on())
         assert await server.get("/healthz") == (200, "ok\n")
         assert {seat.end_cause for end in ends for seat in end.seats} == {1}  # NORMAL
-        for _, writer in slow:
-            writer.transport.abort()
 
 
 # -- the command
