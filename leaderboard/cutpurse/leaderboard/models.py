@@ -32,6 +32,7 @@ __all__ = [
     "Bot",
     "Courses",
     "Epoch",
+    "Estimate",
     "Ladder",
     "Match",
     "Notes",
@@ -162,6 +163,7 @@ class Ladder(Table, table=True):
     frozen: datetime | None = Field(default=None, sa_type=UtcDateTime)  # from when on
     house: str = "[]"  # JSON; house bots by name
     created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
+    boards: str = "plain"  # "plain", "rotation" or "duplicate"; never changes
 
 
 class Epoch(Table, table=True):
@@ -253,6 +255,8 @@ class Seat(Table, table=True):
     end_cause: str
     faults: int
     thinking_ms: int
+    cpu_ms: int | None = None  # what the bot's process used meanwhile; null: not measured
+    peak_bytes: int | None = None  # of memory, at most
 
 
 class Courses(Table, table=True):
@@ -287,6 +291,24 @@ class Rating(Table, table=True):
     faulted: int  # matches with a fault of its own
     sequence: int  # of the board that changed it last
     form: bytes = Field(sa_type=LargeBinary)  # places in the last rated matches, a byte each, the newest first
+
+
+class Estimate(Table, table=True):
+    """What is believed of a version from all results of a ladder together; made anew now and then, never added to.
+
+    On the scale of the ladder's ratings. Nothing hangs on it: rows go when newer ones come.
+    """
+
+    __tablename__ = "estimates"
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    mu: float = Field(sa_type=Float)
+    low: float = Field(sa_type=Float)  # it lies between these with a probability of 95 %
+    high: float = Field(sa_type=Float)
+    best: int  # and the place that it deserves between these
+    worst: int
+    sequence: int  # of the last board that it is from
+    made: datetime = Field(sa_type=UtcDateTime)
 
 
 class Opponents(Table, table=True):

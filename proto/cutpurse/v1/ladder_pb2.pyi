@@ -16,6 +16,7 @@ from cutpurse.v1 import game_pb2 as _game_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -26,6 +27,34 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _BoardKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BoardKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BoardKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BOARD_KIND_UNSPECIFIED: _BoardKind.ValueType  # 0
+    """As plain."""
+    BOARD_KIND_PLAIN: _BoardKind.ValueType  # 1
+    """One match."""
+    BOARD_KIND_ROTATION: _BoardKind.ValueType  # 2
+    """As many matches as there are seats, the same bots in every seat in turn; only for bots that keep no memory."""
+    BOARD_KIND_DUPLICATE: _BoardKind.ValueType  # 3
+    """Two matches or more at once, of bots of different owners; who held the same seat are compared."""
+
+class BoardKind(_BoardKind, metaclass=_BoardKindEnumTypeWrapper):
+    """What is dealt once on a ladder, and rated once."""
+
+BOARD_KIND_UNSPECIFIED: BoardKind.ValueType  # 0
+"""As plain."""
+BOARD_KIND_PLAIN: BoardKind.ValueType  # 1
+"""One match."""
+BOARD_KIND_ROTATION: BoardKind.ValueType  # 2
+"""As many matches as there are seats, the same bots in every seat in turn; only for bots that keep no memory."""
+BOARD_KIND_DUPLICATE: BoardKind.ValueType  # 3
+"""Two matches or more at once, of bots of different owners; who held the same seat are compared."""
+Global___BoardKind: _TypeAlias = BoardKind  # noqa: Y015
 
 @_typing.final
 class BotName(_message.Message):
@@ -95,12 +124,15 @@ class LadderDefined(_message.Message):
     SEATS_FIELD_NUMBER: _builtins.int
     CLOCK_FIELD_NUMBER: _builtins.int
     TERMS_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name: 1 to 32 of a-z, 0-9, "_", "-" and ".", the first a letter or digit."""
     game: _builtins.str
     """For example "greed"."""
     seats: _builtins.int
     """How many play a match; 0 in a request: as usual for the game."""
+    boards: Global___BoardKind.ValueType
+    """What is rated once; unspecified in a request: as usual."""
     @_builtins.property
     def settings(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Setting]:
         """Settings that differ from the game's defaults."""
@@ -122,10 +154,11 @@ class LadderDefined(_message.Message):
         seats: _builtins.int = ...,
         clock: Global___LadderClock | None = ...,
         terms: Global___LadderTerms | None = ...,
+        boards: Global___BoardKind.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "terms", b"terms"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "game", b"game", "name", b"name", "seats", b"seats", "settings", b"settings", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "clock", b"clock", "game", b"game", "name", b"name", "seats", b"seats", "settings", b"settings", "terms", b"terms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -491,10 +524,15 @@ class Ranking(_message.Message):
     FORM_FIELD_NUMBER: _builtins.int
     IS_HERE_FIELD_NUMBER: _builtins.int
     IS_PAUSED_FIELD_NUMBER: _builtins.int
+    BEST_FIELD_NUMBER: _builtins.int
+    WORST_FIELD_NUMBER: _builtins.int
+    ESTIMATED_FIELD_NUMBER: _builtins.int
     place: _builtins.int
     """1 is the best; equals share."""
     low: _builtins.float
-    """The skill lies between these with a probability of 95 % if the model holds: mu - 1.96 sigma."""
+    """The skill lies between these with a probability of 95 %, by an estimate from all results together (`estimated`), or by the
+    running rating where there is none yet: mu - 1.96 sigma.
+    """
     high: _builtins.float
     """And mu + 1.96 sigma."""
     matches: _builtins.int
@@ -507,6 +545,12 @@ class Ranking(_message.Message):
     """Whether it is there now."""
     is_paused: _builtins.bool
     """Whether it is paused."""
+    best: _builtins.int
+    """The place that it deserves lies between this one, with a probability of 95 %, by the same estimate. 0: there is none yet."""
+    worst: _builtins.int
+    """And this one."""
+    estimated: _builtins.int
+    """The estimate is from all rated boards up to this number; 0: there is none."""
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who."""
@@ -533,10 +577,13 @@ class Ranking(_message.Message):
         form: _abc.Iterable[_builtins.int] | None = ...,
         is_here: _builtins.bool = ...,
         is_paused: _builtins.bool = ...,
+        best: _builtins.int = ...,
+        worst: _builtins.int = ...,
+        estimated: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "skill", b"skill"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "low", b"low", "matches", b"matches", "place", b"place", "skill", b"skill", "wins", b"wins"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best", b"best", "bot", b"bot", "estimated", b"estimated", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "low", b"low", "matches", b"matches", "place", b"place", "skill", b"skill", "wins", b"wins", "worst", b"worst"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -615,6 +662,8 @@ class RatingStep(_message.Message):
     PLACE_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    OPPONENTS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Counts the rated boards of the ladder."""
     match: _builtins.str
@@ -633,6 +682,14 @@ class RatingStep(_message.Message):
     def after(self) -> Global___SkillShown:
         """And after."""
 
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The matches of its board on which it sat, in their order; `match` is the last of them."""
+
+    @_builtins.property
+    def opponents(self) -> _containers.RepeatedCompositeFieldContainer[Global___StepOpponent]:
+        """Against whom it was rated."""
+
     def __init__(
         self,
         *,
@@ -643,14 +700,54 @@ class RatingStep(_message.Message):
         place: _builtins.int = ...,
         before: Global___SkillShown | None = ...,
         after: Global___SkillShown | None = ...,
+        matches: _abc.Iterable[_builtins.str] | None = ...,
+        opponents: _abc.Iterable[Global___StepOpponent] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "finished_ms", b"finished_ms", "match", b"match", "number", b"number", "place", b"place", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "finished_ms", b"finished_ms", "match", b"match", "matches", b"matches", "number", b"number", "opponents", b"opponents", "place", b"place", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RatingStep: _TypeAlias = RatingStep  # noqa: Y015
+
+@_typing.final
+class StepOpponent(_message.Message):
+    """One of those against whom a bot was rated on a board: what was to be expected, and what came."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    LIKELY_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    likely: _builtins.float
+    """How likely it was that the bot would be ahead of it, by the numbers of the ladder; ties counted half."""
+    outcome: _builtins.int
+    """1: the bot was ahead of it; 0: they shared a place; -1: it was behind."""
+    @_builtins.property
+    def bot(self) -> Global___BotName:
+        """Who."""
+
+    @_builtins.property
+    def before(self) -> Global___SkillShown:
+        """What was believed of it before."""
+
+    def __init__(
+        self,
+        *,
+        bot: Global___BotName | None = ...,
+        before: Global___SkillShown | None = ...,
+        likely: _builtins.float = ...,
+        outcome: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["before", b"before", "bot", b"bot", "likely", b"likely", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StepOpponent: _TypeAlias = StepOpponent  # noqa: Y015
 
 @_typing.final
 class ListOpponentsRequest(_message.Message):
@@ -837,6 +934,8 @@ class MatchShown(_message.Message):
     REQUESTED_BY_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
+    BOARD_KIND_FIELD_NUMBER: _builtins.int
+    BOARD_MATCHES_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Counts all matches, in the order of storing."""
     match: _builtins.str
@@ -863,6 +962,8 @@ class MatchShown(_message.Message):
     """Who asked for it; empty: nobody, it was the ladder's."""
     reason: _builtins.str
     """Why these bots met, in words."""
+    board_kind: Global___BoardKind.ValueType
+    """Of what kind its board is."""
     @_builtins.property
     def settings(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Setting]:
         """Settings that differ from the defaults."""
@@ -870,6 +971,10 @@ class MatchShown(_message.Message):
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchSeat]:
         """seats[s] is seat s."""
+
+    @_builtins.property
+    def board_matches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The matches of its board that are over, in their order, this one among them."""
 
     def __init__(
         self,
@@ -889,10 +994,12 @@ class MatchShown(_message.Message):
         requested_by: _builtins.str = ...,
         reason: _builtins.str = ...,
         seats: _abc.Iterable[Global___MatchSeat] | None = ...,
+        board_kind: Global___BoardKind.ValueType = ...,
+        board_matches: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "decisions", b"decisions", "finished_ms", b"finished_ms", "game", b"game", "ladder", b"ladder", "match", b"match", "number", b"number", "rated_number", b"rated_number", "reason", b"reason", "requested_by", b"requested_by", "rules_version", b"rules_version", "seats", b"seats", "settings", b"settings", "started_ms", b"started_ms", "void_cause", b"void_cause"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "board_kind", b"board_kind", "board_matches", b"board_matches", "decisions", b"decisions", "finished_ms", b"finished_ms", "game", b"game", "ladder", b"ladder", "match", b"match", "number", b"number", "rated_number", b"rated_number", "reason", b"reason", "requested_by", b"requested_by", "rules_version", b"rules_version", "seats", b"seats", "settings", b"settings", "started_ms", b"started_ms", "void_cause", b"void_cause"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -912,6 +1019,8 @@ class MatchSeat(_message.Message):
     THINKING_MS_FIELD_NUMBER: _builtins.int
     BEFORE_FIELD_NUMBER: _builtins.int
     AFTER_FIELD_NUMBER: _builtins.int
+    CPU_MS_FIELD_NUMBER: _builtins.int
+    PEAK_BYTES_FIELD_NUMBER: _builtins.int
     place: _builtins.int
     """1 is the best; 0 if void."""
     score: _builtins.int
@@ -922,6 +1031,10 @@ class MatchSeat(_message.Message):
     """Decisions that the server took for it."""
     thinking_ms: _builtins.int
     """How long it thought, all decisions together."""
+    cpu_ms: _builtins.int
+    """What the process of a bot that was handed in used of the processor while it sat here; 0: not measured."""
+    peak_bytes: _builtins.int
+    """And of memory at most, in bytes."""
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who sat there."""
@@ -945,10 +1058,12 @@ class MatchSeat(_message.Message):
         thinking_ms: _builtins.int = ...,
         before: Global___SkillShown | None = ...,
         after: Global___SkillShown | None = ...,
+        cpu_ms: _builtins.int = ...,
+        peak_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot", "end_cause", b"end_cause", "faults", b"faults", "place", b"place", "score", b"score", "thinking_ms", b"thinking_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "bot", b"bot", "cpu_ms", b"cpu_ms", "end_cause", b"end_cause", "faults", b"faults", "peak_bytes", b"peak_bytes", "place", b"place", "score", b"score", "thinking_ms", b"thinking_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

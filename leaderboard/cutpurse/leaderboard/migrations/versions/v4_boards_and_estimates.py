@@ -1,0 +1,41 @@
+"""Ladders have boards of a kind; ratings have estimates from all results beside them; seats say what a bot used."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "4"
+down_revision = "3"
+
+
+def upgrade() -> None:
+    """Add what is new; no old result has any of it."""
+    _boards()
+    _estimates()
+    _uses()
+
+
+def _boards() -> None:
+    op.add_column("ladders", sa.Column("boards", sa.String(), nullable=False, server_default="plain"))
+
+
+def _estimates() -> None:
+    op.create_table(
+        "estimates",
+        sa.Column("ladder_id", sa.Integer(), nullable=False),
+        sa.Column("version_id", sa.Integer(), nullable=False),
+        sa.Column("mu", sa.Float(), nullable=False),
+        sa.Column("low", sa.Float(), nullable=False),
+        sa.Column("high", sa.Float(), nullable=False),
+        sa.Column("best", sa.Integer(), nullable=False),
+        sa.Column("worst", sa.Integer(), nullable=False),
+        sa.Column("sequence", sa.Integer(), nullable=False),
+        sa.Column("made", sa.DateTime(), nullable=False),
+        sa.ForeignKeyConstraint(["ladder_id"], ["ladders.id"], name=op.f("fk_estimates_ladder_id")),
+        sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_estimates_version_id")),
+        sa.PrimaryKeyConstraint("ladder_id", "version_id", name=op.f("pk_estimates")),
+    )
+
+
+def _uses() -> None:
+    op.add_column("seats", sa.Column("cpu_ms", sa.Integer(), nullable=True))
+    op.add_column("seats", sa.Column("peak_bytes", sa.Integer(), nullable=True))
