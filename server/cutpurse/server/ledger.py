@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Final
 
@@ -50,14 +49,7 @@ class Ledger:
         self._utc = utc
         self._versions: dict[Identity, int] = {}  # touched by the thread only
         for ladder in ladders:
-            store.ensure_ladder(
-                ladder.name,
-                game=ladder.game,
-                seats=ladder.seats,
-                rating=ladder.rating,
-                settings=ladder.settings,
-                clock=asdict(ladder.control),
-            )
+            store.ensure(ladder.kept)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
     def paused(self) -> list[Identity]:
