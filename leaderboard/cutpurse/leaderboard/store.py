@@ -217,13 +217,14 @@ class Store(Readings):
     def void_unfinished(self, now: datetime) -> list[str]:
         """Store every match that was announced and is not over as void, by the server's fault; their names.
 
-        For the start of a server: a board has one match, which cannot go on without the clocks of its bots.
-        Returns once that is stored. Raises StoreError as a future would have it.
+        For the start of a server: no match can go on without the clocks of its bots, and a board with one that is void
+        rates nothing. Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
             cut_off = state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
+        self._do(state.unseal)
         return [result.match for result in cut_off]
 
     def submit(self, result: MatchResult) -> Future[Stored]:
