@@ -90,6 +90,7 @@ class Ledger:
                     versions=tuple(self._version(player, match.started) for player in match.seats),
                     requested_by=match.requested_by,
                     reason=match.reason,
+                    board_matches=match.board_matches,
                 )
             )
 
@@ -109,6 +110,8 @@ class Ledger:
             answer.set_exception(_translated_problem(problem))
         else:
             players = {seat.version: one.player for seat, one in zip(translated.seats, result.seats, strict=True)}
+            for player in (player for table in result.tables for player in table):
+                players[self._version(player, result.started)] = player
             stored.add_done_callback(lambda done: _settle(answer, done, players))
 
     def _translated(self, result: FinishedMatch) -> leaderboard.MatchResult:
@@ -141,6 +144,7 @@ class Ledger:
             is_rated=result.is_rated,
             requested_by=result.requested_by,
             reason=result.reason,
+            board_matches=result.board_matches,
         )
 
     def _version(self, player: Identity, seen: datetime | None) -> int:

@@ -26,14 +26,16 @@ from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.match import EndCause
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.attendance import Attendance
+from cutpurse.server.boards import Board, Boards
+from cutpurse.server.books import Plays
 from cutpurse.server.counts import Counts
-from cutpurse.server.deals import dealt
+from cutpurse.server.deals import dealt, dealt_for_all
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, within
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
 from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
-from cutpurse.server.results import Announced, Deal, FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
 from cutpurse.server.storing import RETRY_S, Log, Storing
 from cutpurse.server.table import Incident, Player, Table, incident_of
 
@@ -71,9 +73,11 @@ class _Open:
     """A match that is being played, or whose result is being stored."""
 
     table: Table
+    players: tuple[Plays, ...]
     seating: Seating
     started: datetime
     seats: tuple[Identity, ...]
+    board: Board | None = None  # if there are other matches on it
     due: float = inf  # the moment under which it waits in the lobby's queue
     is_over: bool = False
 
@@ -104,6 +108,7 @@ class Lobby:
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self._attendance = Attendance(self._pairing, store, paused, self._woken)
         self._requests = Requests()
+        self._boards = Boards()
         self._store = store
         self._entropy = entropy
         self._utc = utc
@@ -137,12 +142,13 @@ class Lobby:
         self._seek()
 
     # -- who is there
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
         """Whether a bot that wants to play these ladders of these games may come in.
 
-        wanted: () is every ladder of a game; empty is every game. Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
+        wanted: () is every ladder of a game; empty is every game. forgets: it keeps nothing from one match to the next.
+        Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
         """
-        self._attendance.check(identity, wanted, self._utc())
+        self._attendance.check(identity, wanted, self._utc(), forgets)
 
     def enter(self, session: Player) -> None:
         """A bot is there, anew or again."""
@@ -225,7 +231,7 @@ class Lobby:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being played or stored."""
-        return not self._open and not self._storing.is_behind
+        return not self._open and not self._storing.is_behind and not self._boards.is_waiting
 
     # -- the course of time
     def tick(self, now: float) -> None:
@@ -242,6 +248,7 @@ class Lobby:
         for entry in due:
             entry.table.tick(now)
         self._storing.retry(now)
+        self._give_up(now)
         if self._may_start:
             self._start_matches(now)
         self._check_queues(now)
@@ -260,6 +267,8 @@ class Lobby:
             heappop(self._queue)
         if self._may_start and len(self._open) < self._most_tables:  # else whatever is due waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
+        if (at_last := self._boards.next_event_at()) is not None:
+            moments.append(at_last)
         return min(moments, default=None)
 
     def _check_queues(self, now: float) -> None:
@@ -283,6 +292,7 @@ class Lobby:
     def drain(self, now: float) -> None:
         """No match is started from now on; those that are open go on."""
         self._is_draining = True
+        self._give_up(now)
 
     def void_all(self) -> None:
         """End every match that is still being played; by the server's fault they count for nothing."""
@@ -315,17 +325,28 @@ class Lobby:
         self._is_changed = False
 
     def _start_next(self, now: float, shut: Container[str]) -> bool:
-        """Start a match that was asked for, or else one of a ladder; whether there was any."""
-        asked = self._requests.next(self._attendance.here, now)
+        """Start a match of a board that was dealt, one that was asked for, or else deal for a ladder.
+
+        Whether there was any. Of a board of several matches they start one by one with the next calls.
+        """
+        begun = self._boards.next(self._attendance.here)
+        if begun is not None:
+            self._begin(*begun, now)
+            return True
+        asked = self._requests.next(self._attendance.here, now, self._boards.reserved)
         self._pairing.keep(self._requests.reserved)
         if asked is not None:
             requested, players = asked
-            self._start(Seating(requested.ladder, tuple(players), f"{requested.by} asked for it"), now, requested)
+            self._start(Seating(requested.ladder, (tuple(players),), f"{requested.by} asked for it"), now, requested)
             return True
         seating = self._pairing.next(now, shut)
-        if seating is not None:
+        if seating is None:
+            return False
+        if len(seating.tables) == 1:
             self._start(seating, now, None)
-        return seating is not None
+        else:
+            self._deal(seating, now)
+        return True
 
     def _start(self, seating: Seating, now: float, requested: Requested | None) -> None:
         ladder, reason = seating.ladder, seating.reason
@@ -357,24 +378,89 @@ class Lobby:
                 self._pairing.ended(seating, 0.0, is_void=True)
                 self._pairing.postpone(ladder, now + RETRY_S)
             return
-        self._opened(_Open(table, seating, self._utc(), seats), deal)
-
-    def _opened(self, entry: _Open, deal: Deal) -> None:
-        """A match was dealt: it is announced, and its bots sit down."""
-        table, ladder = entry.table, entry.seating.ladder
-        name, by, reason = table.name, table.requested_by, table.reason
-        self._open[name] = entry
         if by:
-            self._pairing.sat(entry.seating.players)
-        self.counts.matches_started[ladder.name] += 1
+            self._pairing.sat(players)
+        entry = _Open(table, players, seating, self._utc(), seats)
         rules = ladder.rules.words.version
-        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, entry.seats, by, reason))
+        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason))
+        self._opened(entry)
+
+    # -- several on one board
+    def _deal(self, seating: Seating, now: float) -> None:
+        """A board of several matches begins: all of them are announced, and none has begun."""
+        ladder, utc = seating.ladder, self._utc()
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        matches = tuple(self._entropy(16).hex() for _ in tables)
+        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
+        rules = ladder.rules.words.version
+        for name, seats in zip(matches, tables, strict=True):
+            self._store.announce(
+                Announced(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
+            )
+        self._boards.dealt(Board(seating, deal, matches, now))
+        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
+
+    def _begin(self, board: Board, at: int, now: float, is_played: bool = True) -> None:
+        """A match of a board begins; or is void before it was played."""
+        seating, name = board.seating, board.matches[at]
+        ladder, players = seating.ladder, cast("tuple[Player, ...]", seating.tables[at])
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        try:
+            table = Table(
+                ladder,
+                name,
+                board.deal,
+                players,
+                now,
+                self._moved,
+                self.incident_number,
+                self._phrases_of(ladder),
+                reason=seating.reason,
+                tables=tables,
+            )
+        except Exception as problem:
+            self._tell(incident_of(problem, self.incident_number(), name))
+            self._pairing.rose(players)
+            self._pairing.postpone(ladder, now + RETRY_S)
+            self._ended_on(board, None, now, is_void=True)
+            if board.is_over:
+                board.open()
+            return
+        entry = _Open(table, players, seating, self._utc(), tables[at], board)
+        if is_played:
+            self._opened(entry)
+        else:
+            self._open[name] = entry
+            table.void(EndCause.VOID_SERVER)
+
+    def _give_up(self, now: float) -> None:
+        """Boards that cannot be played to their end: what has not begun of them is void."""
+        if not self._boards.is_waiting:
+            return
+        for board, at in self._boards.given_up(now, self._attendance.is_paused, self._is_draining):
+            self._begin(board, at, now, is_played=False)
+
+    def _ended_on(self, board: Board, table: Table | None, now: float, is_void: bool) -> None:
+        """A match of a board is over, and with the last of them the board."""
+        board.ended(table, is_void)
+        if board.is_over:
+            self._boards.over(board)
+            self._pairing.closed(board.seating, now - board.began, board.is_void)
+            self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
+
+    # --
+    def _opened(self, entry: _Open) -> None:
+        """A match was dealt and announced: its bots sit down."""
+        table, ladder = entry.table, entry.seating.ladder
+        name, reason = table.name, table.reason
+        self._open[name] = entry
+        self.counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
         shown = _shown(name, entry)
         for tell in self.on_started:
             tell(shown)
         table.open()
-        for player in entry.seating.players:
+        for player in entry.players:
             self._pairing.changed(player)
 
     def _phrases_of(self, ladder: Ladder) -> Phrases:
@@ -437,20 +523,30 @@ class Lobby:
         self.counts.storing -= 1
         ended = self.counts.matches_finished if result.void is None else self.counts.matches_void
         ended[result.ladder] += 1
-        if result.is_rated:
-            self._pairing.ended(entry.seating, now - table.began, is_void=result.void is not None)
+        is_void, board = result.void is not None, entry.board
+        if board is not None:
+            self._pairing.rose(entry.players)
+            self._ended_on(board, table, now, is_void)
+        elif result.is_rated:
+            self._pairing.ended(entry.seating, now - table.began, is_void)
         else:
-            self._pairing.rose(entry.seating.players)
+            self._pairing.rose(entry.players)
             self._requests.ended(table.name)
+        is_opened = board is None or board.is_over
         self._log.info(
             "match ended",
             match=result.match,
             ladder=result.ladder,
-            places=[seat.place for seat in result.seats],
+            places=[seat.place for seat in result.seats] if is_opened else [],
             end_causes=[seat.end_cause.value for seat in result.seats],
             void=result.void.value if result.void is not None else None,
         )
-        table.close(result, is_rated=result.is_rated and result.void is None)
+        if board is None:
+            table.close(result, is_rated=result.is_rated and not is_void)
+        else:
+            table.close(result, is_rated=is_opened and not board.is_void, is_opened=is_opened)
+            if is_opened:
+                board.open()
         self._seek()
 
     def stores_again(self) -> None:
