@@ -158,11 +158,11 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
 
     from cutpurse.server.host import serve as run
     from cutpurse.server.house import House
+    from cutpurse.server.monitoring import Monitoring
     from cutpurse.server.open_arena import open_arena
     from cutpurse.server.page import Page
     from cutpurse.server.played import played
     from cutpurse.server.probes import pages
-    from cutpurse.server.watch import Watch
 
     address, db, web = values["address"].value, values["db"].value, values["web"].value
     certificate = _certificate(values, log)
@@ -183,8 +183,8 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
             )
         )
         if metrics := values["metrics"].value:
-            watch = stack.enter_context(Watch(metrics, pages(opened), log))
-            say(f"figures at http://{watch.address}/metrics")
+            monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
+            say(f"figures at http://{monitoring.address}/metrics")
         whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
 
         def listening(bound: str) -> None:
