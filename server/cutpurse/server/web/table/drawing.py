@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from cutpurse.server.web.table.frames import CardShown, Frame, Told
 
-__all__ = ["drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
+__all__ = ["changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
 
 _SEAT: Final = re.compile(r"\bseat (\d)\b")
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -89,6 +89,21 @@ def packed(frames: Iterable[Sequence[str]]) -> Mapping[str, object]:
         rows.append([same, left, *now[same : len(now) - left]])
         before = now
     return {"lines": list(places), "frames": rows}
+
+
+def changes(before: Sequence[str], after: Sequence[str]) -> list[str | list[int]]:
+    """How lines become others: new lines, and [first, end] of those that are taken over."""
+    places = {line: place for place, line in enumerate(before)}
+    steps: list[str | list[int]] = []
+    for line in after:
+        last = steps[-1] if steps else None
+        if isinstance(last, list) and last[1] < len(before) and before[last[1]] == line:
+            last[1] += 1
+        elif (place := places.get(line)) is not None:
+            steps.append([place, place + 1])
+        else:
+            steps.append(line)
+    return steps
 
 
 # -- filters
