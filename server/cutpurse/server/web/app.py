@@ -27,10 +27,11 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 ROUTERS: Final = tuple([page.router for page in (home, ladder, bot, matches, match, replay, live, docs, api)])
 
 
-def create_app(ask: Asking, *, live: bool) -> FastAPI:
-    """The app.  live: the league is that of a server that runs."""
+def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
+    """The app.  live: the league is that of a server that runs; bots_dial: where bots dial in there."""
     app = FastAPI(title="Cutpurse", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.state.ask = ask
+    app.state.bots_dial = bots_dial
     app.state.rendering = Rendering(live=live)
     app.state.replays = replay.Replays()
     app.state.watches = Watches()

@@ -1,4 +1,4 @@
-"""The page over HTTP: a socket, uvicorn on it, and when to stop.
+"""The page over HTTP: uvicorn on a socket, and when to stop.
 
 This module knows no page and no league.
 """
@@ -15,34 +15,12 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from cutpurse.server.address import checked
-from cutpurse.server.errors import AddressError, CannotListen
-
-__all__ = ["listening_socket", "serve_page"]
+__all__ = ["serve_page"]
 
 MOST_HEAD_BYTES: Final = 65_536  # of a request that uvicorn reads at all
 MOST_CONNECTIONS: Final = 2_000  # more are told 503
 KEEP_ALIVE_S: Final = 20
 STOP_S: Final = 2  # for readers of a stream, once it is over
-BACKLOG: Final = 256
-
-
-def listening_socket(address: str) -> tuple[socket.socket, str]:
-    """A socket at HOST:PORT (port 0: any that is free), and its address as it can be asked.
-
-    Raises AddressError for what is no such address, CannotListen for one that cannot be had.
-    """
-    if checked(address, may_be_reached=True).startswith("unix:"):
-        raise AddressError(f"{address!r:.80} cannot be asked over HTTP; it can be HOST:PORT, as 127.0.0.1:7780")
-    host, _, port = address.rpartition(":")
-    try:
-        family, _, _, _, where = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
-        listening = socket.create_server(where[:2], family=family, backlog=BACKLOG)
-    except OSError:
-        raise CannotListen(
-            f"cannot listen on {address}: another program does, or the system does not allow it"
-        ) from None
-    return listening, f"{host}:{listening.getsockname()[1]}"
 
 
 def serve_page(app: ASGIApp, listening: socket.socket, is_over: Callable[[], bool] = lambda: False) -> None:

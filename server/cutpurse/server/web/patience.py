@@ -5,6 +5,7 @@ This module knows no page; it asks a league on a thread of its own.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from types import TracebackType
@@ -25,6 +26,7 @@ class Patience:
 
     def __init__(self, league: League, patience_s: float | None, look_s: float = LOOK_S) -> None:
         """patience_s: for which no server has to answer until it `is_over`; None: it never is, and nothing is asked."""
+        self._started_by = os.getppid()
         self._league = league
         self._patience_s = patience_s
         self._look_s = look_s
@@ -33,8 +35,10 @@ class Patience:
         self._thread = threading.Thread(target=self._ask, name="patience", daemon=True)
 
     def is_over(self) -> bool:
-        """Whether nobody has answered for too long."""
-        return self._patience_s is not None and time.monotonic() - self._answered_at >= self._patience_s
+        """Whether nobody has answered for too long, or whoever started this process has ended."""
+        if self._patience_s is None:
+            return False
+        return os.getppid() != self._started_by or time.monotonic() - self._answered_at >= self._patience_s
 
     def _ask(self) -> None:
         while not self._is_left.wait(self._look_s):
