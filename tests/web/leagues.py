@@ -46,9 +46,9 @@ PRIVATE: Final = "hidden"
 _CONTROL: Final = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5)
 _DAY_S: Final = 86_400.0
 _FAULTY: Final = {
-    "slow": Manner(never=0.005),
+    "slow": Manner(never=0.01),
     "liar": Manner(illegal=0.2),
-    "broken": Manner(gives_up=0.005),
+    "broken": Manner(gives_up=0.01),
 }
 
 
