@@ -20,6 +20,7 @@ from cutpurse.server.web.guarding import Guarded
 from cutpurse.server.web.pages import bot, docs, home, ladder, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.table.live import Watches
 
 __all__ = ["create_app"]
 
@@ -33,6 +34,8 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.state.ask = ask
     app.state.bots_dial = bots_dial
     app.state.rendering = Rendering(live=live)
+    app.state.replays = replay.Replays()
+    app.state.watches = Watches()
     add_problems(app)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
     app.add_middleware(Guarded, refuse=refuse)
