@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
 from cutpurse.server.web.api import routes as api
+from cutpurse.server.web.api import tables
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.guarding import Guarded
 from cutpurse.server.web.news import News
@@ -25,7 +26,9 @@ from cutpurse.server.web.table.live import Watches
 __all__ = ["create_app"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
-ROUTERS: Final = tuple([page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api)])
+ROUTERS: Final = tuple(
+    [page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api, tables)]
+)
 
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
