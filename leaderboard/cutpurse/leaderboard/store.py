@@ -117,9 +117,11 @@ class Store(Readings):
 
         Raises Refused if there is one of this name that differs, StoreError as a future would have it.
         """
-        return self._do(
-            lambda connection: ladders.ensure_ladder(connection, name, game, settings or {}, seats, clock or {}, rating)
-        )
+        return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
+
+    def ensure(self, new: NewLadder) -> int:
+        """The same of a ladder as it is described; if there is one, its terms may be any."""
+        return self._do(lambda connection: ladders.ensure_ladder(connection, new))
 
     def create_ladder(
         self,
@@ -138,11 +140,9 @@ class Store(Readings):
         Raises Refused if there is one of this name, StoreError as a future would have it.
         """
 
-        def create(connection: Connection) -> LadderEntry:
-            ladders.create_ladder(connection, name, game, settings or {}, seats, clock or {}, rating, terms, created)
-            return queries.ladder(connection, name)
-
-        return self._do(create)
+        new = NewLadder(name, game, seats, rating, settings or {}, clock or {}, terms)
+        (entry,) = self.create_ladders([new], created)
+        return entry
 
     def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
         """New ladders in this order, all of them or none, returned once they are stored.
@@ -152,17 +152,7 @@ class Store(Readings):
 
         def create(connection: Connection) -> list[LadderEntry]:
             for new in wanted:
-                ladders.create_ladder(
-                    connection,
-                    new.name,
-                    new.game,
-                    new.settings,
-                    new.seats,
-                    new.clock,
-                    new.rating,
-                    new.terms,
-                    created,
-                )
+                ladders.create_ladder(connection, new, created)
             return [queries.ladder(connection, new.name) for new in wanted]
 
         return self._do(create)
@@ -227,13 +217,14 @@ class Store(Readings):
     def void_unfinished(self, now: datetime) -> list[str]:
         """Store every match that was announced and is not over as void, by the server's fault; their names.
 
-        For the start of a server: a board has one match, which cannot go on without the clocks of its bots.
-        Returns once that is stored. Raises StoreError as a future would have it.
+        For the start of a server: no match can go on without the clocks of its bots, and a board with one that is void
+        rates nothing. Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
             cut_off = state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
+        self._do(state.unseal)
         return [result.match for result in cut_off]
 
     def submit(self, result: MatchResult) -> Future[Stored]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +18,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import SettingsError, UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
@@ -50,7 +51,7 @@ class Ladder:
 
     `settings` become the settings that differ from the game's defaults, as text. `rating` is what its matches are rated
     with. With `matches_wanted`, no more matches are started once so many have been played, void ones left out. `terms`
-    say who may play, and until when.
+    say who may play, and until when. boards: of which kind its boards are, see `cutpurse.leaderboard.boards`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Ladder:
     rating: TrueSkill = field(default_factory=lambda: TrueSkill(draw_probability=_USUAL_TIES))
     matches_wanted: int | None = None
     terms: LadderTerms = field(default_factory=LadderTerms)
+    boards: str = "plain"  # or "rotation", or "duplicate"
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -68,6 +70,13 @@ class Ladder:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def kept(self) -> NewLadder:
+        """What a leaderboard keeps of it."""
+        return NewLadder(
+            self.name, self.game, self.seats, self.rating, self.settings, asdict(self.control), self.terms, self.boards
+        )
 
     @property
     def rules(self) -> type[Game]:
