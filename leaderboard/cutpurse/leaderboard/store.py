@@ -38,6 +38,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlche
 from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
+from cutpurse.leaderboard.estimates_ledger import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.queries import LadderEntry, Pause, TokenEntry
@@ -202,6 +203,15 @@ class Store(Readings):
         Raises NotFound if it is not paused, StoreError as a future would have it.
         """
         return self._do(lambda connection: queries.pause(connection, conduct.lift_pause(connection, version_id, now)))
+
+    def put_estimates(self, estimates: LadderEstimates, made: datetime) -> Future[None]:
+        """Write the estimates of a ladder instead of those that it has, all at once; see `put_estimates`.
+
+        The future may have a NotFound or a Refused if they do not fit, or a StoreError.
+        """
+        future: Future[None] = Future()
+        self._hand_in(_Task(lambda connection: put_estimates(connection, estimates, made), future))
+        return future
 
     def announce(self, announcement: Announcement) -> Future[None]:
         """Store what is promised of a deal, before its match is over; the future is done after the commit.
