@@ -23,7 +23,7 @@ __all__ = ["COMPANIES", "Board", "boards", "outcomes", "points_of"]
 COMPANIES: Final = {
     "wide": (0.0, 0.25, 0.5, 0.75, 1.0),
     "near": (0.8, 0.85, 0.9, 0.95, 1.0),
-    "search": (0.9, 1.0, 4.0, 8.0, 16.0),
+    "search": (0.9, 1.0, 4.0, 6.0, 8.0),
 }  # strengths, as `players` has them; each board has all of them but one, in turn
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -41,7 +42,7 @@ class Scheme(Protocol):
         """What is believed of some bots now."""
 
 
-class _Simple:
+class _Simple(ABC):
     """Whoever has played least sits first, with company that a subclass chooses; chance gives the seats."""
 
     def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str) -> None:
@@ -72,9 +73,9 @@ class _Simple:
         for bot, skill in skills.items():
             self.mus[bot] = skill.mu
 
+    @abstractmethod
     def around(self, first: int, others: list[int]) -> list[int]:
         """From whom company is drawn."""
-        raise NotImplementedError
 
     def nearest(self, first: int, others: list[int], count: int) -> list[int]:
         """So many, and enough for a table."""
