@@ -79,11 +79,13 @@ def run(options: Namespace) -> None:
     for game in options.games:
         for company in options.companies if options.matches else []:
             count = options.matches // GAMES[game].usual_seats
-            found[game, company] = savings(played(game, company, count, options.seed), options.seed)
+            one = savings(played(game, company, count, options.seed), options.seed)
+            found[game, company] = one
+            say(f"cards {one.cards.value:.2f}, rotation {one.rotation.value:.2f}, duplicate {one.duplicate.value:.2f}")
         if options.fit:
             began = time.process_time()
             fits[game] = fit_to(game, options.fit, begins[game], options.seed)
-            say(f"{game}: fitted, {time.process_time() - began:.0f} s of the CPU")
+            say(f"{game}: fitted {fits[game].found} ({time.process_time() - began:.0f} s of the CPU)")
     versions = {"Python": platform.python_version(), "trueskill": version("trueskill")}
     if options.json:
         document = {

@@ -179,6 +179,9 @@ def test_the_program_prints_the_same_table_and_document_again(capsys: pytest.Cap
     assert [row["pairing"] for row in found["rows"]] == ["window", "ours"] * 2
     assert found["nature"]["bots"] == 8
     assert found["fits"]["plain"]["settings"]["beta"] > 0
+    assert program.main([*few, "--schemes", "ours", "--ratings", "library", "--taus", "0.5,0.1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["rating"] for row in found["rows"]] == ["library", "tau 0.5", "tau 0.1"]
 
 
 @pytest.mark.parametrize(
