@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 
 __all__ = [
     "FOLDER",
@@ -30,6 +30,7 @@ __all__ = [
     "Running",
     "Task",
     "Use",
+    "runner_named",
 ]
 
 KIB: Final = 1 << 10
@@ -126,6 +127,9 @@ class Running(Protocol):
     def ended(self) -> Ended | None:
         """How it ended; None while it runs. Never waits."""
 
+    def wait(self, seconds: float | None = None) -> Ended | None:
+        """How it ended, as soon as it has; None if it has not after so many seconds."""
+
     def use(self) -> Use:
         """What it has used so far, also after its end."""
 
@@ -151,3 +155,17 @@ class Runner(Protocol):
 
     def start(self, task: Task) -> Running:
         """Start a program.  Raises RunnerError where that is not possible here, OSError if the system refuses."""
+
+
+def runner_named(name: str) -> Runner:
+    """'bubblewrap' or 'process'.  Raises UsageError for another name; what can be used is told by `missing`."""
+    from cutpurse.server.runners.bubblewrap import BubblewrapRunner
+    from cutpurse.server.runners.process import ProcessRunner
+
+    made: dict[str, type[BubblewrapRunner] | type[ProcessRunner]] = {
+        "bubblewrap": BubblewrapRunner,
+        "process": ProcessRunner,
+    }
+    if name not in made:
+        raise UsageError(f"no runner is called {name!r:.80}; there are: {', '.join(made)}")
+    return made[name]()
