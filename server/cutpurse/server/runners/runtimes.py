@@ -6,7 +6,6 @@ own. Of a checkout only those roots are shown that hold what bots use.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -21,8 +20,7 @@ _NOT_FOR_BOTS: Final = ("server", "leaderboard")
 
 def python_runtime() -> tuple[Path, ...]:
     """The folders of our own interpreter, of its environment, and of this package where it is not in there."""
-    ours = importlib.import_module("cutpurse")
-    roots = [Path(root) for root in ours.__path__]
+    roots = [Path(root) for root in sys.modules[__name__.partition(".")[0]].__path__]
     shown = [Path(sys.base_prefix), Path(sys.prefix)]
     shown += [root for root in roots if not any((root / part).is_dir() for part in _NOT_FOR_BOTS)]
     return _outermost([folder.absolute() for folder in shown if folder.is_dir()])
