@@ -16,8 +16,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
+from tests.server.monitored import Figures, WatchedServer, watched_server
 from tests.server.raw_bot import RawBot
-from tests.server.watching import Figures, WatchedServer, watched_server
 
 
 class Counting(RawBot):

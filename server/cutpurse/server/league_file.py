@@ -14,7 +14,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.leaderboard import errors
+from cutpurse.leaderboard.errors import InUse
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotFound
@@ -23,6 +23,7 @@ from cutpurse.server.errors import Refused
 from cutpurse.server.league import ANYTHING, Answers, Caller
 from cutpurse.server.presence import NOWHERE, Presence
 from cutpurse.server.steering import Steering, wanted_ladders
+from cutpurse.server.trouble import plain_trouble
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["local"]
@@ -107,16 +108,13 @@ def _utc() -> datetime:
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """What is refused, as an error of the command line."""
-    try:
-        yield
-    except Refused as refused:
-        raise problem_of(refused.ending.reason, refused.ending.text) from None
-    except errors.InUse as problem:
-        which = "a server" if problem.process is None else f"a server (process {problem.process})"
-        raise CutpurseError(
-            f"{which} has {path} open, and only one process may write it: ask it with --server"
-        ) from None
-    except errors.NotFound as problem:
-        raise NotFound(str(problem)) from None
-    except errors.LeaderboardError as problem:
-        raise CutpurseError(str(problem)) from None
+    with plain_trouble():
+        try:
+            yield
+        except Refused as refused:
+            raise problem_of(refused.ending.reason, refused.ending.text) from None
+        except InUse as problem:
+            which = "a server" if problem.process is None else f"a server (process {problem.process})"
+            raise CutpurseError(
+                f"{which} has {path} open, and only one process may write it: ask it with --server"
+            ) from None

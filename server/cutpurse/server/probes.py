@@ -13,8 +13,8 @@ from http import HTTPStatus
 from typing import Final
 
 from cutpurse.server.metrics import TEXT_FORMAT, Metrics
+from cutpurse.server.monitoring import Answer, Page
 from cutpurse.server.open_arena import OpenArena
-from cutpurse.server.watch import Answer, Page
 
 __all__ = ["not_alive", "not_ready", "pages"]
 
@@ -40,7 +40,7 @@ def not_ready(opened: OpenArena) -> str:
 
 
 def pages(opened: OpenArena) -> Mapping[str, Page]:
-    """By path, for `Watch`."""
+    """By path, for `Monitoring`."""
     metrics = Metrics(opened)
 
     async def figures() -> Answer:

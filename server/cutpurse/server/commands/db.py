@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import FAILED, NotFound, needs
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
@@ -211,17 +211,10 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def _says_why_not(database: Path) -> Iterator[None]:
     with needs("server"):
-        from cutpurse.leaderboard import errors
-
+        from cutpurse.server.trouble import plain_trouble
     if not database.exists():
         raise NotFound(f"no database {database}: it does not exist")
     if not database.is_file():
         raise UsageError(f"{database} is no file, so it is no database: name the file of one")
-    try:
+    with plain_trouble():
         yield
-    except errors.NotFound as problem:
-        raise NotFound(str(problem)) from None
-    except errors.Refused as problem:
-        raise UsageError(str(problem)) from None
-    except errors.LeaderboardError as problem:
-        raise CutpurseError(str(problem)) from None

@@ -132,10 +132,10 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.server.host import serve as run
         from cutpurse.server.house import House
         from cutpurse.server.logs import LEVELS, logger, take_others
+        from cutpurse.server.monitoring import Monitoring
         from cutpurse.server.open_arena import open_arena
         from cutpurse.server.played import played
         from cutpurse.server.probes import pages
-        from cutpurse.server.watch import Watch
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     if metrics := values["metrics"].value:
@@ -160,8 +160,8 @@ def _serve(values: dict[str, Value]) -> None:
                 )
             )
             if metrics:
-                watch = stack.enter_context(Watch(metrics, pages(opened), log))
-                say(f"figures at http://{watch.address}/metrics")
+                monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
+                say(f"figures at http://{monitoring.address}/metrics")
             whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
 
             def listening(bound: str) -> None:

@@ -220,15 +220,9 @@ def _registry(
 def _talks_of_trouble() -> Iterator[None]:
     """What the leaderboard does not take, as an error of this command."""
     with needs("server"):
-        from cutpurse.leaderboard import errors
-    try:
+        from cutpurse.server.trouble import plain_trouble
+    with plain_trouble():
         yield
-    except errors.Refused as problem:
-        raise UsageError(str(problem)) from None
-    except errors.NotFound as problem:
-        raise NotFound(str(problem)) from None
-    except errors.LeaderboardError as problem:
-        raise CutpurseError(str(problem)) from None
 
 
 def _row(entry: TokenEntry, now: datetime) -> dict[str, Any]:

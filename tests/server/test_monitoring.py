@@ -21,12 +21,12 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
+from cutpurse.server.monitoring import MOST, Answer, Monitoring
 from cutpurse.server.open_arena import open_arena
 from cutpurse.server.probes import pages
-from cutpurse.server.watch import MOST, Answer, Watch
 from tests.server.arenas import QUICK, running_arena
+from tests.server.monitored import figures, get, watched_server
 from tests.server.raw_bot import RawBot
-from tests.server.watching import figures, get, watched_server
 
 LOG = logger(sys.stderr)
 
@@ -40,14 +40,14 @@ async def breaks() -> Answer:
 
 
 @pytest.fixture
-def watch() -> Iterator[Watch]:
-    with Watch("127.0.0.1:0", {"/hello": hello, "/breaks": breaks}, LOG, patience_s=0.5) as watch:
-        yield watch
+def monitoring() -> Iterator[Monitoring]:
+    with Monitoring("127.0.0.1:0", {"/hello": hello, "/breaks": breaks}, LOG, patience_s=0.5) as monitoring:
+        yield monitoring
 
 
-def raw(watch: Watch, said: bytes) -> socket.socket:
+def raw(monitoring: Monitoring, said: bytes) -> socket.socket:
     """A connection on which this was said."""
-    host, _, port = watch.address.rpartition(":")
+    host, _, port = monitoring.address.rpartition(":")
     connection = socket.create_connection((host, int(port)), timeout=30)
     connection.sendall(said)
     return connection
@@ -66,16 +66,16 @@ def rest(connection: socket.socket) -> bytes:
 
 
 # -- HTTP
-def test_a_page_is_told_by_its_path(watch: Watch) -> None:
-    assert get(watch.address, "/hello") == (200, "hello\n")
-    assert get(watch.address, "/hello?verbose") == (200, "hello\n")
-    assert get(watch.address, "/hello", "HEAD") == (200, "")
-    assert get(watch.address, "/") == (404, "there is no such page; there are: /hello, /breaks\n")
-    assert get(watch.address, "/hello", "POST")[0] == 405
+def test_a_page_is_told_by_its_path(monitoring: Monitoring) -> None:
+    assert get(monitoring.address, "/hello") == (200, "hello\n")
+    assert get(monitoring.address, "/hello?verbose") == (200, "hello\n")
+    assert get(monitoring.address, "/hello", "HEAD") == (200, "")
+    assert get(monitoring.address, "/") == (404, "there is no such page; there are: /hello, /breaks\n")
+    assert get(monitoring.address, "/hello", "POST")[0] == 405
 
 
-def test_a_page_that_breaks_says_nothing_of_why(watch: Watch, capsys: pytest.CaptureFixture[str]) -> None:
-    status, text = get(watch.address, "/breaks")
+def test_a_page_that_breaks_says_nothing_of_why(monitoring: Monitoring, capsys: pytest.CaptureFixture[str]) -> None:
+    status, text = get(monitoring.address, "/breaks")
     assert status == 500
     assert "s3cret" not in text + capsys.readouterr().err
 
@@ -83,28 +83,28 @@ def test_a_page_that_breaks_says_nothing_of_why(watch: Watch, capsys: pytest.Cap
 @pytest.mark.parametrize(
     "said", [b"\r\n\r\n", b"GET\r\n\r\n", b"GET /hello HTTP/2\r\n\r\n", b"\x16\x03\x01 \xff \r\n\r\n"]
 )
-def test_what_is_no_request_is_answered_as_such(watch: Watch, said: bytes) -> None:
-    assert rest(raw(watch, said)).startswith(b"HTTP/1.1 400 ")
+def test_what_is_no_request_is_answered_as_such(monitoring: Monitoring, said: bytes) -> None:
+    assert rest(raw(monitoring, said)).startswith(b"HTTP/1.1 400 ")
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /hello HTTP/1.1\r\n", b"GET /" + b"a" * 100_000])
-def test_who_does_not_come_to_an_end_is_cut_off(watch: Watch, said: bytes) -> None:
-    assert rest(raw(watch, said)) == b""
-    assert get(watch.address, "/hello") == (200, "hello\n")
+def test_who_does_not_come_to_an_end_is_cut_off(monitoring: Monitoring, said: bytes) -> None:
+    assert rest(raw(monitoring, said)) == b""
+    assert get(monitoring.address, "/hello") == (200, "hello\n")
 
 
 def test_many_slow_ones_keep_nobody_waiting() -> None:
-    with Watch("127.0.0.1:0", {"/hello": hello}, LOG, patience_s=600.0) as watch, ExitStack() as stack:
-        slow = [stack.enter_context(raw(watch, b"GET /hel")) for _ in range(4 * MOST)]
+    with Monitoring("127.0.0.1:0", {"/hello": hello}, LOG, patience_s=600.0) as monitoring, ExitStack() as stack:
+        slow = [stack.enter_context(raw(monitoring, b"GET /hel")) for _ in range(4 * MOST)]
         for _ in range(10):
-            assert get(watch.address, "/hello") == (200, "hello\n")
+            assert get(monitoring.address, "/hello") == (200, "hello\n")
         assert slow[0].recv(1) == b""  # the oldest had to go
         slow[-1].sendall(b"lo HTTP/1.1\r\n\r\n")
         assert rest(slow[-1]).endswith(b"hello\n")
 
 
-def test_nothing_is_left_of_it(watch: Watch) -> None:
-    with raw(watch, b"GET"), Watch("127.0.0.1:0", {}, LOG) as other:
+def test_nothing_is_left_of_it(monitoring: Monitoring) -> None:
+    with raw(monitoring, b"GET"), Monitoring("127.0.0.1:0", {}, LOG) as other:
         connection = raw(other, b"GET")
         before = threading.active_count()
     assert threading.active_count() == before - 1
@@ -116,12 +116,12 @@ def test_nothing_is_left_of_it(watch: Watch) -> None:
 def test_it_is_for_this_machine_only() -> None:
     for address in ("0.0.0.0:0", "192.168.1.1:9777", "unix:/tmp/watch", "127.0.0.1", "example.org:80"):
         with pytest.raises(AddressError):
-            Watch(address, {}, LOG)
+            Monitoring(address, {}, LOG)
 
 
-def test_a_port_that_is_taken_is_told_in_a_line(watch: Watch) -> None:
-    with pytest.raises(CannotListen, match=f"^cannot listen on {watch.address}: another program does"):
-        Watch(watch.address, {}, LOG)
+def test_a_port_that_is_taken_is_told_in_a_line(monitoring: Monitoring) -> None:
+    with pytest.raises(CannotListen, match=f"^cannot listen on {monitoring.address}: another program does"):
+        Monitoring(monitoring.address, {}, LOG)
 
 
 def test_it_listens_on_the_newer_protocol_too() -> None:
@@ -129,26 +129,26 @@ def test_it_listens_on_the_newer_protocol_too() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no ::1")
-    with Watch("[::1]:0", {"/hello": hello}, LOG) as watch:
-        assert get(watch.address, "/hello") == (200, "hello\n")
+    with Monitoring("[::1]:0", {"/hello": hello}, LOG) as monitoring:
+        assert get(monitoring.address, "/hello") == (200, "hello\n")
 
 
 # -- probes
 async def test_health_is_red_while_the_loop_stands_still_and_green_again_afterwards(tmp_path: Path) -> None:
     async with running_arena(tmp_path) as arena:
-        with Watch("127.0.0.1:0", pages(arena.opened), LOG) as watch:
+        with Monitoring("127.0.0.1:0", pages(arena.opened), LOG) as monitoring:
             seen_red = threading.Event()
             scrapes: list[str] = []
 
             def ask() -> list[str]:
                 reasons = []
                 for wanted in (200, 503, 200):
-                    while (answer := get(watch.address, "/healthz"))[0] != wanted:
+                    while (answer := get(monitoring.address, "/healthz"))[0] != wanted:
                         pass
                     reasons.append(answer[1])
-                    assert get(watch.address, "/readyz") == answer or wanted == 200
+                    assert get(monitoring.address, "/readyz") == answer or wanted == 200
                     if wanted == 503:
-                        scrapes.append(get(watch.address, "/metrics")[1])
+                        scrapes.append(get(monitoring.address, "/metrics")[1])
                         seen_red.set()
                     else:
                         asyncio.run_coroutine_threadsafe(stand_still(), loop)
@@ -162,18 +162,18 @@ async def test_health_is_red_while_the_loop_stands_still_and_green_again_afterwa
             assert green == again == "ok\n"
             assert re.fullmatch(r"the event loop has stood still for \d\.\d s\n", red)
             assert figures(scrapes[0])["cutpurse_loop_silent_seconds", ()] > 1.0
-            text = (await asyncio.to_thread(get, watch.address, "/metrics"))[1]
+            text = (await asyncio.to_thread(get, monitoring.address, "/metrics"))[1]
             assert figures(text)["cutpurse_loop_stalled_seconds_total", ()] > 1.0
 
 
 async def test_a_server_that_does_not_listen_yet_is_alive_and_not_ready(tmp_path: Path) -> None:
     with (
         open_arena("127.0.0.1:0", tmp_path / "test.db", [Ladder("greed", "greed", 4)], LOG) as opened,
-        Watch("127.0.0.1:0", pages(opened), LOG) as watch,
+        Monitoring("127.0.0.1:0", pages(opened), LOG) as monitoring,
     ):
 
         async def told(path: str) -> tuple[int, str]:
-            return await asyncio.to_thread(get, watch.address, path)
+            return await asyncio.to_thread(get, monitoring.address, path)
 
         assert await told("/healthz") == (200, "ok\n")
         assert await told("/readyz") == (503, "the server does not listen yet\n")
@@ -209,7 +209,7 @@ async def test_a_server_that_cannot_store_is_alive_and_not_ready(
 ) -> None:
     ladders = [Ladder("greed", "greed", 2, control=QUICK, matches_wanted=1)]
     async with running_arena(tmp_path, ladders) as arena:
-        with Watch("127.0.0.1:0", pages(arena.opened), LOG) as watch, monkeypatch.context() as patch:
+        with Monitoring("127.0.0.1:0", pages(arena.opened), LOG) as monitoring, monkeypatch.context() as patch:
 
             def full(*_: object) -> None:
                 raise StoreError("the disk is full")
@@ -221,13 +221,13 @@ async def test_a_server_that_cannot_store_is_alive_and_not_ready(
                 ends = await asyncio.gather(ann.play_on(), bob.play_on())
             assert all(end.voided for end in ends)
             why = "results cannot be stored, and no match is started until they can\n"
-            assert await asyncio.to_thread(get, watch.address, "/readyz") == (503, why)
-            assert await asyncio.to_thread(get, watch.address, "/healthz") == (200, "ok\n")
-            found = figures((await asyncio.to_thread(get, watch.address, "/metrics"))[1])
+            assert await asyncio.to_thread(get, monitoring.address, "/readyz") == (503, why)
+            assert await asyncio.to_thread(get, monitoring.address, "/healthz") == (200, "ok\n")
+            found = figures((await asyncio.to_thread(get, monitoring.address, "/metrics"))[1])
             assert found["cutpurse_unstored_results", ()] == 1
             assert found["cutpurse_matches_ended_total", (("end", "void"), ("ladder", "greed"))] == 1
             patch.undo()
-            while (await asyncio.to_thread(get, watch.address, "/readyz"))[0] != 200:
+            while (await asyncio.to_thread(get, monitoring.address, "/readyz"))[0] != 200:
                 pass
 
 

@@ -26,15 +26,15 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.open_arena import open_arena
 from cutpurse.server.probes import pages
-from cutpurse.server.watch import Watch
+from cutpurse.server.monitoring import Monitoring
 from tests.server.arenas import QUICK
 
 log = logger(sys.stderr)
 take_others(log)
 ladders = [Ladder("greed", "greed", 2, control=QUICK, matches_wanted=1)]
 with open_arena("127.0.0.1:0", Path(sys.argv[1]), ladders, log) as opened:
-    with Watch("127.0.0.1:0", pages(opened), log) as watch:
-        asyncio.run(serve(opened.arena, 30.0, lambda address: print(address, watch.address, flush=True)))
+    with Monitoring("127.0.0.1:0", pages(opened), log) as monitoring:
+        asyncio.run(serve(opened.arena, 30.0, lambda address: print(address, monitoring.address, flush=True)))
 """
 
 

@@ -20,7 +20,7 @@ from cutpurse.server.address import host_and_port
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.logs import Logger, places
 
-__all__ = ["Answer", "Page", "Watch"]
+__all__ = ["Answer", "Page", "Monitoring"]
 
 PATIENCE_S: Final = 5.0  # for a whole connection, from its first byte to its last
 MOST: Final = 32  # connections at once; the next takes the place of the oldest
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 Page: TypeAlias = Callable[[], Awaitable[Answer]]
 
 
-class Watch:
+class Monitoring:
     """Serves pages by their path, from `with` on until its block is left. address: as it can be asked."""
 
     def __init__(self, address: str, pages: Mapping[str, Page], log: Logger, patience_s: float = PATIENCE_S) -> None:
@@ -61,7 +61,7 @@ class Watch:
         self.address = f"{address.rpartition(':')[0]}:{self._socket.getsockname()[1]}"
         self._open: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._is_running = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="monitoring", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()

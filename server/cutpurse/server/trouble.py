@@ -1,0 +1,25 @@
+"""What a database says of trouble, as the errors of the command line, each of which has its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.leaderboard import errors
+from cutpurse.sdk.errors import NotFound
+
+__all__ = ["plain_trouble"]
+
+
+@contextmanager
+def plain_trouble() -> Iterator[None]:
+    """What the leaderboard raises in this block becomes NotFound, UsageError or CutpurseError, with the same text."""
+    try:
+        yield
+    except errors.NotFound as problem:
+        raise NotFound(str(problem)) from None
+    except errors.Refused as problem:
+        raise UsageError(str(problem)) from None
+    except errors.LeaderboardError as problem:
+        raise CutpurseError(str(problem)) from None
