@@ -21,6 +21,7 @@ __all__ = [
     "PAUSES",
     "RATINGS",
     "SEATS",
+    "SUBMISSIONS",
     "TOKENS",
     "VERSIONS",
     "rated_seats",
@@ -42,6 +43,7 @@ OPEN_MATCHES = Table.metadata.tables["open_matches"]
 COURSES = Table.metadata.tables["courses"]
 NOTES = Table.metadata.tables["notes"]
 PAUSES = Table.metadata.tables["pauses"]
+SUBMISSIONS = Table.metadata.tables["submissions"]
 
 
 def rated_seats() -> FromClause:
