@@ -24,6 +24,7 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["Asking"]
 
 KEEP_S: Final = 1.0  # that an answer is good for
+SLOW: Final = 15  # times as long, for what many calls are made for at once
 MOST_KEPT: Final = 512  # answers; the oldest goes
 MOST_FILES: Final = 32  # match files, which never change
 
@@ -88,7 +89,7 @@ class Asking:
     """A league, asked for pages.
 
     Each function raises as the calls of `League` do: NotFound, UsageError, ServerUnreachable and so on. Bots are named
-    by messages; the version is empty where all or the newest are meant.
+    by messages; the version is empty where all or the newest are meant. slow: it may be 15 s old.
     """
 
     def __init__(
@@ -103,11 +104,13 @@ class Asking:
         self.live: Final = live
         self._league = league
         self._answers = _Kept(MOST_KEPT, keep_s, clock)
+        self._slow_answers = _Kept(MOST_KEPT, SLOW * keep_s, clock)
         self._files = _Kept(MOST_FILES, float("inf"), clock)
 
-    def _ask(self, name: str, request: Message) -> Any:
+    def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
         call = getattr(self._league, name)
-        return self._answers.get((name, request.SerializeToString(deterministic=True)), lambda: call(request))
+        kept = self._slow_answers if slow else self._answers
+        return kept.get((name, request.SerializeToString(deterministic=True)), lambda: call(request))
 
     # -- ladders
     def ladders(self, game: str = "") -> Sequence[ladder_pb2.LadderShown]:
@@ -129,17 +132,17 @@ class Asking:
         return told.rankings
 
     def history(
-        self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0
+        self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0, *, slow: bool = False
     ) -> Sequence[ladder_pb2.RatingStep]:
         """The newest step first."""
         request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=limit, before=before)
-        told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request)
+        told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.steps
 
-    def opponents(self, ladder: str, bot: ladder_pb2.BotName) -> Sequence[ladder_pb2.Opponent]:
+    def opponents(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.Opponent]:
         """Those it met most often first."""
         request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot)
-        told: ladder_pb2.ListOpponentsResponse = self._ask("ListOpponents", request)
+        told: ladder_pb2.ListOpponentsResponse = self._ask("ListOpponents", request, slow)
         return told.opponents
 
     def bots(self, owner: str = "", ladder: str = "") -> Sequence[ladder_pb2.BotShown]:
@@ -167,9 +170,9 @@ class Asking:
         told: ladder_pb2.ListMatchesResponse = self._ask("ListMatches", request)
         return told
 
-    def match(self, name: str) -> ladder_pb2.GetMatchResponse:
+    def match(self, name: str, *, slow: bool = False) -> ladder_pb2.GetMatchResponse:
         """One that is over, by its name or the first eight signs of it or more."""
-        told: ladder_pb2.GetMatchResponse = self._ask("GetMatch", ladder_pb2.GetMatchRequest(match=name))
+        told: ladder_pb2.GetMatchResponse = self._ask("GetMatch", ladder_pb2.GetMatchRequest(match=name), slow)
         return told
 
     def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:

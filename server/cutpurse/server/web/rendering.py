@@ -21,11 +21,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from cutpurse.games import GAMES
 from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import interval, scale, share
+from cutpurse.v1 import arena_pb2
 
 __all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
 
 HERE: Final = Path(__file__).parent
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CAUSES: Final[dict[int, str]] = {
+    arena_pb2.END_CAUSE_NORMAL: "played to the end",
+    arena_pb2.END_CAUSE_TIMEOUT: "took too long",
+    arena_pb2.END_CAUSE_ILLEGAL: "gave illegal answers",
+    arena_pb2.END_CAUSE_CRASHED: "its own code failed",
+    arena_pb2.END_CAUSE_DISCONNECTED: "was gone",
+    arena_pb2.END_CAUSE_VOID_SERVER: "void: the platform failed",
+    arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by whoever runs the server",
+}
 _KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 
@@ -52,7 +63,13 @@ class Rendering:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.environment.globals |= {"static": lambda name: self.static[name].address, "is_live": live}
+        self.environment.globals |= {
+            "static": lambda name: self.static[name].address,
+            "is_live": live,
+            "interval": interval,
+            "scale": scale,
+            "share_bar": share,
+        }
         self.environment.filters |= FILTERS
 
     def html(self, template: str, **context: object) -> str:
@@ -131,7 +148,25 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def _cause(cause: int) -> str:
+    """Why a decision was taken for a seat, or how it came to its end, for people."""
+    return _CAUSES.get(cause, "of another cause")
+
+
+def _percent(share: float) -> str:
+    """A share of 1; never 0 % or 100 %, which nothing here is sure of."""
+    return f"{min(max(round(100 * share), 1), 99)} %"
+
+
+def _signed(number: float) -> str:
+    """With its sign, and a minus that is as wide as the plus."""
+    return f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
+
+
 FILTERS: Final = {
+    "cause": _cause,
+    "percent": _percent,
+    "signed": _signed,
     "segment": _segment,
     "bot_path": _bot_path,
     "bot_shown": _bot_shown,

@@ -1,49 +1,62 @@
-"""The first page: every ladder with its leader, what is being played, the newest matches, and how to join."""
+"""The first page: every ladder with its leaders, what is being played, the newest matches, and how to join."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import Axis, axis_of
+from cutpurse.server.web.joining import how_to_join
 from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.standing import Lead, lead_of
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["router"]
+__all__ = ["now_playing", "router"]
 
+LEADERS: Final = 3
 OPEN: Final = 8
-NEWEST: Final = 12
+NEWEST: Final = 10
 
 router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A ladder, and who leads it, if somebody does."""
+    """A ladder, who leads it, and how sure that is."""
 
     ladder: ladder_pb2.LadderShown
-    leader: ladder_pb2.Ranking | None
+    leaders: Sequence[ladder_pb2.Ranking]
+    lead: Lead | None
+    axis: Axis
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
 def home(request: Request, ask: Asked) -> Response:
     """The page."""
-    entries = [_Entry(one, _leader(ask, one)) for one in ask.ladders()]
-    return show(
-        request,
-        "home.html",
-        entries=entries,
-        open_matches=ask.open_matches().matches[:OPEN],
-        newest=ask.matches(limit=NEWEST).matches,
-    )
+    return show(request, "home.html", join=how_to_join(request), **now_playing(ask))
 
 
-def _leader(ask: Asking, ladder: ladder_pb2.LadderShown) -> ladder_pb2.Ranking | None:
+def now_playing(ask: Asking) -> dict[str, Any]:
+    """What moves on it."""
+    entries = [_entry(ask, one) for one in ask.ladders()]
+    entries.sort(key=lambda one: (one.ladder.is_frozen, -one.ladder.tables, -one.ladder.matches))
+    return {
+        "entries": entries,
+        "open_matches": ask.open_matches().matches[:OPEN],
+        "newest": ask.matches(limit=NEWEST).matches,
+    }
+
+
+def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _Entry:
     try:
-        return next(iter(ask.rankings(ladder.defined.name)), None)
+        rankings = ask.rankings(ladder.defined.name)
     except CutpurseError:  # it has just gone
-        return None
+        rankings = []
+    leaders = rankings[:LEADERS]
+    return _Entry(ladder, leaders, lead_of(rankings), axis_of([end for one in leaders for end in (one.low, one.high)]))
