@@ -17,6 +17,7 @@ __all__ = ["Lead", "lead_of", "middle", "spread"]
 
 _WIDTH: Final = 2 * 1.96  # standard deviations between low and high
 _CLEAR, _LIKELY = 0.95, 0.75
+_NAME: Final = 24  # signs of a name in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
     if least >= _CLEAR:
         return Lead("clear", f"ahead of everybody with {_percent(least)}")
     name = shown(ladder_pb2.BotName(owner=rival.bot.owner, bot=rival.bot.bot))
+    name = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
     if least >= _LIKELY:
         return Lead("likely", f"ahead of {name} with {_percent(least)}")
     return Lead("open", f"too close to call: {name} may be the better one ({_percent(1 - least)})")
