@@ -37,6 +37,7 @@ class Introduction:
     events: bool  # it wants to be told what happened between its decisions
     features: frozenset[str]  # that both sides have
     wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
+    forgets: bool = False  # it keeps nothing from one match to the next
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it is to be paired on this ladder of this game."""
@@ -77,6 +78,7 @@ def introduction(
         events=hello.events,
         features=FEATURES.intersection(hello.features),
         wanted=_wanted(hello.games, offered),
+        forgets=grant.forgets,
     )
 
 

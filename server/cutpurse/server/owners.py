@@ -60,11 +60,16 @@ _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
 class Grant(NamedTuple):
-    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what."""
+    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what.
+
+    forgets: what comes with it keeps nothing from one match to the next, for it is run in a fresh process or as a fresh
+    object for each, by us.
+    """
 
     owner: str
     token: str
     scopes: tuple[str, ...] = ()
+    forgets: bool = False
 
 
 ANYBODY: Final = Grant(NOBODY, "", SCOPES)
@@ -135,7 +140,7 @@ class HouseGuard:
     def __init__(self, others: Guard, token: Token) -> None:
         self._others = others
         self._token = token
-        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES)
+        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES, forgets=True)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`. The house plays and reads."""
