@@ -10,6 +10,7 @@ from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
 from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, match, matches, record
 from cutpurse.leaderboard.queries.rankings import Ranking, rankings, standings
 from cutpurse.leaderboard.queries.steps import Step, ladder_history
+from cutpurse.leaderboard.queries.submissions import SubmissionEntry, submission, submission_log, submissions
 from cutpurse.leaderboard.queries.tokens import TokenEntry, has_tokens, token, tokens
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "SeatEntry",
     "SeatLogEntry",
     "Step",
+    "SubmissionEntry",
     "TokenEntry",
     "bots",
     "courses",
@@ -39,6 +41,9 @@ __all__ = [
     "rankings",
     "record",
     "standings",
+    "submission",
+    "submission_log",
+    "submissions",
     "token",
     "tokens",
 ]
