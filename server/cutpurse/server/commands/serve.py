@@ -129,6 +129,7 @@ def _serve(values: dict[str, Value]) -> None:
 
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
+        from cutpurse.server.estimating import Estimating
         from cutpurse.server.host import serve as run
         from cutpurse.server.house import House
         from cutpurse.server.logs import LEVELS, logger, take_others
@@ -159,6 +160,7 @@ def _serve(values: dict[str, Value]) -> None:
                     watch_delay_s=values["watch_delay"].value,
                 )
             )
+            estimating = stack.enter_context(Estimating(opened.store, log))
             if metrics:
                 monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
                 say(f"figures at http://{monitoring.address}/metrics")
@@ -167,6 +169,7 @@ def _serve(values: dict[str, Value]) -> None:
             def listening(bound: str) -> None:
                 say(f"bots dial in at {bound}; results in {db}")
                 say(f"let in is {whom}")
+                estimating.begin(opened.arena)
                 if house is not None:
                     house.begin(opened.arena)
                     say(f"house bots: {', '.join(wanted.house)}")
