@@ -29,6 +29,7 @@ from cutpurse.leaderboard.queries import (
     Opponent,
     Ranking,
     SeatLogEntry,
+    SubmissionEntry,
     TokenEntry,
 )
 from cutpurse.leaderboard.ratings import Skill
@@ -168,6 +169,18 @@ class Readings:
         """`queries.logs`."""
         with self.reading() as connection:
             return queries.logs(connection, owner, bot, version, match, faulted, limit)
+
+    def submissions(
+        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
+    ) -> list[SubmissionEntry]:
+        """`queries.submissions`."""
+        with self.reading() as connection:
+            return queries.submissions(connection, owner, bot, version, limit)
+
+    def submission_log(self, submission_id: int) -> str:
+        """`queries.submission_log`."""
+        with self.reading() as connection:
+            return queries.submission_log(connection, submission_id)
 
     # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:

@@ -32,6 +32,7 @@ from cutpurse.sdk.commands import (
     match_request,
     match_watch,
     play,
+    tournament,
 )
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
@@ -113,6 +114,7 @@ bot.app.command("list")(bot_list.list_bots)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")
+app.add_typer(tournament.app, name="tournament")
 
 
 def add_other_commands(points: Iterable[EntryPoint]) -> None:

@@ -18,6 +18,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import SettingsError, UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard.boards import BOARDS, PLAIN
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
@@ -62,7 +63,7 @@ class Ladder:
     rating: TrueSkill = field(default_factory=lambda: TrueSkill(draw_probability=_USUAL_TIES))
     matches_wanted: int | None = None
     terms: LadderTerms = field(default_factory=LadderTerms)
-    boards: str = "plain"  # or "rotation", or "duplicate"
+    boards: str = PLAIN  # or "rotation", or "duplicate"
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -103,6 +104,7 @@ def ladder_of(entry: LadderEntry) -> Ladder:
         TimeControl(**entry.clock),
         entry.rating,
         terms=entry.terms,
+        boards=entry.boards,
     )
 
 
@@ -134,9 +136,19 @@ def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
             TimeControl(**clock),
             TrueSkill(draw_probability=TIES.get(defined.game, _USUAL_TIES)),
             terms=terms_defined(defined.terms),
+            boards=_boards_defined(defined),
         )
     except SettingsError as problem:
         raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
+    """Of which kind its boards are; plain as usual.  Raises Refused: SETTINGS."""
+    if defined.boards not in ladder_pb2.BoardKind.values():
+        there = ", ".join(BOARDS)
+        raise Refused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
+    name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()
+    return name if name in BOARDS else PLAIN
 
 
 def terms_defined(terms: ladder_pb2.LadderTerms) -> LadderTerms:

@@ -85,6 +85,7 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
         ("the game", ladder.game, there.game),
         ("seats", ladder.seats, there.seats),
         ("settings", dict(ladder.settings), dict(there.settings)),
+        ("boards", ladder.boards, there.boards),
         ("the clock", asdict(ladder.control), asdict(there.control)),
     ):
         if wanted != found:
