@@ -156,6 +156,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
     import asyncio
     from datetime import UTC, datetime
 
+    from cutpurse.server.estimating import Estimating
     from cutpurse.server.host import serve as run
     from cutpurse.server.house import House
     from cutpurse.server.monitoring import Monitoring
@@ -182,6 +183,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
                 watch_delay_s=values["watch_delay"].value,
             )
         )
+        estimating = stack.enter_context(Estimating(opened.store, log))
         if metrics := values["metrics"].value:
             monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
             say(f"figures at http://{monitoring.address}/metrics")
@@ -190,6 +192,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
         def listening(bound: str) -> None:
             say(f"bots dial in at {bound}; results in {db}")
             say(f"let in is {whom}")
+            estimating.begin(opened.arena)
             if house is not None:
                 house.begin(opened.arena)
                 say(f"house bots: {', '.join(wanted.house)}")
