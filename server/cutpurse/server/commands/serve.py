@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from cutpurse.server.certificate import Certificate
     from cutpurse.server.logs import Logger
     from cutpurse.server.played import Wanted
+    from cutpurse.server.runners.port import Runner
 
 __all__ = ["serve"]
+
+RUNNERS = ("bubblewrap", "process")
 
 
 def serve(
@@ -45,6 +48,13 @@ def serve(
     house: Annotated[
         str | None,
         typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
+    ] = None,
+    submissions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUNNER",
+            help="Run bots that are handed in: bubblewrap (in a sandbox), or process (one's own only); else off.",
+        ),
     ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
@@ -91,6 +101,7 @@ def serve(
         "games": tuple(game) if game else None,
         "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
+        "submissions": submissions,
         "drain": drain,
         "metrics": metrics,
         "watch_delay": watch_delay,
@@ -138,6 +149,7 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.server.probes import pages
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
+    runner = _runner(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before there is a database
     log = logger(sys.stderr, values["log_level"].value)
@@ -157,6 +169,7 @@ def _serve(values: dict[str, Value]) -> None:
                     insecure=insecure,
                     house=house.token if house is not None else None,
                     watch_delay_s=values["watch_delay"].value,
+                    submissions=runner,
                 )
             )
             if metrics:
@@ -167,6 +180,10 @@ def _serve(values: dict[str, Value]) -> None:
             def listening(bound: str) -> None:
                 say(f"bots dial in at {bound}; results in {db}")
                 say(f"let in is {whom}")
+                if runner is not None:
+                    say(f"bots may be handed in, and are run by {runner.name}")
+                    for weak in runner.weaker():
+                        say(f"  {weak}")
                 if house is not None:
                     house.begin(opened.arena)
                     say(f"house bots: {', '.join(wanted.house)}")
@@ -176,6 +193,21 @@ def _serve(values: dict[str, Value]) -> None:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
+
+
+def _runner(values: dict[str, Value]) -> Runner | None:
+    """What runs the bots that are handed in.  Raises UsageError for none that there is, or that cannot be used here."""
+    from cutpurse.server.runners.port import runner_named
+
+    name, where = values["submissions"]
+    if name == "off":
+        return None
+    if name not in RUNNERS:
+        raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(RUNNERS)}, off")
+    runner = runner_named(name)
+    if (why := runner.missing()) is not None:
+        raise UsageError(f"{where} {name}: {why}")
+    return runner
 
 
 def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
