@@ -29,6 +29,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "house": (("random",), ("random, greedy", ("random", "greedy")), ('["search"]', ("search",))),
     "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),

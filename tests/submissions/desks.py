@@ -66,7 +66,7 @@ class Author:
     async def ask(self, question: Callable[[Submissions], T]) -> T:
         def asked() -> T:
             with self.to.blocking_channel(()) as channel:
-                stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)  # type: ignore[no-untyped-call]
+                stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)
                 return question(Submissions(stub, self.to))
 
         return await asyncio.to_thread(asked)

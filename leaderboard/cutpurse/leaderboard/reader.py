@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
+from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates, grown, ladder_estimates
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,
@@ -100,6 +101,16 @@ class Readings:
         """`queries.opponents`."""
         with self.reading() as connection:
             return queries.opponents(connection, ladder, owner, bot)
+
+    def grown(self) -> list[Grown]:
+        """`estimates_ledger.grown`."""
+        with self.reading() as connection:
+            return grown(connection)
+
+    def ladder_estimates(self, ladder: str) -> LadderEstimates:
+        """`estimates_ledger.ladder_estimates`, which takes a while."""
+        with self.reading() as connection:
+            return ladder_estimates(connection, ladder)
 
     def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
         """`queries.standings`."""

@@ -12,6 +12,7 @@ __all__ = [
     "CHANGES",
     "COURSES",
     "EPOCHS",
+    "ESTIMATES",
     "LADDERS",
     "MATCHES",
     "NOTES",
@@ -37,6 +38,7 @@ BOARDS = Table.metadata.tables["boards"]
 MATCHES = Table.metadata.tables["matches"]
 SEATS = Table.metadata.tables["seats"]
 RATINGS = Table.metadata.tables["ratings"]
+ESTIMATES = Table.metadata.tables["estimates"]
 CHANGES = Table.metadata.tables["rating_changes"]
 OPPONENTS = Table.metadata.tables["opponents"]
 OPEN_MATCHES = Table.metadata.tables["open_matches"]

@@ -34,6 +34,7 @@ from cutpurse.sdk.commands import (
     match_request,
     match_watch,
     play,
+    tournament,
 )
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
@@ -120,6 +121,7 @@ bot.app.command("rollback")(bot_submitted.rollback)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")
+app.add_typer(tournament.app, name="tournament")
 
 
 def add_other_commands(points: Iterable[EntryPoint]) -> None:

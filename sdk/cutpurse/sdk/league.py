@@ -97,19 +97,22 @@ def league_at(
     ca: str | os.PathLike[str] | None = None,
     db: str | os.PathLike[str] | None = None,
     patience_s: float = PATIENCE_S,
+    *,
+    as_stranger: bool = False,
 ) -> Iterator[League]:
     """The league of a server (see `dialling`), or with `db` that of a database file, for the length of a block.
 
-    patience_s: how long an answer is waited for. Raises UsageError for both at once, NotFound for no such file,
-    ExtraMissing where databases cannot be read.
+    patience_s: how long an answer is waited for. as_stranger: only what is public is told, whoever asks and whatever
+    token he has. Raises UsageError for both at once, NotFound for no such file, ExtraMissing where databases cannot be
+    read.
     """
     if db is None:
-        with _remote(dialling(server, ca), patience_s) as league:
+        with _remote(dialling(server, ca, as_stranger=as_stranger), patience_s) as league:
             yield league
         return
     if server is not None or ca is not None:
         raise UsageError("--db reads a file, --server and --ca are for a server: name one of them")
-    with _local(Path(db)) as league:
+    with _local(Path(db), as_stranger) as league:
         yield league
 
 
@@ -141,13 +144,13 @@ def shown(bot: ladder_pb2.BotName) -> str:
 
 
 # -- a database
-def _local(path: Path) -> AbstractContextManager[League]:
+def _local(path: Path, as_stranger: bool) -> AbstractContextManager[League]:
     found = {point.name: point for point in entry_points(group=GROUP)}
     if "db" not in found:
         raise UsageError(f"--db {path}: nothing that is installed here reads databases; pip install 'cutpurse[server]'")
     with needs("server"):
         opens = found["db"].load()
-    opened: AbstractContextManager[League] = opens(path)
+    opened: AbstractContextManager[League] = opens(path, as_stranger)
     return opened
 
 

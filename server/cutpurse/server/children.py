@@ -25,19 +25,26 @@ LAST_WORDS: Final = 3  # lines of its talk that are told of a program that faile
 class Children:
     """The programs of one run; leaving the `with` block ends all of them, however it is left."""
 
-    def __init__(self, talk: Path | None, grace_s: float = GRACE_S) -> None:
+    def __init__(self, talk: Path | None, grace_s: float = GRACE_S, *, is_heard: bool = False) -> None:
         """`talk`: the folder that gets a file NAME.log for each program, None: what they say is lost.
 
-        grace_s: seconds to end by themselves.
+        grace_s: seconds to end by themselves. is_heard: without such a folder, what they say on stderr goes to that of
+        this process.
         """
         self.talk = talk
+        self._is_heard = is_heard
         self.grace_s = grace_s
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        nice: int = 0,
+        files: Sequence[int] = (),
     ) -> int:
-        """Start a program; its process number.  `nice`: by how much others go before it.
+        """Start a program; its process number.  `nice`: by how much others go before it; files: open ones that it gets.
 
         Raises OSError if it cannot be run.
         """
@@ -46,8 +53,9 @@ class Children:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=None if self._is_heard and self.talk is None else subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
+                pass_fds=files,
                 start_new_session=True,
             )
         self._running[name] = child

@@ -70,6 +70,7 @@ SETTINGS: Final = (
     Setting("submissions", "text", "off"),
     Setting("drain", "number", 60.0),
     Setting("metrics", "text", ""),
+    Setting("web", "text", ""),
     Setting("watch_delay", "number", 10.0),
     Setting("tls_cert", "path", None),
     Setting("tls_key", "path", None),

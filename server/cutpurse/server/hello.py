@@ -38,6 +38,7 @@ class Introduction:
     features: frozenset[str]  # that both sides have
     wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
     most_tables: int = 2**32 - 1  # that it may have at any time
+    forgets: bool = False  # it keeps nothing from one match to the next
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it is to be paired on this ladder of this game."""
@@ -81,6 +82,7 @@ def introduction(
         features=FEATURES.intersection(hello.features),
         wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
         most_tables=most_tables,
+        forgets=grant.forgets,
     )
 
 

@@ -16,6 +16,7 @@ from cutpurse.leaderboard.results import Course, LadderTerms, Note
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 __all__ = [
+    "board_kind",
     "bot_name",
     "course_shown",
     "ladder_shown",
@@ -48,6 +49,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
             seats=entry.seats,
             clock=_clock(entry.clock),
             terms=_terms(entry.terms),
+            boards=board_kind(entry.boards),
         ),
         matches=entry.matches,
         bots=bots,
@@ -112,7 +114,14 @@ def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
         requested_by=entry.requested_by,
         reason=entry.reason,
         seats=map(_seat, entry.seats),
+        board_kind=board_kind(entry.board_kind),
+        board_matches=entry.board_matches,
     )
+
+
+def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
+    """Of what kind a board is, or those of a ladder are."""
+    return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
 
 
 def course_shown(course: Course | None, is_told_why: bool) -> ladder_pb2.SeatCourse:

@@ -64,6 +64,7 @@ def open_arena(
     certificate: Certificate | None = None,
     insecure: bool = False,
     house: Token | None = None,
+    has_page: bool = False,
     watch_delay_s: float = WATCH_DELAY_S,
     submissions: Runner | None = None,
 ) -> Iterator[OpenArena]:
@@ -72,10 +73,10 @@ def open_arena(
     What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
 
     ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
-    the house bots in; None: there are none. watch_delay_s: how much later than the bots spectators are told.
-    submissions: runs the bots that are handed in; None: none are taken. Raises
-    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
-    for a database that cannot be used, Refused for a ladder that was another one before.
+    the house bots in; None: there are none. has_page: there will be a page, which asks at `Arena.house_address`.
+    watch_delay_s: how much later than the bots spectators are told. submissions: runs the bots that are handed in;
+    None: none are taken. Raises AddressError for an address that other machines could reach without TLS, or though
+    nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -128,7 +129,7 @@ def open_arena(
                 watching=watching,
                 certificate=certificate,
                 insecure=insecure,
-                has_house=house is not None,
+                has_house=house is not None or has_page,
                 desk=desk,
             )
             yield OpenArena(arena, lobby, store, asks, watching)

@@ -75,12 +75,14 @@ class Resident(NamedTuple):
 class Grant(NamedTuple):
     """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what.
 
-    resident: it can only be this bot.
+    forgets: what comes with it keeps nothing from one match to the next, for it is run in a fresh process or as a fresh
+    object for each, by us. resident: it can only be this bot.
     """
 
     owner: str
     token: str
     scopes: tuple[str, ...] = ()
+    forgets: bool = False
     resident: Resident | None = None
 
 
@@ -152,7 +154,7 @@ class HouseGuard:
     def __init__(self, others: Guard, token: Token) -> None:
         self._others = others
         self._token = token
-        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES)
+        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES, forgets=True)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`. The house plays and reads."""

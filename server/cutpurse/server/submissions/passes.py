@@ -33,7 +33,7 @@ class Passes:
         """A token for a process of this bot."""
         token = new_token()
         with self._lock:
-            self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, resident))
+            self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, resident=resident))
         return token
 
     def take_back(self, token: Token) -> None:

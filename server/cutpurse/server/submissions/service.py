@@ -46,7 +46,7 @@ class Ladders(Protocol):
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
         """The ladders of each game that are there for this owner."""
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Whether a bot may play them.  Raises Refused."""
 
 
@@ -178,7 +178,7 @@ class SubmissionService:
             raise Refused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
         manifest = await self._apart(lambda: desk.look(content))
         wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
-        self._ladders.check(Identity(owner, manifest.name, manifest.version), wanted)
+        self._ladders.check(Identity(owner, manifest.name, manifest.version), wanted, forgets=False)
         ladders = [*dict.fromkeys(head.ladders)]
         # Begun, it goes on though its caller may go: what is on the disk is taken up.
         work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
