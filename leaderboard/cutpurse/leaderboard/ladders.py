@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from cutpurse.leaderboard.boards import BOARDS
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import EPOCHS, LADDERS
+from cutpurse.leaderboard.relations import EPOCHS, ESTIMATES, LADDERS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 
 __all__ = ["MOST_SEATS", "NewLadder", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
@@ -90,6 +90,8 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     number, now = epoch_of(connection, ladder_id)
     if now == rating:
         return number
+    if now.beta != rating.beta:  # which is the unit of estimates
+        connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
     connection.execute(insert(EPOCHS).values(ladder_id=ladder_id, number=number + 1, settings=rating.to_json()))
     return number + 1
 
