@@ -37,7 +37,7 @@ def text_of(page: TestClient, path: str) -> str:
 
 def words_of(markup: str) -> str:
     """What is read."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split()).replace(" ,", ",")
 
 
 # -- over a database of real matches
