@@ -35,7 +35,7 @@ def bearing(token: str) -> list[tuple[str, str | bytes]]:
 
 # -- at the door
 def grant_of(token: Token) -> Grant:
-    return Grant("house", token.id, ("play", "read"))
+    return Grant("house", token.id, ("play", "read"), forgets=True)
 
 
 def test_the_token_of_the_house_lets_its_bots_in_and_nobody_else() -> None:

@@ -14,17 +14,21 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
 from cutpurse.server.web.api import routes as api
+from cutpurse.server.web.api import tables
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.guarding import Guarded
 from cutpurse.server.web.news import News
 from cutpurse.server.web.pages import bot, docs, events, home, ladder, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.table.live import Watches
 
 __all__ = ["create_app"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
-ROUTERS: Final = tuple([page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api)])
+ROUTERS: Final = tuple(
+    [page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api, tables)]
+)
 
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
@@ -34,6 +38,8 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.state.bots_dial = bots_dial
     app.state.news = News()
     app.state.rendering = Rendering(live=live)
+    app.state.replays = replay.Replays()
+    app.state.watches = Watches()
     add_problems(app)
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
     app.add_middleware(Guarded, refuse=refuse)

@@ -63,6 +63,9 @@ def problem(request: Request, status: int, text: str = "") -> Response:
     response: Response
     if request.url.path.startswith("/api/"):
         body = {"type": "about:blank", "title": title, "status": status, "detail": said}
+        headers["Access-Control-Allow-Origin"] = (
+            "*"  # as the answers of the API: a page of others can say what is wrong
+        )
         response = JSONResponse(body, status, headers, "application/problem+json")
     else:
         response = show(request, "problem.html", status=status, title=title, text=said, number=status)
@@ -72,7 +75,8 @@ def problem(request: Request, status: int, text: str = "") -> Response:
 
 def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
     """An answer to a request that is not looked at any further: nothing of it is repeated."""
-    return problem(Request({**scope, "path": "/"}), status)
+    path = "/api/" if scope["path"].startswith("/api/") else "/"
+    return problem(Request({**scope, "path": path}), status)
 
 
 def add_problems(app: FastAPI) -> None:
