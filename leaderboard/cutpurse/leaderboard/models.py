@@ -43,6 +43,7 @@ __all__ = [
     "Rating",
     "RatingChange",
     "Seat",
+    "Submission",
     "Table",
     "UtcDateTime",
     "Version",
@@ -125,6 +126,33 @@ class BearerToken(Table, table=True):
     expires: datetime | None = Field(default=None, sa_type=UtcDateTime)
     revoked: datetime | None = Field(default=None, sa_type=UtcDateTime)
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
+
+
+class Submission(Table, table=True):
+    """A bot that was handed in to be run by the server; its files are not here, only their hash.
+
+    No version has to be known for it: that comes when it plays.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("owner_id", "bot", "version"),
+        Index("ix_submissions_active", "owner_id", "bot", unique=True, sqlite_where=text("is_active = 1")),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    owner_id: int = Field(foreign_key="owners.id")
+    bot: str
+    version: str
+    digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of its archive
+    size: int  # of that, in bytes
+    ladders: str  # JSON; where it plays, everywhere if it is empty
+    state: str  # see `submissions.STATES`
+    why: str  # it does not play, in one line for its owner
+    is_active: bool  # it is the version of its bot that plays
+    is_kept: bool  # its archive is there
+    received: datetime = Field(sa_type=UtcDateTime)
+    changed: datetime = Field(sa_type=UtcDateTime)
+    log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its building and check, compressed by zlib
 
 
 class Pause(Table, table=True):

@@ -22,6 +22,7 @@ __all__ = [
     "PAUSES",
     "RATINGS",
     "SEATS",
+    "SUBMISSIONS",
     "TOKENS",
     "VERSIONS",
     "rated_seats",
@@ -44,6 +45,7 @@ OPEN_MATCHES = Table.metadata.tables["open_matches"]
 COURSES = Table.metadata.tables["courses"]
 NOTES = Table.metadata.tables["notes"]
 PAUSES = Table.metadata.tables["pauses"]
+SUBMISSIONS = Table.metadata.tables["submissions"]
 
 
 def rated_seats() -> FromClause:

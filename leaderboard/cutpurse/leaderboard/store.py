@@ -35,18 +35,19 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state
+from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state, submissions
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
 from cutpurse.leaderboard.estimates_ledger import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
-from cutpurse.leaderboard.queries import LadderEntry, Pause, TokenEntry
+from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import Announcement, LadderTerms, MatchResult, Stored
 from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
@@ -213,6 +214,30 @@ class Store(Readings):
         self._hand_in(_Task(lambda connection: put_estimates(connection, estimates, made), future))
         return future
 
+    # -- bots that are handed in; each returns once it is stored, and raises StoreError as a future would have it
+    def hand_in(self, new: NewSubmission, received: datetime) -> SubmissionEntry:
+        """`submissions.hand_in`."""
+        return self._do(lambda connection: submissions.hand_in(connection, new, received))
+
+    def set_submission(
+        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
+    ) -> SubmissionEntry:
+        """`submissions.set_state`."""
+        return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
+
+    def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
+        """`submissions.activate`."""
+        return self._do(lambda connection: submissions.activate(connection, submission, changed))
+
+    def retire(self, submission: int, changed: datetime) -> SubmissionEntry:
+        """`submissions.retire`."""
+        return self._do(lambda connection: submissions.retire(connection, submission, changed))
+
+    def not_kept(self, which: Sequence[int]) -> None:
+        """`submissions.not_kept`."""
+        self._do(lambda connection: submissions.not_kept(connection, which))
+
+    # -- matches
     def announce(self, announcement: Announcement) -> Future[None]:
         """Store what is promised of a deal, before its match is over; the future is done after the commit.
 
