@@ -86,9 +86,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(
-        NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5\. Install the"
-    ):
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5\. Install the"):
         Store(path)
     assert path.read_bytes() == before
 
