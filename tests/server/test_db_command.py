@@ -253,3 +253,20 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
         app(["db", word, "--help"], prog_name="cutpurse")
     assert ended.value.code == 0
     assert f"Example: cutpurse db {word}" in capsys.readouterr().out
+
+
+def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:
+    run = db("estimate", "league.db", "--json", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    (row,) = json.loads(run.stdout)
+    with Reader(league) as reader:
+        rankings = reader.rankings("greed-main")
+    assert row == {"ladder": "greed-main", "boards": rankings[0].estimated, "versions": len(rankings)}
+    assert row["boards"] > 5
+    run = db("estimate", "league.db", "greed-main", folder=tmp_path)
+    assert run.stdout.split() == ["ladder", "boards", "versions", "greed-main", str(row["boards"]), str(len(rankings))]
+    run = db("estimate", "league.db", "nowhere", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "there is no ladder 'nowhere'" in run.stderr
+    with Store(league):
+        assert "is being written by process" in db("estimate", "league.db", folder=tmp_path).stderr

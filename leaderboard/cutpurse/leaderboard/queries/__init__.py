@@ -4,7 +4,7 @@ A match is there once it is over; nothing here is about one that is still played
 """
 
 from cutpurse.leaderboard.queries.bots import BotEntry, Pause, bots, pause
-from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, history, opponents
+from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, StepOpponent, history, opponents
 from cutpurse.leaderboard.queries.ladders import LadderEntry, ladder, ladders
 from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
 from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, match, matches, record
@@ -24,6 +24,7 @@ __all__ = [
     "SeatEntry",
     "SeatLogEntry",
     "Step",
+    "StepOpponent",
     "SubmissionEntry",
     "TokenEntry",
     "bots",
