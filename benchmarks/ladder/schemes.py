@@ -143,6 +143,7 @@ class _Bot:
     number: int
     identity: Identity
     free_tables: int = 1
+    forgets: bool = False
 
     def plays(self, game: str, ladder: str) -> bool:
         return True

@@ -1,0 +1,79 @@
+"""What comes before a program that is run for others: into its group, behind everybody else, under its limits.
+
+A few small programs of the system, each of which becomes the next: nothing has to be run between fork and exec of a
+server that has threads. This module starts nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Sequence
+from typing import Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.server.runners.cgroups import Group
+from cutpurse.server.runners.port import Limits, Task
+
+__all__ = ["READY", "begin", "environment_of", "launcher", "limited"]
+
+READY: Final = b"\6"  # said when all is prepared, as the last before the program itself
+NICE: Final = 10  # as for house bots
+
+# Its arguments: files of groups to enter, `--`, what to become. It is also the first to go where memory runs out.
+_ENTER: Final = """
+while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
+shift
+if [ -w /proc/self/oom_score_adj ]; then echo 1000 > /proc/self/oom_score_adj; fi
+exec "$@"
+"""
+
+
+def launcher(group: Group | None) -> tuple[str, ...]:
+    """Begins a command line: the program enters its group, and goes behind everybody else for the processor."""
+    doors = () if group is None else tuple(str(door) for door in group.doors)
+    return ("/bin/sh", "-c", _ENTER, "sh", *doors, "--", "nice", "-n", str(NICE))
+
+
+def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
+    """Ends it: says that all is ready, talks to whoever listens to the program from now on, and becomes that.
+
+    before: what it becomes first; it becomes the program.
+    """
+    return ("/bin/sh", "-c", f'printf "\\{READY[0]:o}" >&2; exec 2>&1 < /dev/null; exec "$@"', "sh", *before, *command)
+
+
+def limited(limits: Limits, group: Group | None) -> tuple[str, ...]:
+    """Goes on with it: limits of each process, beneath those of the group, or in their place."""
+    found = shutil.which("prlimit")
+    if found is None:
+        return ()
+    wanted = {"core": 0, "nofile": limits.open_files, "fsize": limits.file_bytes}
+    if limits.cpu_s is not None:
+        wanted["cpu"] = math.ceil(limits.cpu_s) + 1
+    if group is None or not group.has("memory"):
+        wanted["data"] = limits.memory_bytes
+    return (found, *(f"--{name}={_at_most(name, value)}" for name, value in wanted.items()), "--")
+
+
+def _at_most(name: str, value: int) -> int:
+    """Not more than we may ourselves."""
+    import resource
+
+    _, most = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
+    return value if most == resource.RLIM_INFINITY else min(value, most)
+
+
+def environment_of(task: Task, path: str, scratch: str) -> dict[str, str]:
+    """All that a program finds in its environment but where the server is: nothing of ours.  Raises UsageError."""
+    for name, value in task.environment.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise UsageError(f"{name!r:.80} cannot be set in an environment")
+    return {
+        "HOME": scratch,
+        "LANG": "C.UTF-8",
+        "PATH": path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TMPDIR": scratch,
+        **task.environment,
+    }

@@ -1,0 +1,48 @@
+"""What a program needs of this machine besides the system's own folders, to be read where it is.
+
+A bot in Python runs by the interpreter of the server, with the packages of its environment: so it needs nothing of its
+own. Of a checkout only those roots are shown that hold what bots use.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+__all__ = ["SYSTEM", "python_runtime", "search_path"]
+
+SYSTEM: Final = Path("/usr")  # it is there anyway
+_NOT_FOR_BOTS: Final = ("server", "leaderboard")
+
+
+def python_runtime() -> tuple[Path, ...]:
+    """The folders of our own interpreter, of its environment, and of this package where it is not in there."""
+    roots = [Path(root) for root in sys.modules[__name__.partition(".")[0]].__path__]
+    shown = [Path(sys.base_prefix), Path(sys.prefix)]
+    shown += [root for root in roots if not any((root / part).is_dir() for part in _NOT_FOR_BOTS)]
+    return _outermost([folder.absolute() for folder in shown if folder.is_dir()])
+
+
+def search_path(runtimes: Iterable[Path]) -> str:
+    """PATH: the runtimes' programs, then the system's."""
+    own = [str(folder / "bin") for folder in _venvs_first([*runtimes]) if (folder / "bin").is_dir()]
+    return os.pathsep.join([*own, "/usr/local/bin", "/usr/bin", "/bin"])
+
+
+def _venvs_first(runtimes: Sequence[Path]) -> list[Path]:
+    """An environment goes before the interpreter it was made from, whose `python` knows nothing of it."""
+    return sorted(runtimes, key=lambda folder: not (folder / "pyvenv.cfg").exists())
+
+
+def _outermost(folders: Sequence[Path]) -> tuple[Path, ...]:
+    """Each once, and none that lies in another of them or in the system's."""
+    known = [*dict.fromkeys(folders)]
+    return tuple(
+        folder
+        for folder in known
+        if not folder.is_relative_to(SYSTEM)
+        and not any(folder != other and folder.is_relative_to(other) for other in known)
+    )

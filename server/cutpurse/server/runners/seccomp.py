@@ -1,0 +1,100 @@
+"""Which system calls a program in the sandbox may make: those of a list, and no other.
+
+The list is what programs of the usual languages need. What is not on it is answered as by a kernel that does not have
+it, so libraries fall back; what they would make a fuss of is refused as for lack of rights. Sockets are of the family
+AF_UNIX only; a process is made in the namespaces of its parent only. This module loads no filter: it makes one, for
+whoever does.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import tempfile
+from functools import cache
+from typing import Any, Final
+
+__all__ = ["bpf", "missing"]
+
+# As a container gets them by default, less what serves no bot: sockets of other families, the kernel's clocks, hosts'
+# names, other processes' memory, keys, rings of io_uring, new namespaces, mounts, handles of files, tracing.
+ALLOWED: Final = """
+accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chmod chown clock_getres clock_gettime
+clock_nanosleep close close_range connect copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl
+epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait epoll_wait_old eventfd eventfd2 execve execveat exit exit_group
+faccessat faccessat2 fadvise64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync fgetxattr
+flistxattr flock fork fremovexattr fsetxattr fstat fstatfs fsync ftruncate futex futex_requeue futex_wait futex_waitv
+futex_wake futimesat getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer getpeername getpgid
+getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit get_robust_list getrusage getsid getsockname
+getsockopt get_thread_area gettid gettimeofday getuid getxattr inotify_add_watch inotify_init inotify_init1
+inotify_rm_watch io_cancel ioctl io_destroy io_getevents io_pgetevents ioprio_get ioprio_set io_setup io_submit kill
+lchown lgetxattr link linkat listen listxattr llistxattr lremovexattr lseek lsetxattr lstat madvise map_shadow_stack
+membarrier memfd_create mincore mkdir mkdirat mlock mlock2 mlockall mmap mprotect mremap msync munlock munlockall
+munmap nanosleep newfstatat open openat openat2 pause pidfd_open pidfd_send_signal pipe pipe2 pkey_alloc pkey_free
+pkey_mprotect poll ppoll prctl pread64 preadv preadv2 prlimit64 pselect6 pwrite64 pwritev pwritev2 read readahead
+readlink readlinkat readv recvfrom recvmmsg recvmsg removexattr rename renameat renameat2 restart_syscall rmdir rseq
+rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo
+sched_getaffinity sched_getattr sched_getparam sched_get_priority_max sched_get_priority_min sched_getscheduler
+sched_rr_get_interval sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield select sendfile
+sendmmsg sendmsg sendto setfsgid setfsuid setgid setgroups setitimer setpgid setpriority setregid setresgid setresuid
+setreuid setrlimit set_robust_list setsid setsockopt set_thread_area set_tid_address setuid setxattr shutdown
+sigaltstack signalfd signalfd4 splice stat statfs statx symlink symlinkat sync_file_range sysinfo tee tgkill time
+timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime
+times tkill truncate umask uname unlink unlinkat utime utimensat utimes vfork wait4 waitid write
+writev
+"""
+
+# Known, and not for a bot: the answer is that it may not.
+FORBIDDEN: Final = """
+acct add_key adjtimex bpf chroot clock_adjtime clock_settime delete_module fanotify_init finit_module fsconfig fsmount
+fsopen fspick get_mempolicy init_module ioperm iopl io_uring_enter io_uring_register io_uring_setup kcmp kexec_file_load
+kexec_load keyctl lookup_dcookie mbind migrate_pages mknod mknodat mount mount_setattr move_mount move_pages
+name_to_handle_at open_by_handle_at open_tree perf_event_open personality pidfd_getfd pivot_root process_madvise
+process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key set_mempolicy setdomainname setns
+sethostname settimeofday swapoff swapon sync syncfs syslog umount2 unshare userfaultfd vhangup vmsplice
+"""
+
+# CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET. The flags of clone3 lie in memory, where no filter can look: it is not
+# on the list, and libraries make do with clone.
+NEW_NAMESPACES: Final = 0x7E020000
+PERSONALITIES: Final = (0x0, 0xFFFFFFFF)  # the usual one; which it is
+
+
+def missing() -> str | None:
+    """Why no filter can be made here, and what to do."""
+    try:
+        import pyseccomp  # noqa: F401
+    except ImportError:
+        return "the package pyseccomp is missing: pip install 'cutpurse[sandbox]'"
+    except Exception:  # whatever it raises where its library is not to be found
+        return "libseccomp is missing: apt install libseccomp2"
+    return None
+
+
+@cache
+def bpf() -> bytes:
+    """The filter, as the kernel takes it."""
+    import pyseccomp as made
+
+    rules = made.SyscallFilter(made.ERRNO(errno.ENOSYS))
+    for name in ALLOWED.split():
+        _add(rules, made, made.ALLOW, name)
+    for name in FORBIDDEN.split():
+        if name != "personality":
+            _add(rules, made, made.ERRNO(errno.EPERM), name)
+    for name in ("socket", "socketpair"):
+        _add(rules, made, made.ALLOW, name, made.Arg(0, made.EQ, socket.AF_UNIX))
+        _add(rules, made, made.ERRNO(errno.EAFNOSUPPORT), name, made.Arg(0, made.NE, socket.AF_UNIX))
+    for allowed in PERSONALITIES:
+        _add(rules, made, made.ALLOW, "personality", made.Arg(0, made.EQ, allowed))
+    _add(rules, made, made.ALLOW, "clone", made.Arg(0, made.MASKED_EQ, NEW_NAMESPACES, 0))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _add(rules: Any, made: Any, action: int, name: str, *arguments: Any) -> None:
+    """A rule, if this machine's processor and library know the call; the others are refused anyway."""
+    if made.resolve_syscall(made.Arch.NATIVE, name) >= 0:
+        rules.add_rule(action, name, *arguments)
