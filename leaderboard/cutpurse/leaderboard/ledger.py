@@ -292,6 +292,8 @@ def _note(result: MatchResult, ladder_id: int, number: int, rows: _Rows) -> None
             "end_cause": taken.end_cause,
             "faults": taken.faults,
             "thinking_ms": taken.thinking_ms,
+            "cpu_ms": taken.cpu_ms,
+            "peak_bytes": taken.peak_bytes,
         }
         for seat, taken in enumerate(result.seats)
     ]

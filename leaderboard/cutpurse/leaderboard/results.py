@@ -68,6 +68,7 @@ class SeatResult:
 
     course: what became of its decisions, None if that was not kept.
     notes: what the bot sent along, for its owner alone; dropped_bytes: of what it sent and is not here.
+    cpu_ms, peak_bytes: what the bot's process used, None where that was not measured.
     """
 
     version: int
@@ -79,6 +80,8 @@ class SeatResult:
     course: Course | None = None
     notes: tuple[Note, ...] = ()
     dropped_bytes: int = 0
+    cpu_ms: int | None = None
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class MatchResult:
     def _check_numbers(self) -> None:
         counts = [self.decisions]
         for seat in self.seats:
-            counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes)
+            counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes, seat.cpu_ms or 0, seat.peak_bytes or 0)
         if not all(0 <= number <= _MOST for number in counts):
             raise Refused(f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}")
         if not all(abs(seat.score or 0) <= _MOST for seat in self.seats):

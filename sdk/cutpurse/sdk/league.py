@@ -29,10 +29,11 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUn
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 
-__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "shown"]
+__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "refusal", "shown"]
 
 PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
 GROUP: Final = "cutpurse.leagues"
+LACKS: Final = "tells nothing of its league: it is older than this program"
 LOCAL: Final = "local"  # the owner of what plays where no token is asked for
 MOST_BYTES: Final = 64 * 1024 * 1024  # of an answer: a page of matches is some 300 KB, a ranking of 10,000 some 2 MB
 
@@ -167,7 +168,7 @@ def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
             try:
                 return call(request, timeout=patience_s, metadata=to.metadata)
             except grpc.RpcError as error:
-                raise _told(error, to) from None
+                raise refusal(error, to) from None
 
         yield League(ask)
 
@@ -176,18 +177,19 @@ def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
     try:
         yield from call
     except grpc.RpcError as error:
-        raise _told(error, to) from None
+        raise refusal(error, to) from None
     finally:
         call.cancel()
 
 
-def _told(error: grpc.RpcError, to: Dialling) -> CutpurseError:
+def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseError:
+    """What a call to a server ended with, as an error of the command line.  lacks: what a server without it does."""
     call: Any = error  # what is raised is a Call as well; its types do not say so
     address, code, text = to.address, call.code(), call.details() or ""
     if any(words in text for words in UNTRUSTED):
         return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
     if code is grpc.StatusCode.UNIMPLEMENTED:
-        return ServerRefused(f"the server at {address} tells nothing of its league: it is older than this program")
+        return ServerRefused(f"the server at {address} {lacks}")
     if text.startswith("failed to connect"):
         text = text.rpartition(": ")[2]
     said = f"the server at {address}: {legible(text, 600) or code.name}"

@@ -67,6 +67,7 @@ SETTINGS: Final = (
     Setting("games", "list", (), "--game"),
     Setting("ladders", "path", None),
     Setting("house", "list", ()),
+    Setting("submissions", "text", "off"),
     Setting("drain", "number", 60.0),
     Setting("metrics", "text", ""),
     Setting("web", "text", ""),

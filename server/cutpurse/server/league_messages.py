@@ -170,6 +170,8 @@ def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
         thinking_ms=seat.thinking_ms,
         before=_skill(seat.before),
         after=_skill(seat.after),
+        cpu_ms=seat.cpu_ms or 0,
+        peak_bytes=seat.peak_bytes or 0,
     )
 
 

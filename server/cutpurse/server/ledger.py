@@ -135,6 +135,8 @@ class Ledger:
                     course=seat.course,
                     notes=seat.notes,
                     dropped_bytes=seat.dropped_bytes,
+                    cpu_ms=seat.cpu_ms,
+                    peak_bytes=seat.peak_bytes,
                 )
                 for seat in result.seats
             ),

@@ -104,6 +104,8 @@ class Lobby:
         self.wake: Callable[[], None] = lambda: None
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
+        # What is known of a match besides, before it is stored: what its bots used, where that is measured.
+        self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
         self._phrases: dict[str, Phrases] = {}  # by ladder
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self._attendance = Attendance(self._pairing, store, paused, self._woken)
@@ -202,6 +204,10 @@ class Lobby:
         self._requests.ask(Requested(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
         self._seek()
         return name
+
+    def is_paused(self, identity: Identity) -> bool:
+        """Whether this version gets no match; on any thread."""
+        return self._attendance.is_paused(identity)
 
     def requested(self, name: str) -> str:
         """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
@@ -489,7 +495,7 @@ class Lobby:
     # -- a match ends
     def _finish(self, entry: _Open) -> None:
         table = entry.table
-        result = table.finish(entry.started, self._utc())
+        result = self.measured(table.finish(entry.started, self._utc()))
         if table.incident is not None:
             self._tell(table.incident)
         self._count(table)

@@ -80,6 +80,8 @@ class SeatResult:
     course: Course | None = None  # how it did, decision by decision
     notes: tuple[Note, ...] = ()  # what its bot had to say, for its owner alone
     dropped_bytes: int = 0  # of notes that were too many to be kept
+    cpu_ms: int | None = None  # what its process used meanwhile; None: it is not run here
+    peak_bytes: int | None = None  # of memory, at most, since it was started
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class SeatEntry(NamedTuple):
     thinking_ms: int
     before: Skill | None
     after: Skill | None
+    cpu_ms: int | None = None  # what its process used, where that was measured
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +351,11 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     # Which matches, and which boards of their ladders.
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
-        mu_before, sigma_before, mu_after, sigma_after = row[10:]
+        mu_before, sigma_before, mu_after, sigma_after = row[10:14]
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        seats[row[0]].append(SeatEntry(*row[1:10], before, after))
+        seats[row[0]].append(SeatEntry(*row[1:10], before, after, *row[14:]))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
     return [_entry(row, tuple(seats[row.number]), others.get(row.board_id, (row.id,))) for row in rows]
@@ -407,6 +409,8 @@ _SEATS: Final = (
         CHANGES.c.sigma_before,
         CHANGES.c.mu_after,
         CHANGES.c.sigma_after,
+        SEATS.c.cpu_ms,
+        SEATS.c.peak_bytes,
     )
     .select_from(
         _PAIRS.join(SEATS, SEATS.c.match_number == func.json_extract(_PAIRS.c.value, "$[0]"))

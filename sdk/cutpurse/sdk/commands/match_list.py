@@ -226,6 +226,8 @@ def _seat_row(seat: ladder_pb2.MatchSeat, is_void: bool) -> dict[str, Any]:
         "thinking_ms": seat.thinking_ms,
         "before": skill_row(seat, "before"),
         "after": skill_row(seat, "after"),
+        "cpu_ms": seat.cpu_ms or None,
+        "peak_bytes": seat.peak_bytes or None,
     }
 
 

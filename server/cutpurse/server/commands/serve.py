@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from cutpurse.server.logs import Logger
     from cutpurse.server.page import Page
     from cutpurse.server.played import Wanted
+    from cutpurse.server.runners.port import Runner
 
 __all__ = ["serve"]
+
+RUNNERS = ("bubblewrap", "process")
 
 
 def serve(
@@ -47,6 +50,13 @@ def serve(
     house: Annotated[
         str | None,
         typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
+    ] = None,
+    submissions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUNNER",
+            help="Run bots that are handed in: bubblewrap (in a sandbox), or process (one's own only); else off.",
+        ),
     ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
@@ -96,6 +106,7 @@ def serve(
         "games": tuple(game) if game else None,
         "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
+        "submissions": submissions,
         "drain": drain,
         "metrics": metrics,
         "web": web,
@@ -135,6 +146,7 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.server.logs import LEVELS, logger, take_others
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
+    runner = _runner(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before there is a database
     if values["web"].value:
@@ -144,14 +156,14 @@ def _serve(values: dict[str, Value]) -> None:
     log = logger(sys.stderr, values["log_level"].value)
     take_others(log)
     try:
-        _run(values, wanted, log)
+        _run(values, wanted, log, runner)
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
 
 
-def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
+def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner | None) -> None:
     """The arena and what goes with it, until it is told to stop."""
     import asyncio
     from datetime import UTC, datetime
@@ -181,6 +193,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
                 house=house.token if house is not None else None,
                 has_page=page is not None,
                 watch_delay_s=values["watch_delay"].value,
+                submissions=runner,
             )
         )
         estimating = stack.enter_context(Estimating(opened.store, log))
@@ -193,6 +206,8 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
             say(f"bots dial in at {bound}; results in {db}")
             say(f"let in is {whom}")
             estimating.begin(opened.arena)
+            if runner is not None:
+                _tell_of_the_runner(runner)
             if house is not None:
                 house.begin(opened.arena)
                 say(f"house bots: {', '.join(wanted.house)}")
@@ -203,12 +218,33 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger) -> None:
         asyncio.run(run(opened.arena, values["drain"].value, listening))
 
 
+def _tell_of_the_runner(runner: Runner) -> None:
+    say(f"bots may be handed in, and are run by {runner.name}")
+    for weaker in runner.weaker():
+        say(f"  {weaker}")
+
+
 def _tell_of_the_page(page: Page) -> None:
     from cutpurse.server.address import is_local
 
     say(f"the page is at http://{page.address}/")
     if not is_local(page.address):
         say(REACHED)
+
+
+def _runner(values: dict[str, Value]) -> Runner | None:
+    """What runs the bots that are handed in.  Raises UsageError for none that there is, or that cannot be used here."""
+    from cutpurse.server.runners.port import runner_named
+
+    name, where = values["submissions"]
+    if name == "off":
+        return None
+    if name not in RUNNERS:
+        raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(RUNNERS)}, off")
+    runner = runner_named(name)
+    if (why := runner.missing()) is not None:
+        raise UsageError(f"{where} {name}: {why}")
+    return runner
 
 
 def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 from cutpurse.server.runners.cgroups import Group
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import READY
+from cutpurse.server.runners.nobody import ASKS, give_users
 from cutpurse.server.runners.port import Cause, Ended, Limits, RunnerError, Task, Use
 from cutpurse.server.runners.processes import children, use_of
 from cutpurse.server.runners.talk import Talk, read_talk
@@ -174,13 +175,14 @@ class Program:
     def _start(self, hears: int, says: int) -> _Ears:
         """Start it, and wait until it is the program itself that runs."""
         making, limits = self._making, self._task.limits
+        hears_answers, answers = os.pipe()
         talk = None
         try:
             try:
                 talk = Talk(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
                 self._process = subprocess.Popen(
                     making.command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=hears_answers,
                     stdout=says,
                     stderr=making.errors,
                     env=making.environment,
@@ -189,9 +191,9 @@ class Program:
                     start_new_session=making.is_group,
                 )
             finally:
-                for descriptor in (says, making.errors, *making.passed):
+                for descriptor in (says, hears_answers, making.errors, *making.passed):
                     os.close(descriptor)
-            self._await_ready()
+            self._await_ready(answers)
         except BaseException:
             if self._process is not None:
                 self._process.wait()
@@ -201,10 +203,11 @@ class Program:
             self._away()
             raise
         finally:
+            os.close(answers)
             os.close(making.complaints)
         return _Ears(hears, talk)
 
-    def _await_ready(self) -> None:
+    def _await_ready(self, answers: int) -> None:
         complaints = self._making.complaints
         said, until = b"", time.monotonic() + READY_S
         while not said.endswith(READY) and len(said) < 4_000:
@@ -214,10 +217,13 @@ class Program:
             if not (more := os.read(complaints, 1_000)):
                 break
             said += more
+            if said.endswith(ASKS):
+                give_users(self.pid)
+                os.write(answers, b"\n")
         if said.endswith(READY):
             return
         self._kill()
-        words = " ".join(said.decode("utf-8", "replace").split())
+        words = " ".join(said.translate(None, ASKS).decode("utf-8", "replace").split())
         raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
 
     def _follow(self, ears: _Ears) -> _Exit:

@@ -29,7 +29,7 @@ __all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
 Messages: TypeAlias = Callable[[], Iterator[ladder_pb2.WatchMatchResponse]]
 
 STEP_S: Final = 0.5  # that a moment stays, if nothing waits
-HURRIES: Final = 6  # moments that wait when each stays half as long
+HURRIES: Final = 12  # moments that wait when each stays half as long
 MERGES: Final = 40  # of so many that wait, several are drawn as one
 OVER_S: Final = 3.0  # that the end of a match stays before the next is shown
 MOST_WAITING: Final = 1_000  # moments; then the league has to wait
@@ -103,7 +103,7 @@ class Watch:
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = News("status", _status("Waiting for the arena."))
+        self._status = News("status", _status("Waiting for the arena, which tells spectators a little later than the bots."))
         self._showing = self._loop.create_task(self._show())
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
@@ -207,6 +207,11 @@ class Watch:
         """The next step that waits, or so many moves of a match as one."""
         step = self._waiting.popleft()
         taken = 1
+        if isinstance(step, Began):  # of matches that are over already only the newest is shown
+            newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, Began)), default=-1)
+            for _ in range(newest + 1):
+                step = self._waiting.popleft()
+            taken += newest + 1
         if isinstance(step, Moved):
             events = list(step.events)
             while taken < most and self._waiting and isinstance(following := self._waiting[0], Moved):
