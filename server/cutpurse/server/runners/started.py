@@ -37,7 +37,7 @@ READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the ma
 GONE_S: Final = 5.0  # for which the last of its processes are waited for
 PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
 FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
-REFUSED_MOST: Final = 1_000  # processes that were not started, after which it is no accident
+REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
 
 
 @dataclass(slots=True)
