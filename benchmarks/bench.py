@@ -73,7 +73,6 @@ def parser() -> argparse.ArgumentParser:
     engine_part.add_arguments(made)
     arena_part.add_arguments(made)
     queries_part.add_arguments(made)
-    ratings_part.add_arguments(made)
     return made
 
 
@@ -92,10 +91,11 @@ def run(options: argparse.Namespace) -> None:
         plan = arena_part.plan(options, options.rounds or ARENA_ROUNDS, options.seconds or ARENA_SECONDS)
         arena = arena_part.measure(plan, say)
     if options.only in (None, "queries"):
-        queries = queries_part.measure(options.matches, options.folder, say)
+        queries = queries_part.measure(options.matches or queries_part.MATCHES, options.folder, say)
     if options.only in (None, "ratings"):
         rounds = options.rounds or RATINGS_ROUNDS
-        ratings = ratings_part.measure(options.ledger, rounds, not options.no_peers, options.folder, say)
+        matches = options.matches or ratings_part.MATCHES
+        ratings = ratings_part.measure(matches, rounds, not options.no_peers, options.folder, say)
     versions = {"Python": platform.python_version()}
     versions |= {} if engine is None else engine.versions
     versions |= {} if arena is None else arena_part.versions()

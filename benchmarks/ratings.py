@@ -10,7 +10,6 @@ import random
 import sqlite3
 import tempfile
 import time
-from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -32,11 +31,12 @@ from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.standings import Standing, standing_of, step
 
-__all__ = ["RatingFigures", "add_arguments", "by_package", "document", "lines", "measure", "versions"]
+__all__ = ["MATCHES", "RatingFigures", "by_package", "document", "lines", "measure", "versions"]
 
 SEATS: Final = (2, 4, 8)
 FIELDS: Final = 100  # of each number of seats, in a round
 SETTINGS: Final = TrueSkill(draw_probability=0.05)
+MATCHES: Final = 100_000  # in the ledger
 AT_ONCE: Final = 10_000  # changes
 
 Field = tuple[list[int], list[Skill]]
@@ -61,21 +61,6 @@ class RatingFigures:
     recompute_s: float  # ours
     rounds: int
     figures: Sequence[Figure]
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """The options of this part alone; it takes `--no-peers`, `--rounds` and `--folder` too."""
-    group = parser.add_argument_group("ratings")
-    group.add_argument(
-        "--ledger", type=_matches, default=100_000, metavar="N", help="matches that are computed again (100000)"
-    )
-
-
-def _matches(text: str) -> int:
-    count = int(text)
-    if not 2_000 <= count <= 10_000_000:
-        raise ArgumentTypeError(f"from 2000 to 10000000 matches, not {text}")
-    return count
 
 
 def measure(

@@ -77,6 +77,7 @@ class Bot:
 
     wants_events = False
     wants_agenda = True
+    forgets = False
 
     def __init__(self, name: str) -> None:
         self.identity = Identity("local", name, "1")
@@ -99,6 +100,9 @@ class Bot:
 
     def ready(self, seat: SeatAt) -> None:
         self.to_do[seat] = None
+
+    def opened(self, seat: SeatAt, body: bytes) -> None:
+        """It never plays on a board of several matches."""
 
     def tell(self, reason: str, text: str) -> None:
         raise AssertionError(text)

@@ -54,3 +54,38 @@ pip "$wheel[server]"
 venv/bin/cutpurse demo --matches 2 --folder run
 venv/bin/cutpurse db recompute run/demo.db
 venv/bin/cutpurse match verify run/records/greed.jsonl
+
+echo "the page of what was played, with the documents that came with the wheel"
+if venv/bin/cutpurse web --db run/demo.db 2> said; then exit 1; fi
+grep -q "pip install 'cutpurse\[web\]'" said
+pip "$wheel[server,web]"
+venv/bin/cutpurse web --db run/demo.db --listen 127.0.0.1:0 2> said &
+page=$!
+trap 'kill "$page" 2> /dev/null || true; rm -rf "$folder"' EXIT
+venv/bin/python - said <<'PYTHON'
+"""Pages of the installed package, fetched over HTTP; the process that serves them says where it listens."""
+
+import re
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+until = time.monotonic() + 60
+while not (found := re.search(r"http://127\.0\.0\.1:\d+", Path(sys.argv[1]).read_text())):
+    assert time.monotonic() < until, Path(sys.argv[1]).read_text()
+    time.sleep(0.1)
+for path, words in {
+    "/": "greed",
+    "/matches": "/matches/",
+    "/rules/greed": 'id="GR-3.6"',
+    "/docs/first-bot": "my_bot.py",
+    "/api/v1/openapi.json": "3.1.0",
+    "/ladders/greed/rankings.csv": "sigma",
+}.items():
+    with urllib.request.urlopen(found[0] + path, timeout=20) as answer:
+        assert words in answer.read().decode(), path
+print("pages, documents, API and tables are there")
+PYTHON
+kill "$page"
+wait "$page"

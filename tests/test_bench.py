@@ -191,7 +191,7 @@ def test_what_notes_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None
 def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--only", "ratings", "--rounds", "1", "--ledger", "2000", "--folder", str(tmp_path)]
+    options = ["--only", "ratings", "--rounds", "1", "--matches", "2000", "--folder", str(tmp_path)]
     assert main([*options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["engine"] is found["queries"] is None
@@ -209,6 +209,6 @@ def test_ratings_are_measured_beside_the_package_and_a_ledger_is_computed_again(
 @pytest.mark.parametrize("wrong", ["1999", "10000001", "many"])
 def test_a_ledger_of_another_size_is_a_usage_error(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        parser().parse_args(["--ledger", wrong])
+        parser().parse_args(["--matches", wrong])
     assert stopped.value.code == 2
-    assert "argument --ledger" in capsys.readouterr().err
+    assert "argument --matches" in capsys.readouterr().err

@@ -48,6 +48,10 @@ def number(text: str) -> int:
     return count
 
 
+def floats(text: str) -> list[float]:
+    return [float(one) for one in text.split(",")]
+
+
 def parser() -> ArgumentParser:
     nature = Nature()
     made = ArgumentParser(
@@ -64,6 +68,7 @@ def parser() -> ArgumentParser:
     made.add_argument("--drift", type=float, default=nature.drift, metavar="SD", help="of skill, from match to match")
     made.add_argument("--schemes", type=some_of(SCHEMES), default=list(SCHEMES), help=",".join(SCHEMES))
     made.add_argument("--ratings", type=some_of(RATINGS), default=list(RATINGS), help=",".join(RATINGS))
+    made.add_argument("--taus", type=floats, default=[], metavar="TAU,...", help="rows with these besides, else fitted")
     made.add_argument("--boards", type=some_of(BOARDS), default=["plain"], help=f"{','.join(BOARDS)} (plain)")
     made.add_argument("--at-once", type=number, default=1, metavar="N", help="tables that are open at a time (1)")
     made.add_argument("--games", type=number, default=800, metavar="N", help="a bot, at most (800)")
@@ -91,12 +96,14 @@ def run(options: Namespace) -> None:
     fits: dict[str, tuple[TrueSkill, float, float]] = {}
     for boards in options.boards:
         plan = Plan(nature, "ours", LIBRARY, options.seed, options.games, options.every, boards, options.at_once)
-        if "fitted" in options.ratings:
+        numbers = {"library": LIBRARY} if "library" in options.ratings else {}
+        if "fitted" in options.ratings or options.taus:
             began = time.process_time()
             fits[boards] = fitted(plan, options.stretch)
             say(f"{boards} boards: {_in_words(*fits[boards])} ({time.process_time() - began:.0f} s of the CPU)")
-        for rating in options.ratings:
-            settings = LIBRARY if rating == "library" else fits[boards][0]
+            numbers |= {"fitted": fits[boards][0]} if "fitted" in options.ratings else {}
+            numbers |= {f"tau {tau:g}": replace(fits[boards][0], tau=tau) for tau in options.taus}
+        for rating, settings in numbers.items():
             for scheme in options.schemes:
                 began = time.process_time()
                 plans = [

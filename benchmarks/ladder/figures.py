@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 
 from benchmarks.ladder.measures import reached
 from benchmarks.ladder.season import Look, Season
 from benchmarks.report import table
 
-__all__ = ["AT", "Row", "document", "lines", "row_of"]
+__all__ = ["AT", "Row", "document", "gained", "lines", "row_of"]
 
 AT = (100, 200, 400, 800)  # games a bot
 
@@ -21,9 +21,9 @@ class Row:
     """What came of one way to run a ladder, over all runs.
 
     to_mark: games a bot until the order is right, by run; infinite where it never was. tau, covered, top: by games a
-    bot, the median and the means over the runs. wait: how many tables of others were begun between two of a bot, the
-    median and the most. seats: how much oftener a bot had one seat than another, the mean and the most. uneven: games
-    of the bot with fewest and with most, in shares of the mean.
+    bot, the median and the means over the runs; taus: of each run. wait: how many tables of others were begun between
+    two of a bot, the median and the most. seats: how much oftener a bot had one seat than another, the mean and the
+    most. uneven: games of the bot with fewest and with most, in shares of the mean.
     """
 
     scheme: str
@@ -31,6 +31,7 @@ class Row:
     boards: str
     to_mark: tuple[float, ...]
     tau: dict[int, float]
+    taus: dict[int, tuple[float, ...]]
     covered: dict[int, float]
     top: dict[int, float]
     wait: tuple[float, int]
@@ -44,12 +45,14 @@ def row_of(scheme: str, rating: str, boards: str, seasons: Sequence[Season], mar
     waits = [wait for one in seasons for wait in one.waits]
     gaps = [max(turns) - min(turns) for one in seasons for turns in one.turns]
     shares = [sum(turns) / fmean(map(sum, one.turns)) for one in seasons for turns in one.turns]
+    taus_at = _each(seasons, lambda look: look.tau)
     return Row(
         scheme,
         rating,
         boards,
         tuple(math.inf if games is None else games for games in to_mark),
-        _at(seasons, lambda look: look.tau, median),
+        {games: median(taus) for games, taus in taus_at.items()},
+        taus_at,
         _at(seasons, lambda look: look.covered, fmean),
         _at(seasons, lambda look: look.top, fmean),
         (median(waits), max(waits)),
@@ -61,13 +64,27 @@ def row_of(scheme: str, rating: str, boards: str, seasons: Sequence[Season], mar
 def _at(
     seasons: Sequence[Season], of: Callable[[Look], float], over: Callable[[Iterable[float]], float]
 ) -> dict[int, float]:
-    """A figure at the first look after so many games."""
-    found: dict[int, float] = {}
+    """A figure at the first look after so many games, over all runs."""
+    return {games: over(each) for games, each in _each(seasons, of).items()}
+
+
+def _each(seasons: Sequence[Season], of: Callable[[Look], float]) -> dict[int, tuple[float, ...]]:
+    """The same of each run."""
+    found: dict[int, tuple[float, ...]] = {}
     for games in AT:
         looks = [next((look for look in one.looks if look.games >= games), None) for one in seasons]
         there = [of(look) for look in looks if look is not None]
         if len(there) == len(seasons):
-            found[games] = over(there)
+            found[games] = tuple(there)
+    return found
+
+
+def gained(row: Row, beside: Row) -> dict[int, tuple[float, float]]:
+    """How much more tau a row has than another, run by run as they have the same bots: the mean, and its 95 % -+."""
+    found: dict[int, tuple[float, float]] = {}
+    for games, taus in row.taus.items():
+        more = [one - other for one, other in zip(taus, beside.taus[games], strict=True)]
+        found[games] = fmean(more), 1.96 * stdev(more) / math.sqrt(len(more)) if len(more) > 1 else math.inf
     return found
 
 
@@ -110,6 +127,14 @@ def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
             right,
         ),
         "",
+        *table(
+            [f"more tau than {names[0]}", *(str(at) for at in shown)],
+            [
+                (name, *(f"{mean:+.3f} -+ {within:.3f}" for mean, within in gained(row, rows[0]).values()))
+                for name, row in zip(names, rows, strict=True)
+            ][1:],
+        ),
+        "",
         *table(["", "wait", "longest", "seats apart", "most apart", "games / mean"], fair),
     ]
 
@@ -123,6 +148,7 @@ def document(rows: Sequence[Row]) -> list[dict[str, object]]:
             "boards": row.boards,
             "games_to_mark": [games if math.isfinite(games) else None for games in row.to_mark],
             "tau": row.tau,
+            "tau_of_runs": row.taus,
             "covered": row.covered,
             "top": row.top,
             "wait": {"median": row.wait[0], "longest": row.wait[1]},

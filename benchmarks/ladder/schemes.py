@@ -1,11 +1,13 @@
-"""Who plays whom: four schemes between which a ladder may choose, each behind the same three methods.
+"""Who plays whom: five schemes between which a ladder may choose, each behind the same three methods.
 
-`random`, `near` and `window` are small and here. `ours` is the pairing of the server itself with its books and its
-`company`: nothing of it is told again here.
+`random`, `near`, `window` and `informed` are small and here. `ours` is the pairing of the server itself with its books
+and its `company`: nothing of it is told again here.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,15 +18,17 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.server.company import SLACK
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
 from cutpurse.server.results import Identity
 
-__all__ = ["SCHEMES", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]
+__all__ = ["SCHEMES", "Informed", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]
 
 NEAR: Final = 2  # `near` looks for company among so many times as many as there are seats
 WINDOW: Final = 5.0  # as Halite: of 5 / (0.01 + u) ** 0.65 of the nearest, u in (0, 1)
 WINDOW_POWER: Final = 0.65
+SURE: Final = 1e-12  # of the product of two probabilities: what is less is a rounding error
 LADDER: Final = "simulated"
 
 
@@ -41,13 +45,15 @@ class Scheme(Protocol):
         """What is believed of some bots now."""
 
 
-class _Simple:
+class _Simple(ABC):
     """Whoever has played least sits first, with company that a subclass chooses; chance gives the seats."""
 
     def __init__(self, bots: int, seats: int, settings: TrueSkill, seed: str) -> None:
         self.random = Random(f"{seed}/pairing")
         self.seats = seats
+        self.luck = settings.beta
         self.mus = [settings.mu] * bots
+        self.sigmas = [settings.sigma] * bots
         self.matches = [0] * bots
         self.free = set(range(bots))
 
@@ -70,11 +76,11 @@ class _Simple:
 
     def rated(self, skills: Mapping[int, Skill]) -> None:
         for bot, skill in skills.items():
-            self.mus[bot] = skill.mu
+            self.mus[bot], self.sigmas[bot] = skill
 
+    @abstractmethod
     def around(self, first: int, others: list[int]) -> list[int]:
         """From whom company is drawn."""
-        raise NotImplementedError
 
     def nearest(self, first: int, others: list[int], count: int) -> list[int]:
         """So many, and enough for a table."""
@@ -103,6 +109,33 @@ class Window(_Simple):
         return self.nearest(first, others, int(WINDOW / (0.01 + self.random.random()) ** WINDOW_POWER))
 
 
+class Informed(_Simple):
+    """Those who make a table that is expected to tell most, of whoever has not played much more than the others."""
+
+    def around(self, first: int, others: list[int]) -> list[int]:
+        most = min(self.matches[bot] for bot in others) + SLACK
+        fair = [bot for bot in others if self.matches[bot] <= most]
+        chosen = [first]
+        while len(chosen) < self.seats:
+            rest = [bot for bot in (fair if len(fair) >= self.seats - 1 else others) if bot not in chosen]
+            self.random.shuffle(rest)
+            chosen.append(max(rest, key=lambda bot: sum(self.told(bot, other) for other in chosen)))
+        return chosen[1:]
+
+    def told(self, one: int, other: int) -> float:
+        """How much less variance two have after a duel without ties, on average.
+
+        TrueSkill takes sigma^4 / c^2 w of each, with c^2 = 2 beta^2 + both sigma^2; of w, which depends on who wins,
+        the mean is what stands here, 2 / pi for equals and less the clearer it is who is better.
+        """
+        mine, his = self.sigmas[one] ** 2, self.sigmas[other] ** 2
+        spread = 2 * self.luck**2 + mine + his
+        apart = (self.mus[one] - self.mus[other]) / math.sqrt(spread)
+        ahead = math.erfc(-apart / math.sqrt(2)) / 2
+        density = math.exp(-apart * apart / 2) / math.sqrt(2 * math.pi)
+        return (mine * mine + his * his) / spread * density * density / max(ahead * (1 - ahead), SURE)
+
+
 @dataclass(slots=True, eq=False)
 class _Bot:
     """A bot that is there, for the server's pairing."""
@@ -110,6 +143,7 @@ class _Bot:
     number: int
     identity: Identity
     free_tables: int = 1
+    forgets: bool = False
 
     def plays(self, game: str, ladder: str) -> bool:
         return True
@@ -169,6 +203,7 @@ _SIMPLE: Final[Mapping[str, Callable[[int, int, TrueSkill, str], Scheme]]] = {
     "random": Uniform,
     "near": Near,
     "window": Window,
+    "informed": Informed,
 }
 SCHEMES: Final = (*_SIMPLE, "ours")
 

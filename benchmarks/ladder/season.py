@@ -2,7 +2,8 @@
 
 A board is one deal. `plain` has one match. `rotation` has one of the same bots in every seat in turn, and is rated once
 by the sum of place points. `duplicate` is one deal at as many tables as there are seats, and rates those who
-held the same seat against each other by their place points.
+held the same seat against each other by their place points. Its tables are mixed before, seat by seat: place points say
+little of a bot that had only its equals beside it, and those who held its seat only theirs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from benchmarks.ladder.world import Nature, World, places_of
 from cutpurse.leaderboard.fitting import Outcome
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
-__all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "points_of", "season"]
+__all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "mixed", "points_of", "season"]
 
 BOARDS = ("plain", "rotation", "duplicate")
 TOP = 8  # bots whose names everybody remembers
@@ -124,7 +125,8 @@ def season(plan: Plan) -> Season:
     while played < plan.games * nature.bots:
         tables.begin(plan.most_open)
         board = [tables.open.pop(which.randrange(len(tables.open))) for _ in range(plan.tables_of_a_board)]
-        for bots, places in board_results(world, plan.boards, board):
+        seated = mixed(board, which) if plan.boards == "duplicate" else board
+        for bots, places in board_results(world, plan.boards, seated):
             for bot, skill in zip(bots, rate(places, [skills[bot] for bot in bots], settings), strict=True):
                 skills[bot] = skill
             outcomes.append(Outcome(bots, tuple(places)))
@@ -135,6 +137,12 @@ def season(plan: Plan) -> Season:
         if played >= (len(looks) + 1) * plan.every * nature.bots:
             looks.append(_look(played / nature.bots, world.skills, skills))
     return Season(looks, tables.waits, tables.turns, outcomes)
+
+
+def mixed(tables: Sequence[tuple[int, ...]], chance: Random) -> list[tuple[int, ...]]:
+    """The same bots, each in the seat that it had, at other tables."""
+    by_seat = [chance.sample(bots, len(bots)) for bots in zip(*tables, strict=True)]
+    return list(zip(*by_seat, strict=True))
 
 
 def board_results(

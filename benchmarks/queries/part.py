@@ -20,9 +20,10 @@ from benchmarks.queries.questions import Asked, Question, questions
 from benchmarks.report import table
 from cutpurse.leaderboard.reader import Reader
 
-__all__ = ["QueryFigures", "Row", "add_arguments", "document", "lines", "measure", "verdict", "versions"]
+__all__ = ["MATCHES", "QueryFigures", "Row", "add_arguments", "document", "lines", "measure", "verdict", "versions"]
 
 TARGET_MS: Final = 2.0
+MATCHES: Final = 1_000_000
 ASKED: Final = 300  # times each
 
 
@@ -54,10 +55,13 @@ class QueryFigures:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The options of this part alone; it takes `--folder` of the arena too."""
+    """The options of this part, of which that on ratings takes one too; it takes `--folder` of the arena."""
     group = parser.add_argument_group("queries")
     group.add_argument(
-        "--matches", type=_matches, default=1_000_000, metavar="N", help="in the leaderboard that is asked (1000000)"
+        "--matches",
+        type=_matches,
+        metavar="N",
+        help=f"in the leaderboard that is asked ({MATCHES}), or computed again by the part on ratings (100000)",
     )
 
 

@@ -2,16 +2,18 @@
 
 import json
 from dataclasses import replace
+from random import Random
+from statistics import NormalDist
 
 import pytest
 
 from benchmarks.ladder import __main__ as program
-from benchmarks.ladder.figures import document, lines, row_of
-from benchmarks.ladder.schemes import SCHEMES, Ours, Window, scheme_named
-from benchmarks.ladder.season import BOARDS, Look, Plan, Season, season
+from benchmarks.ladder.figures import document, gained, lines, row_of
+from benchmarks.ladder.schemes import SCHEMES, Informed, Ours, Window, scheme_named
+from benchmarks.ladder.season import BOARDS, Look, Plan, Season, mixed, season
 from benchmarks.ladder.world import Nature
 from cutpurse.leaderboard.fitting import Outcome
-from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.server import company, pairing
 
 LIBRARY = TrueSkill(draw_probability=0.10)
@@ -75,7 +77,7 @@ def test_ours_gives_seats_in_turn_and_games_to_all() -> None:
 def test_ours_is_for_as_many_seats_as_some_game_has() -> None:
     with pytest.raises(ValueError, match="99 seats"):
         Ours(200, 99, LIBRARY, "many")
-    with pytest.raises(ValueError, match="no scheme best; there are random, near, window, ours"):
+    with pytest.raises(ValueError, match="no scheme best; there are random, near, window, informed, ours"):
         scheme_named("best", 12, 3, LIBRARY, "none")
 
 
@@ -90,6 +92,31 @@ def test_the_window_is_mostly_narrow_and_now_and_then_takes_in_all() -> None:
     assert min(widths) >= 2
 
 
+def test_informed_company_is_uncertain_and_near_and_has_not_played_much_more() -> None:
+    informed = Informed(6, 2, LIBRARY, "informed")
+    informed.rated({bot: Skill(25.0 + 4 * bot, 2.0) for bot in range(6)})
+    others = [1, 2, 3, 4, 5]
+    assert informed.around(0, others) == [1]
+    informed.rated({4: Skill(41.0, 8.0)})
+    assert informed.around(3, [0, 1, 2, 4, 5]) == [4]
+    informed.matches[4] = 3
+    assert informed.around(3, [0, 1, 2, 4, 5]) == [2]
+
+
+def test_what_a_duel_tells_is_what_rating_takes_off_on_average() -> None:
+    steady = replace(LIBRARY, draw_probability=1e-6, tau=0.0)
+    informed = Informed(2, 2, steady, "told")
+    for skills in ([Skill(25.0, 3.0), Skill(25.0, 3.0)], [Skill(30.0, 2.0), Skill(24.0, 5.0)]):
+        informed.rated(dict(enumerate(skills)))
+        spread = (2 * steady.beta**2 + sum(skill.sigma**2 for skill in skills)) ** 0.5
+        ahead = NormalDist().cdf((skills[0].mu - skills[1].mu) / spread)
+        less = 0.0
+        for places, likely in (([1, 2], ahead), ([2, 1], 1 - ahead)):
+            after = rate(places, skills, steady)
+            less += likely * sum(old.sigma**2 - new.sigma**2 for old, new in zip(skills, after, strict=True))
+        assert informed.told(0, 1) == pytest.approx(less, rel=1e-3)
+
+
 @pytest.mark.parametrize("boards", BOARDS)
 def test_boards_count_all_their_games(boards: str) -> None:
     plan = Plan(Nature(bots=16, seats=4), "ours", LIBRARY, boards, games=8, every=8, boards=boards)
@@ -100,6 +127,16 @@ def test_boards_count_all_their_games(boards: str) -> None:
     assert len(found.outcomes) == rated[boards]
     if boards == "rotation":
         assert all(max(turns) == min(turns) for turns in found.turns)
+
+
+def test_tables_of_a_duplicate_board_are_mixed_so_that_none_is_harder(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = TrueSkill(draw_probability=0.3, beta=6.0, tau=0.01)
+    plan = Plan(Nature(bots=32, luck=0.5), "near", numbers, "a", games=60, every=60, boards="duplicate")
+    found = season(plan)
+    assert mixed([(1, 2), (3, 4), (5, 6)], Random(2)) != [(1, 2), (3, 4), (5, 6)]
+    assert [sorted(bots) for bots in zip(*mixed([(1, 2), (3, 4)], Random(2)), strict=True)] == [[1, 3], [2, 4]]
+    monkeypatch.setattr("benchmarks.ladder.season.mixed", lambda tables, chance: tables)
+    assert found.looks[-1].tau > season(plan).looks[-1].tau + 0.05
 
 
 def test_more_tables_than_there_are_bots_for_are_refused() -> None:
@@ -119,6 +156,9 @@ def a_season(*taus: float) -> Season:
 def test_a_row_is_of_all_runs() -> None:
     row = row_of("ours", "fitted", "plain", [a_season(0.9, 0.9, 0.9), a_season(0.6, 0.8, 0.9)], 0.85)
     assert (row.to_mark[0], str(row.to_mark[1])) == (100, "inf")
+    assert row.taus[100] == (0.9, 0.6)
+    other = row_of("window", "fitted", "plain", [a_season(0.8, 0.9, 0.9), a_season(0.6, 0.8, 0.9)], 0.85)
+    assert gained(row, other)[100] == pytest.approx((0.05, 1.96 * 0.05))
     assert row.tau == {100: 0.75, 200: pytest.approx(0.85)}
     assert (row.wait, row.seats, row.uneven) == ((2, 9), (1, 2), (1, 1))
     assert document([row])[0]["games_to_mark"] == [100, None]
@@ -139,12 +179,15 @@ def test_the_program_prints_the_same_table_and_document_again(capsys: pytest.Cap
     assert [row["pairing"] for row in found["rows"]] == ["window", "ours"] * 2
     assert found["nature"]["bots"] == 8
     assert found["fits"]["plain"]["settings"]["beta"] > 0
+    assert program.main([*few, "--schemes", "ours", "--ratings", "library", "--taus", "0.5,0.1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["rating"] for row in found["rows"]] == ["library", "tau 0.5", "tau 0.1"]
 
 
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--schemes", "best"], "no best; there are random, near, window, ours"),
+        (["--schemes", "best"], "no best; there are random, near, window, informed, ours"),
         (["--bots", "3"], "3 bots at 4 seats"),
         (["--runs", "0"], "at least 1, not 0"),
     ],

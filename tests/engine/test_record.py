@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.match import EndCause, Match
-from cutpurse.engine.record import read_record, replay, verify, write_record
+from cutpurse.engine.record import read_record, replay, replay_on, verify, write_record
 from cutpurse.engine.words import Words
 from tests.engine.toy import Toy
 
@@ -88,6 +89,20 @@ def test_a_replay_stops_before_each_choice(line: str) -> None:
     assert again.over
     assert again.choices == match.choices
     assert again.game.log == match.game.log
+
+
+def test_a_replay_goes_on_from_a_fork_at_any_choice(line: str) -> None:
+    record, whole = read_record(line), played()
+    forks = [(match.fork(), len(match.game.log or ())) for match, _, _ in replay(record, Toy)]
+    assert len(forks) > 4
+    for match, told in forks:
+        for again, _, _ in replay_on(match, record):
+            assert again is match
+        assert match.choices == whole.choices
+        assert match.faults == [replace(fault, reason="as recorded") for fault in whole.faults]
+        assert match.result() == whole.result()
+        assert match.game.log == (whole.game.log or [])[told:]
+        assert match.game.save() == whole.game.save()
 
 
 def test_any_changed_byte_is_found(line: str) -> None:

@@ -13,6 +13,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check import scenarios
 from cutpurse.sdk.check.course import check_bot
 from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.submission.packing import pack
 from tests.sdk.test_command_line import run
 
 
@@ -25,7 +26,8 @@ def in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_written_passes_its_own_tests(game: str) -> None:
     shown = run("bot", "init", "my_bot", "--game", game)
     assert (shown.exit_code, shown.stderr) == (0, "")
-    assert shown.stdout.splitlines()[:3] == ["my_bot/my_bot.py", "my_bot/test_my_bot.py", "my_bot/README.md"]
+    files = ["my_bot.py", "test_my_bot.py", "bot.toml", "README.md"]
+    assert shown.stdout.splitlines()[:4] == [f"my_bot/{file}" for file in files]
     tests = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "my_bot"],
         capture_output=True,
@@ -50,13 +52,22 @@ async def test_what_is_written_passes_the_check(monkeypatch: pytest.MonkeyPatch)
 def test_the_commands_of_the_page_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     run("bot", "init", "my_bot")
     page = "\n".join(written("README.md"))
-    commands = re.findall(r"^cutpurse (\w+(?: check| run| logs)?) (.*)$", page, re.MULTILINE)
-    assert [name for name, _ in commands] == ["play", "bot check", "bot run", "bot logs"]
+    commands = re.findall(r"^cutpurse (\w+(?: check| run| logs| submit)?) (.*)$", page, re.MULTILINE)
+    assert [name for name, _ in commands] == ["play", "bot check", "bot run", "bot logs", "bot submit"]
     monkeypatch.chdir("my_bot")
     assert run("play", *commands[0][1].replace("100", "2").split()).exit_code == 0
     for name, arguments in commands[1:]:
         help_text = run(*name.split(), "--help").stdout
         assert all(word in help_text for word in arguments.split() if word.startswith("--"))
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_what_is_written_can_be_handed_in(game: str) -> None:
+    run("bot", "init", "my_bot", "--game", game)
+    packed = pack(Path("my_bot"))
+    assert [name for name, _ in packed.files] == ["README.md", "bot.toml", "my_bot.py"]
+    assert (packed.manifest.name, packed.manifest.games) == ("my_bot", (game,))
+    assert packed.manifest.run == ("python", "my_bot.py")
 
 
 def test_nothing_is_overwritten() -> None:

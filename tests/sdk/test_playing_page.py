@@ -42,6 +42,7 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
             ),
             10,
         ),
+        ("docs/tournaments.md", ("tournament plan", "tournament run", "tournament show"), 3),
         (
             "docs/serving.md",
             (

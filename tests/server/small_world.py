@@ -163,11 +163,17 @@ class BotThere:
         self.is_there = True
         self.seats_taken = 0
         self.problems: list[tuple[str, str]] = []
+        self.opened_boards: list[arena_pb2.BoardOpened] = []
+        self.is_forgetful = False
 
     # -- what the lobby and the tables see
     @property
     def free_tables(self) -> int:
         return self.most_tables - len(self.sat) if self.is_there else 0
+
+    @property
+    def forgets(self) -> bool:
+        return self.is_forgetful
 
     def plays(self, game: str, ladder: str) -> bool:
         return not self.games or game in self.games
@@ -180,6 +186,9 @@ class BotThere:
 
     def ready(self, seat: SeatAt) -> None:
         self.to_send[seat] = None
+
+    def opened(self, seat: SeatAt, body: bytes) -> None:
+        self.opened_boards.append(arena_pb2.BoardOpened.FromString(body))
 
     def tell(self, reason: str, text: str) -> None:
         self.problems.append((reason, text))

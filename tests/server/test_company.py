@@ -259,3 +259,20 @@ def test_a_reason_is_never_too_long_to_be_kept() -> None:
 
 def test_too_few_different_bots_are_no_company() -> None:
     assert company([], 2, BETA, Chance(bytes(32))) is None
+
+
+def test_in_a_game_of_much_luck_company_is_near_beside_the_others_all_the_same() -> None:
+    lucky = TrueSkill(draw_probability=0.02, beta=100.0)
+    evening = Evening(Ladder("it", "bag_o_loot", 4, rating=lucky))
+    there = [Somebody(f"bot{at}", 4, owner=f"owner{at}") for at in range(64)]
+    evening.enter(*there)
+    for at, one in enumerate(there):
+        knows(evening.pairing, "it", one, 25.0 + at / 8)  # all of them within a twelfth of beta
+    number = {one.identity: at for at, one in enumerate(there)}
+    apart = [
+        abs(number[one.identity] - number[other.identity])
+        for seating in evening.play(1_500)
+        for one, other in combinations(seating.players, 2)
+    ]
+    assert sum(one <= 16 for one in apart) > 0.55 * len(apart)  # of all pairs 44 %
+    assert sum(one > 32 for one in apart) > 0.08 * len(apart)  # of all pairs 25 %

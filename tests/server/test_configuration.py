@@ -25,9 +25,11 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "db": (Path("a.db"), ("b.db", Path("b.db")), ('"c.db"', Path("etc/c.db"))),
     "games": (("greed",), ("szmal, greed", ("szmal", "greed")), ('["bag_o_loot"]', ("bag_o_loot",))),
     "ladders": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
+    "submissions": ("bubblewrap", ("process", "process"), ('"bubblewrap"', "bubblewrap")),
     "house": (("random",), ("random, greedy", ("random", "greedy")), ('["search"]', ("search",))),
     "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
+    "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "watch_delay": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "tls_cert": (Path("a"), ("/b", Path("/b")), ('"/c"', Path("/c"))),
     "tls_key": (Path("a"), ("b", Path("b")), ('"../c"', Path("etc/../c"))),
@@ -88,7 +90,10 @@ def test_the_file_is_named_or_lies_in_the_working_folder() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("drian = 3", "there is no setting 'drian'; there are: address, db, games, ladders, house, drain, metrics, "),
+        (
+            "drian = 3",
+            "there is no setting 'drian'; there are: address, db, games, ladders, house, submissions, ",
+        ),
         ("[serve]\ndrain = 3", "there is no setting 'serve'; there are: "),
         ("drain = '3'", "drain in etc/our.toml is '3'; it is a number"),
         ("drain = true", "drain in etc/our.toml is True; it is a number"),

@@ -46,7 +46,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     run = db("backup", "league.db", "monday.db", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
     size = (tmp_path / "monday.db").stat().st_size
-    assert run.stderr == f"monday.db is a checked copy of league.db: schema 4, {size:,} bytes\n"  # no progress here
+    assert run.stderr == f"monday.db is a checked copy of league.db: schema 5, {size:,} bytes\n"  # no progress here
     with Store(league) as store:
         store.submit(random_result(99, prepare(store))).result()
     run = db("restore", "monday.db", "league.db", folder=tmp_path)
@@ -55,7 +55,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     assert matches(league) == 13
     run = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr == f"league.db is what monday.db holds: schema 4, {size:,} bytes\n"
+    assert run.stderr == f"league.db is what monday.db holds: schema 5, {size:,} bytes\n"
     assert matches(league) == 12
     run = db("restore", "monday.db", "other.db", folder=tmp_path)
     assert run.returncode == 0
@@ -92,9 +92,9 @@ def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
         assert f"this does it: cutpurse db upgrade {tmp_path / arguments[0]}" in run.stderr
     assert db("backup", "old.db", "before.db", folder=tmp_path).returncode == 0
     for name, said in (
-        ("old.db", "old.db had schema 1 and has schema 4 now\n"),
-        ("old.db", "old.db has schema 4 already, the newest\n"),
-        ("empty.db", "empty.db was empty and has schema 4 now\n"),
+        ("old.db", "old.db had schema 1 and has schema 5 now\n"),
+        ("old.db", "old.db has schema 5 already, the newest\n"),
+        ("empty.db", "empty.db was empty and has schema 5 now\n"),
     ):
         run = db("upgrade", name, folder=tmp_path)
         assert (run.returncode, run.stderr) == (0, said)
@@ -111,7 +111,7 @@ def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> Non
     for words in (("upgrade", league), ("recompute", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
         run = db(*words, folder=tmp_path)
         assert run.returncode == 1, words
-        assert "has schema 99; this version knows 1, 2, 3, 4. Install the version that wrote it" in run.stderr
+        assert "has schema 99; this version knows 1, 2, 3, 4, 5. Install the version that wrote it" in run.stderr
     assert not (tmp_path / "c.db").exists()
     assert not (tmp_path / "d.db").exists()
 
@@ -253,3 +253,20 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
         app(["db", word, "--help"], prog_name="cutpurse")
     assert ended.value.code == 0
     assert f"Example: cutpurse db {word}" in capsys.readouterr().out
+
+
+def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:
+    run = db("estimate", "league.db", "--json", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    (row,) = json.loads(run.stdout)
+    with Reader(league) as reader:
+        rankings = reader.rankings("greed-main")
+    assert row == {"ladder": "greed-main", "boards": rankings[0].estimated, "versions": len(rankings)}
+    assert row["boards"] > 5
+    run = db("estimate", "league.db", "greed-main", folder=tmp_path)
+    assert run.stdout.split() == ["ladder", "boards", "versions", "greed-main", str(row["boards"]), str(len(rankings))]
+    run = db("estimate", "league.db", "nowhere", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "there is no ladder 'nowhere'" in run.stderr
+    with Store(league):
+        assert "is being written by process" in db("estimate", "league.db", folder=tmp_path).stderr

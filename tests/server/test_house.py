@@ -19,7 +19,8 @@ from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
-from cutpurse.server.house import FIRST_WAIT_S, HOUSE_BOTS, LIVED_S, LONGEST_WAIT_S, House, check_house
+from cutpurse.server.house import HOUSE_BOTS, House, check_house
+from cutpurse.server.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.logs import logger
 from cutpurse.server.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
 from tests.faults.processes import Server, herd, server, until
@@ -34,7 +35,7 @@ def bearing(token: str) -> list[tuple[str, str | bytes]]:
 
 # -- at the door
 def grant_of(token: Token) -> Grant:
-    return Grant("house", token.id, ("play", "read"))
+    return Grant("house", token.id, ("play", "read"), forgets=True)
 
 
 def test_the_token_of_the_house_lets_its_bots_in_and_nobody_else() -> None:
@@ -85,7 +86,9 @@ class Programs:
         self.over: dict[str, int] = {}
         self.fails = False
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], nice: int) -> int:
+    def start(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str], nice: int, files: Sequence[int]
+    ) -> int:
         if self.fails:
             raise OSError(12, "no memory")
         self.started.append((name, tuple(command), environment, nice))

@@ -233,7 +233,7 @@ def test_nobody_is_told_a_seed_before_the_store_has_the_result(monkeypatch: pyte
 
     def finish(self: Lobby, entry: Any) -> None:
         result = entry.table.finish(entry.started, self._utc())
-        self._close(entry, result, 1_000.0, self._store.submit(result))
+        self._storing.close(entry, result, 1_000.0, self._store.submit(result))
 
     monkeypatch.setattr(Lobby, "_finish", finish)
     world = World([Ladder("it", "greed", 2, matches_wanted=1)])

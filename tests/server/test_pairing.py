@@ -20,6 +20,8 @@ from cutpurse.server.results import Identity
 class Somebody:
     """A bot that is there, for pairing."""
 
+    forgets = False
+
     def __init__(
         self, name: str, tables: int = 4, ladders: tuple[str, ...] = (), version: str = "1", owner: str = "local"
     ) -> None:

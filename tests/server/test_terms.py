@@ -239,7 +239,7 @@ def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
     world = World([ladder("it")])
     ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
     world.store.follows = lambda result: Kept({}, (ann.identity,))
-    world.run(lambda: bool(world.lobby._stored))  # the store has said so, and the lobby has not heard it
+    world.run(lambda: world.lobby._storing.has_answers)  # the store has said so, and the lobby has not heard it
     world.lobby.lifted(ann.identity)
     world.store.follows = lambda result: Kept()
     open_then = set(world.store.announced)

@@ -145,7 +145,7 @@ class ToyLobby:
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
         return {"greed": ["greed", "greed-fast"], "szmal": ["szmal"]}
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Everybody may come in."""
 
     def enter(self, session: Session) -> None:

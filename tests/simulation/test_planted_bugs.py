@@ -22,7 +22,7 @@ from cutpurse.leaderboard.standings import step as true_step
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.parts import field
 from cutpurse.server import books as books_module
-from cutpurse.server import lobby as lobby_module
+from cutpurse.server import storing as storing_module
 from cutpurse.server.attendance import Attendance
 from cutpurse.server.books import Books
 from cutpurse.server.errors import OVERTAKEN, Ending
@@ -35,6 +35,7 @@ from cutpurse.server.requests import Requests
 from cutpurse.server.results import FinishedMatch
 from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
+from cutpurse.server.storing import Storing
 from cutpurse.server.table import Table, _Seat
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
@@ -237,7 +238,7 @@ def the_seed_is_told_at_the_start(patch: Patch) -> None:
 def an_end_is_told_before_it_is_stored(patch: Patch) -> None:
     def finish(self: Lobby, entry: Any) -> None:
         result = entry.table.finish(entry.started, self._utc())
-        self._close(entry, result, 1_000.0, self._store.submit(result))
+        self._storing.close(entry, result, 1_000.0, self._store.submit(result))
 
     patch.setattr(Lobby, "_finish", finish)
 
@@ -366,7 +367,7 @@ def a_match_begins_though_the_server_drains(patch: Patch) -> None:
 
 @plant
 def the_store_is_not_sure_and_not_asked_again(patch: Patch) -> None:
-    patch.setattr(lobby_module, "StoreUnsure", type("Never", (Exception,), {}))
+    patch.setattr(storing_module, "StoreUnsure", type("Never", (Exception,), {}))
 
 
 @plant
@@ -376,13 +377,13 @@ def a_result_that_was_not_stored_is_no_void(patch: Patch) -> None:
 
 @plant
 def a_void_match_is_not_offered_again(patch: Patch) -> None:
-    true = Lobby._take_stored
+    true = Storing.take
 
-    def take(self: Lobby, now: float) -> None:
+    def take(self: Storing[Any], now: float) -> None:
         true(self, now)
         self._unstored.clear()
 
-    patch.setattr(Lobby, "_take_stored", take)
+    patch.setattr(Storing, "take", take)
 
 
 # -- the league

@@ -139,6 +139,19 @@ class Match:
         self.game.start(log)
         self._advance()
 
+    def fork(self) -> Match:
+        """An independent copy that goes on alike.  With a log: that of the copy begins anew, with what happens next."""
+        other = Match.__new__(Match)
+        other.rules, other.seats, other.key = self.rules, self.seats, self.key
+        other.game = self.game.fork()
+        if self.game.log is not None:
+            other.game.log = []
+        other.choices, other.faults, other.questions = self.choices[:], self.faults[:], self.questions
+        other._open, other._wrong, other._asked = self._open.copy(), self._wrong.copy(), self._asked[:]
+        other._played_on, other._hold_polls = self._played_on.copy(), self._hold_polls
+        other._held, other._void = self._held, self._void
+        return other
+
     @property
     def over(self) -> bool:
         """Whether there is a result."""

@@ -30,9 +30,11 @@ __all__ = [
     "Record",
     "Verified",
     "act_to_json",
+    "event_hashes",
     "event_to_json",
     "read_record",
     "replay",
+    "replay_on",
     "verified",
     "verify",
     "write_record",
@@ -101,7 +103,7 @@ def write_record(match: Match) -> str:
         raise ValueError("a match without a log cannot be recorded")
     body = {
         "choices": [_choice_to_json(game.words, chosen) for chosen in match.choices],
-        "events": _event_hashes(game),
+        "events": event_hashes(game),
         "game": game.words.game,
         "key": match.key.hex(),
         "result": _result_to_json(match.result()),
@@ -132,7 +134,7 @@ def _lines_of(kind: str, event: Event, viewers: int) -> tuple[bytes, ...]:
     return tuple([lines[seen] for seen in told])
 
 
-def _event_hashes(game: Game) -> list[str]:
+def event_hashes(game: Game) -> list[str]:
     """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
     viewers = game.n + 1
     lines = [_lines_of(type(event).__name__, event, viewers) for event in game.log or ()]
@@ -180,7 +182,12 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
             f"the record was made under version {record.rules} of the rules of {record.game}; "
             f"this is version {rules.words.version}"
         )
-    match = _begin(record, rules)
+    yield from replay_on(_begin(record, rules), record)
+
+
+def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, Chosen]]:
+    """The same from where a match stands that was played again up to some choice: a fork of it, say."""
+    rules = match.rules
     while not match.over:
         at = len(match.choices)
         if at >= len(record.choices):
@@ -263,7 +270,7 @@ def verified(line: str, rules: type[Game]) -> Verified:
         checked.append(f"the match is void: {result['end_causes'][0]}")
     else:
         checked.append(f"the result is {result['scores']}, places {result['places']}")
-    if (hashes := _event_hashes(match.game)) != list(record.events):
+    if (hashes := event_hashes(match.game)) != list(record.events):
         if len(hashes) != len(record.events):
             raise RecordError(f"the record has events of {len(record.events)} viewers, and there are {len(hashes)}")
         viewer = next(i for i, (told, said) in enumerate(zip(hashes, record.events, strict=True)) if told != said)

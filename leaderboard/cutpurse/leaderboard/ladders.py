@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
+from cutpurse.leaderboard.boards import BOARDS
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import EPOCHS, LADDERS
+from cutpurse.leaderboard.relations import EPOCHS, ESTIMATES, LADDERS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 
 __all__ = ["MOST_SEATS", "NewLadder", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
@@ -36,25 +37,19 @@ class NewLadder:
     settings: Mapping[str, object] = field(default_factory=dict)
     clock: Mapping[str, object] = field(default_factory=dict)
     terms: LadderTerms = field(default_factory=LadderTerms)
+    boards: str = "plain"  # one of `boards.BOARDS`
 
 
-def ensure_ladder(
-    connection: Connection,
-    ladder: str,
-    game: str,
-    settings: Mapping[str, object],
-    seats: int,
-    clock: Mapping[str, object],
-    rating: TrueSkill,
-) -> int:
-    """The id of a ladder, made with its first epoch if it is new, and then open to everybody.
+def ensure_ladder(connection: Connection, new: NewLadder) -> int:
+    """The id of a ladder, made with its first epoch if it is new.
 
     Raises Refused if there is one of this name that is anything else; its terms may be any.
     """
-    row = _defined(ladder, game, settings, seats, clock)
+    ladder, rating = new.name, new.rating
+    row = _defined(new)
     found = connection.execute(select(LADDERS).where(LADDERS.c.name == ladder)).mappings().first()
     if found is None:
-        return _made(connection, row, LadderTerms(), rating, None)
+        return _made(connection, row, new.terms, rating, None)
     for name, value in row.items():
         if found[name] != value:
             raise Refused(
@@ -67,23 +62,14 @@ def ensure_ladder(
     return int(found["id"])
 
 
-def create_ladder(
-    connection: Connection,
-    ladder: str,
-    game: str,
-    settings: Mapping[str, object],
-    seats: int,
-    clock: Mapping[str, object],
-    rating: TrueSkill,
-    terms: LadderTerms,
-    created: datetime,
-) -> int:
+def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> int:
     """The id of a new ladder.  Raises Refused if there is one of this name."""
+    ladder = new.name
     if created.tzinfo is None:
         raise Refused(f"ladder {ladder}: created {created} needs a time zone")
     if connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder)) is not None:
         raise Refused(f"there is a ladder {ladder} already; give the new one another name")
-    return _made(connection, _defined(ladder, game, settings, seats, clock), terms, rating, created)
+    return _made(connection, _defined(new), new.terms, new.rating, created)
 
 
 def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
@@ -104,6 +90,8 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     number, now = epoch_of(connection, ladder_id)
     if now == rating:
         return number
+    if now.beta != rating.beta:  # which is the unit of estimates
+        connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
     connection.execute(insert(EPOCHS).values(ladder_id=ladder_id, number=number + 1, settings=rating.to_json()))
     return number + 1
 
@@ -124,16 +112,23 @@ def _made(
     return made
 
 
-def _defined(
-    ladder: str, game: str, settings: Mapping[str, object], seats: int, clock: Mapping[str, object]
-) -> dict[str, object]:
+def _defined(new: NewLadder) -> dict[str, object]:
     """The columns that never change.  Raises Refused."""
-    name = checked_name("the name of a ladder", ladder)
+    name, seats = checked_name("the name of a ladder", new.name), new.seats
     if seats < 2:
-        raise Refused(f"ladder {ladder} has {seats} seats; at least 2 are needed")
+        raise Refused(f"ladder {name} has {seats} seats; at least 2 are needed")
     if seats > MOST_SEATS:
-        raise Refused(f"ladder {ladder} has {seats} seats; at most {MOST_SEATS} can be rated")
-    return {"name": name, "game": game, "settings": _json(settings), "seats": seats, "clock": _json(clock)}
+        raise Refused(f"ladder {name} has {seats} seats; at most {MOST_SEATS} can be rated")
+    if new.boards not in BOARDS:
+        raise Refused(f"ladder {name} has boards of kind {new.boards!r:.40}; there are: {', '.join(BOARDS)}")
+    return {
+        "name": name,
+        "game": new.game,
+        "settings": _json(new.settings),
+        "seats": seats,
+        "clock": _json(new.clock),
+        "boards": new.boards,
+    }
 
 
 def _terms(terms: LadderTerms) -> dict[str, object]:

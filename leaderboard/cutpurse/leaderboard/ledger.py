@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select, update
 
+from cutpurse.leaderboard.boards import Field, Sat, fields_of, misfit
 from cutpurse.leaderboard.courses import COMPRESSION, pack_courses, pack_notes
 from cutpurse.leaderboard.errors import LedgerBroken, Refused
 from cutpurse.leaderboard.relations import (
@@ -29,7 +30,7 @@ from cutpurse.leaderboard.relations import (
 from cutpurse.leaderboard.results import Announcement, Change, MatchResult, Stored
 from cutpurse.leaderboard.rows import add_rows, stamp
 from cutpurse.leaderboard.standings import Standing, standing_of, step
-from cutpurse.leaderboard.state import Announced, LadderState, World, look, seated
+from cutpurse.leaderboard.state import Announced, BoardState, LadderState, World, look, seated
 
 __all__ = ["write"]
 
@@ -41,6 +42,7 @@ class _Rows:
 
     boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by their ids
     rated: list[tuple[int, int, str]] = field(default_factory=list)  # number, epoch, board, of boards that were there
+    over: list[str] = field(default_factory=list)  # boards of several matches that were there, and are over
     open: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by match
     closed: list[str] = field(default_factory=list)  # matches that were open
     matches: list[dict[str, object]] = field(default_factory=list)
@@ -95,7 +97,7 @@ def _check_before(connection: Connection, name: str, ladder: LadderState, rated:
 
 
 def _check_after(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
-    """Each result that is rated has made one board with the next number, and one change for each seat.
+    """Each board that is rated has the next number, and one change for each version that was rated on it.
 
     Raises LedgerBroken.
     """
@@ -105,7 +107,7 @@ def _check_after(connection: Connection, name: str, ladder: LadderState, rated: 
     new = (CHANGES.c.ladder_id == ladder.id) & (CHANGES.c.sequence > before)
     changes = connection.scalar(select(func.count()).select_from(CHANGES).where(new))
     after = before + ladder.added
-    if (boards, last, changes) != (ladder.added, after, ladder.added * ladder.seats):
+    if (boards, last, changes) != (ladder.added, after, ladder.added_changes):
         raise LedgerBroken(name)
     rated[ladder.id] = after
 
@@ -124,20 +126,28 @@ def _problem(entry: MatchResult | Announcement, world: World) -> str | None:
             return f"seat {seat} has version {version}, which nobody made known"
     announced = world.announced.get(entry.match)
     if announced is not None:
-        if announced != Announced(entry.board, ladder.id, entry.deal, versions):
+        if announced != Announced(entry.board, ladder.id, entry.deal, versions, entry.board_matches):
             return "it was announced with another ladder, board, deal or other seats"
-    elif entry.board in world.boards:
-        return f"board {entry.board} has its match already, {world.boards[entry.board]}"
-    return None
+        return None
+    board = world.boards.get(entry.board)
+    if board is not None and len(board.versions) >= board.matches:
+        has = "its match" if board.matches == 1 else f"its {board.matches} matches"
+        return f"board {entry.board} has {has} already, {', '.join(board.versions)}"
+    if board is not None and (board.ladder_id, board.deal, board.matches) != (
+        ladder.id,
+        entry.deal,
+        entry.board_matches,
+    ):
+        return f"board {entry.board} has another ladder, another deal or another number of matches"
+    return misfit(ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ())
 
 
 def _announce(entry: Announcement, world: World, rows: _Rows) -> None:
     if entry.match in world.announced:
         return
     ladder = world.ladders[entry.ladder]
-    world.announced[entry.match] = Announced(entry.board, ladder.id, entry.deal, entry.versions)
-    world.boards[entry.board] = entry.match
-    rows.boards[entry.board] = _board(entry, ladder.id)
+    world.announced[entry.match] = Announced(entry.board, ladder.id, entry.deal, entry.versions, entry.board_matches)
+    _seat(entry, ladder.id, world, rows)
     rows.open[entry.match] = {
         "match_id": entry.match,
         "board_id": entry.board,
@@ -152,57 +162,89 @@ def _announce(entry: Announcement, world: World, rows: _Rows) -> None:
 def _store(result: MatchResult, world: World, rows: _Rows) -> Stored:
     ladder = world.ladders[result.ladder]
     world.number += 1
+    board = _seat(result, ladder.id, world, rows)
+    board.over.append(_sat(result))
     answer = Stored(result.match, None, ())
     if result.is_rated and not result.void:
-        changes = _rate(result, ladder, world.versions, rows)
-        answer = Stored(result.match, ladder.sequence, changes, world.conduct.note(result, world.number))
+        paused = world.conduct.note(result, world.number)
+        if matches := board.counts():
+            changes = _rate(fields_of(ladder.boards, matches), ladder, world.versions, rows)
+            if len(matches) > 1:
+                changes = tuple(sorted(changes, key=lambda change: change.version))
+            answer = Stored(result.match, ladder.sequence, changes, paused)
+        else:
+            answer = replace(answer, paused=paused)
     _note_board(result, ladder, answer.sequence, world, rows)
     _note(result, ladder.id, world.number, rows)
     world.known[result.match] = answer
     return answer
 
 
-def _rate(result: MatchResult, ladder: LadderState, bots: Mapping[int, int], rows: _Rows) -> tuple[Change, ...]:
-    """The next board of the ladder; what it makes of those who sit there."""
+def _seat(entry: MatchResult | Announcement, ladder_id: int, world: World, rows: _Rows) -> BoardState:
+    """The board of a match, which is known to be one of its matches from now on."""
+    board = world.boards.get(entry.board)
+    if board is None:
+        board = world.boards[entry.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
+        rows.boards[entry.board] = _board(entry, ladder_id)
+    board.versions[entry.match] = seated(entry)
+    return board
+
+
+def _sat(result: MatchResult) -> Sat | None:
+    """What is rated of a match; None if it is void."""
+    if result.void:
+        return None
+    places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
+    return Sat(seated(result), places, faults)
+
+
+def _rate(fields: Sequence[Field], ladder: LadderState, bots: Mapping[int, int], rows: _Rows) -> tuple[Change, ...]:
+    """The next board of the ladder; what it makes of those who are rated on it."""
     ladder.added += 1
     ladder.sequence += 1
-    versions = seated(result)
-    before = [standing_of(version, ladder.standings, ladder.parents, ladder.settings) for version in versions]
-    places = [seat.place or 0 for seat in result.seats]  # a result that counts has them all
-    after = step(before, places, [seat.faults for seat in result.seats], ladder.settings, ladder.sequence)
-    ladder.standings.update(zip(versions, after, strict=True))
-    ladder.changed.update(versions)
-    ladder.encounters.add([bots[version] for version in versions], places)
+    changes: list[Change] = []
+    for versions, places, faults in fields:
+        before = [standing_of(version, ladder.standings, ladder.parents, ladder.settings) for version in versions]
+        after = step(before, places, faults, ladder.settings, ladder.sequence)
+        ladder.standings.update(zip(versions, after, strict=True))
+        ladder.changed.update(versions)
+        ladder.encounters.add([bots[version] for version in versions], places)
+        changes += [
+            Change(version, old.skill, new.skill, new.matches)
+            for version, old, new in zip(versions, before, after, strict=True)
+        ]
+    ladder.added_changes += len(changes)
     rows.changes += [
         {
             "ladder_id": ladder.id,
             "sequence": ladder.sequence,
-            "version_id": version,
-            "mu_before": old.skill.mu,
-            "sigma_before": old.skill.sigma,
-            "mu_after": new.skill.mu,
-            "sigma_after": new.skill.sigma,
+            "version_id": change.version,
+            "mu_before": change.before.mu,
+            "sigma_before": change.before.sigma,
+            "mu_after": change.after.mu,
+            "sigma_after": change.after.sigma,
         }
-        for version, old, new in zip(versions, before, after, strict=True)
+        for change in changes
     ]
-    return tuple(
-        Change(version, old.skill, new.skill, new.matches)
-        for version, old, new in zip(versions, before, after, strict=True)
-    )
+    return tuple(changes)
 
 
 def _note_board(result: MatchResult, ladder: LadderState, sequence: int | None, world: World, rows: _Rows) -> None:
-    """The board of a result, which is there already if it was announced."""
-    number = {"sequence": sequence, "epoch": None if sequence is None else ladder.epoch}
-    if world.announced.pop(result.match, None) is None:
-        world.boards[result.board] = result.match
-        rows.boards[result.board] = {**_board(result, ladder.id), **number}
-    elif rows.open.pop(result.match, None) is not None:  # in this very transaction
-        rows.boards[result.board].update(number)
-    else:
+    """What a result makes of its board."""
+    is_announced = world.announced.pop(result.match, None) is not None
+    if is_announced and rows.open.pop(result.match, None) is None:  # not in this very transaction
         rows.closed.append(result.match)
+    board = world.boards[result.board]
+    row = rows.boards.get(result.board)
+    if row is not None:
+        row["is_sealed"] = not board.is_over
         if sequence is not None:
-            rows.rated.append((sequence, ladder.epoch, result.board))
+            row.update(sequence=sequence, epoch=ladder.epoch)
+        return
+    if sequence is not None:
+        rows.rated.append((sequence, ladder.epoch, result.board))
+    if board.matches > 1 and board.is_over:
+        rows.over.append(result.board)
 
 
 def _board(entry: MatchResult | Announcement, ladder_id: int) -> dict[str, object]:
@@ -214,6 +256,8 @@ def _board(entry: MatchResult | Announcement, ladder_id: int) -> dict[str, objec
         "commitment": entry.deal.commitment,
         "seed": entry.deal.seed,
         "params": entry.deal.params,
+        "matches": entry.board_matches,
+        "is_sealed": entry.board_matches > 1,
     }
 
 
@@ -248,6 +292,8 @@ def _note(result: MatchResult, ladder_id: int, number: int, rows: _Rows) -> None
             "end_cause": taken.end_cause,
             "faults": taken.faults,
             "thinking_ms": taken.thinking_ms,
+            "cpu_ms": taken.cpu_ms,
+            "peak_bytes": taken.peak_bytes,
         }
         for seat, taken in enumerate(result.seats)
     ]
@@ -273,6 +319,8 @@ def _insert(connection: Connection, rows: _Rows, world: World) -> None:
     add_rows(connection, BOARDS, list(rows.boards.values()))
     if rows.rated:
         connection.exec_driver_sql("UPDATE boards SET sequence = ?, epoch = ? WHERE id = ?", rows.rated)
+    if rows.over:
+        connection.execute(update(BOARDS).where(BOARDS.c.id.in_(rows.over)).values(is_sealed=False))
     for relation, several in (
         (OPEN_MATCHES, list(rows.open.values())),
         (MATCHES, rows.matches),

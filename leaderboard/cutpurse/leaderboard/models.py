@@ -43,6 +43,7 @@ __all__ = [
     "Rating",
     "RatingChange",
     "Seat",
+    "Submission",
     "Table",
     "UtcDateTime",
     "Version",
@@ -127,6 +128,33 @@ class BearerToken(Table, table=True):
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
 
 
+class Submission(Table, table=True):
+    """A bot that was handed in to be run by the server; its files are not here, only their hash.
+
+    No version has to be known for it: that comes when it plays.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        UniqueConstraint("owner_id", "bot", "version"),
+        Index("ix_submissions_active", "owner_id", "bot", unique=True, sqlite_where=text("is_active = 1")),
+    )
+    id: int | None = Field(default=None, primary_key=True)
+    owner_id: int = Field(foreign_key="owners.id")
+    bot: str
+    version: str
+    digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of its archive
+    size: int  # of that, in bytes
+    ladders: str  # JSON; where it plays, everywhere if it is empty
+    state: str  # see `submissions.STATES`
+    why: str  # it does not play, in one line for its owner
+    is_active: bool  # it is the version of its bot that plays
+    is_kept: bool  # its archive is there
+    received: datetime = Field(sa_type=UtcDateTime)
+    changed: datetime = Field(sa_type=UtcDateTime)
+    log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its building and check, compressed by zlib
+
+
 class Pause(Table, table=True):
     """A version that plays no more until the pause is lifted; rows stay.
 
@@ -179,12 +207,14 @@ class Board(Table, table=True):
     """A deal and what was promised of it; what is rated is a board.
 
     `sequence` counts the rated boards of a ladder from 1 without a gap: the order in which they are rated. It and
-    `epoch` are null if the board rates nothing: it is void, was played on request, or its match is not over yet.
+    `epoch` are null if the board rates nothing: one of its matches is void, it was played on request, or not all of its
+    matches are over.
     """
 
     __tablename__ = "boards"
     __table_args__ = (
         UniqueConstraint("ladder_id", "sequence"),
+        Index("ix_boards_sealed", "id", sqlite_where=text("is_sealed = 1")),
         ForeignKeyConstraint(["ladder_id", "epoch"], ["epochs.ladder_id", "epochs.number"]),
     )
     id: str = Field(primary_key=True)
@@ -194,6 +224,8 @@ class Board(Table, table=True):
     commitment: bytes = Field(sa_type=LargeBinary)  # told before the first card
     seed: bytes = Field(sa_type=LargeBinary)  # what opens it
     params: bytes = Field(sa_type=LargeBinary)
+    matches: int = 1  # that are played on it
+    is_sealed: bool = False  # of several matches, some may still be played: nothing of the others is shown
 
 
 class OpenMatch(Table, table=True):
@@ -201,7 +233,7 @@ class OpenMatch(Table, table=True):
 
     __tablename__ = "open_matches"
     match_id: str = Field(primary_key=True)
-    board_id: str = Field(foreign_key="boards.id", unique=True)
+    board_id: str = Field(foreign_key="boards.id", index=True)
     rules: str
     started: datetime = Field(sa_type=UtcDateTime)
     versions: str  # JSON; by seat
@@ -223,7 +255,7 @@ class Match(Table, table=True):
     )
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
-    board_id: str = Field(foreign_key="boards.id", unique=True)
+    board_id: str = Field(foreign_key="boards.id", index=True)
     ladder_id: int = Field(foreign_key="ladders.id")  # that of the board, for the index
     rules: str  # version of the game's rules
     started: datetime = Field(sa_type=UtcDateTime)
@@ -286,11 +318,11 @@ class Rating(Table, table=True):
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     mu: float = Field(sa_type=Float)
     sigma: float = Field(sa_type=Float)
-    matches: int
-    wins: int  # first places, shared ones too
-    faulted: int  # matches with a fault of its own
+    matches: int  # boards that changed it
+    wins: int  # first places on them, shared ones too
+    faulted: int  # those with a fault of its own
     sequence: int  # of the board that changed it last
-    form: bytes = Field(sa_type=LargeBinary)  # places in the last rated matches, a byte each, the newest first
+    form: bytes = Field(sa_type=LargeBinary)  # places on the last rated boards, a byte each, the newest first
 
 
 class Estimate(Table, table=True):
@@ -322,7 +354,7 @@ class Opponents(Table, table=True):
     bot_id: int = Field(primary_key=True, foreign_key="bots.id")
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     other_id: int = Field(primary_key=True, foreign_key="bots.id")
-    matches: int  # rated ones in which both sat
+    matches: int  # rated boards on which they were compared
     ahead: int  # in which `bot_id` was ahead
     level: int  # in which they shared a place
 

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
+from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,
@@ -28,6 +29,7 @@ from cutpurse.leaderboard.queries import (
     Opponent,
     Ranking,
     SeatLogEntry,
+    SubmissionEntry,
     TokenEntry,
 )
 from cutpurse.leaderboard.ratings import Skill
@@ -100,6 +102,17 @@ class Readings:
         with self.reading() as connection:
             return queries.opponents(connection, ladder, owner, bot)
 
+    def grown(self) -> list[Grown]:
+        """`estimates_ledger.grown`."""
+        with self.reading() as connection:
+            return grown(connection)
+
+    def ladder_estimates(self, ladder: str) -> LadderEstimates:
+        """Estimates from all rated boards of a ladder, see `estimates_ledger`; takes a while.  Raises NotFound."""
+        with self.reading() as connection:
+            results = ladder_results(connection, ladder)
+        return results.estimates()
+
     def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
         """`queries.standings`."""
         with self.reading() as connection:
@@ -156,6 +169,18 @@ class Readings:
         """`queries.logs`."""
         with self.reading() as connection:
             return queries.logs(connection, owner, bot, version, match, faulted, limit)
+
+    def submissions(
+        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
+    ) -> list[SubmissionEntry]:
+        """`queries.submissions`."""
+        with self.reading() as connection:
+            return queries.submissions(connection, owner, bot, version, limit)
+
+    def submission_log(self, submission_id: int) -> str:
+        """`queries.submission_log`."""
+        with self.reading() as connection:
+            return queries.submission_log(connection, submission_id)
 
     # -- tokens
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:

@@ -59,10 +59,10 @@ def _check(
     encounters = Encounters()
     boards = changes = last = 0
     for entry in ladder_history(connection, ladder):
-        if entry.sequence != last + 1:
+        if entry.sequence > last + 1:
             found.add(f"boards {last + 1} to {entry.sequence - 1} are missing")
+        boards += entry.sequence != last
         last = entry.sequence
-        boards += 1
         changes += sum(change is not None for change in entry.changes)
         encounters.add([bots[version] for version in entry.versions], entry.places)
         for difference in _take(entry, standings, parents):
@@ -90,7 +90,7 @@ class _Differences:
 
 
 def _take(entry: Step, standings: dict[int, Standing], parents: Mapping[int, int | None]) -> Iterator[str]:
-    """Rate one board again; `standings` goes on from there."""
+    """Rate those again who were rated against each other on a board; `standings` goes on from there."""
     where = f"board {entry.sequence} (match {entry.match})"
     before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
     after = step(before, entry.places, entry.faults, entry.settings, entry.sequence)
@@ -106,14 +106,26 @@ def _take(entry: Step, standings: dict[int, Standing], parents: Mapping[int, int
 def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
     """Results that count and were not rated, and those that were though they are void or were played on request."""
     is_to_be = MATCHES.c.void_cause.is_(None) & MATCHES.c.is_rated
-    unrated = (
-        select(MATCHES.c.id)
-        .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
-        .join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
-        .where(LADDERS.c.name == ladder, is_to_be != BOARDS.c.sequence.is_not(None))
+    is_rated = BOARDS.c.sequence.is_not(None)
+    of_ladder = MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(
+        LADDERS, LADDERS.c.id == MATCHES.c.ladder_id
     )
-    for match in connection.scalars(unrated):
+    alone = (
+        select(MATCHES.c.id)
+        .select_from(of_ladder)
+        .where(LADDERS.c.name == ladder, BOARDS.c.matches == 1, is_to_be != is_rated)
+    )
+    for match in connection.scalars(alone):
         yield f"match {match} counts and was not rated, or is void or on request and was"
+    several = (
+        select(BOARDS.c.id)
+        .select_from(of_ladder)
+        .where(LADDERS.c.name == ladder, BOARDS.c.matches > 1)
+        .group_by(BOARDS.c.id)
+        .having((func.sum(is_to_be) == func.max(BOARDS.c.matches)) != func.max(is_rated))
+    )
+    for board in connection.scalars(several):
+        yield f"all matches of board {board} count and it was not rated, or one is void or missing and it was"
 
 
 def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]:

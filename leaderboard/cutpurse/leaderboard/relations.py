@@ -12,6 +12,7 @@ __all__ = [
     "CHANGES",
     "COURSES",
     "EPOCHS",
+    "ESTIMATES",
     "LADDERS",
     "MATCHES",
     "NOTES",
@@ -21,6 +22,7 @@ __all__ = [
     "PAUSES",
     "RATINGS",
     "SEATS",
+    "SUBMISSIONS",
     "TOKENS",
     "VERSIONS",
     "rated_seats",
@@ -36,12 +38,14 @@ BOARDS = Table.metadata.tables["boards"]
 MATCHES = Table.metadata.tables["matches"]
 SEATS = Table.metadata.tables["seats"]
 RATINGS = Table.metadata.tables["ratings"]
+ESTIMATES = Table.metadata.tables["estimates"]
 CHANGES = Table.metadata.tables["rating_changes"]
 OPPONENTS = Table.metadata.tables["opponents"]
 OPEN_MATCHES = Table.metadata.tables["open_matches"]
 COURSES = Table.metadata.tables["courses"]
 NOTES = Table.metadata.tables["notes"]
 PAUSES = Table.metadata.tables["pauses"]
+SUBMISSIONS = Table.metadata.tables["submissions"]
 
 
 def rated_seats() -> FromClause:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from cutpurse.leaderboard.boards import MOST_MATCHES
 from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.ratings import Skill
 
@@ -67,6 +68,7 @@ class SeatResult:
 
     course: what became of its decisions, None if that was not kept.
     notes: what the bot sent along, for its owner alone; dropped_bytes: of what it sent and is not here.
+    cpu_ms, peak_bytes: what the bot's process used, None where that was not measured.
     """
 
     version: int
@@ -78,6 +80,8 @@ class SeatResult:
     course: Course | None = None
     notes: tuple[Note, ...] = ()
     dropped_bytes: int = 0
+    cpu_ms: int | None = None
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class Deal:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """A match that is over, the only one on its board.
+    """A match that is over.
 
     match: names the result for ever; the same id again is the same result, whatever else it says.
     rules: the version of the game's rules.
@@ -101,6 +105,7 @@ class MatchResult:
     void_cause: why it counts for nothing; None if it counts.
     is_rated: False for a match on request: it has places and changes no rating.
     requested_by: who asked for it; reason: why these met. Both for people, and empty where there is nothing to say.
+    board_matches: how many matches are played on its board; if more than one, see `cutpurse.leaderboard.boards`.
 
     Raises Refused.
     """
@@ -119,10 +124,12 @@ class MatchResult:
     is_rated: bool = True
     requested_by: str = ""
     reason: str = ""
+    board_matches: int = 1
 
     def __post_init__(self) -> None:
         checked_name("the id of a match", self.match)
         checked_name("the id of a board", self.board)
+        _check_board(self)
         if self.started.tzinfo is None or self.finished.tzinfo is None:
             raise Refused(f"match {self.match}: started {self.started} and finished {self.finished} need a time zone")
         _check_seated(self.match, [seat.version for seat in self.seats])
@@ -141,7 +148,7 @@ class MatchResult:
     def _check_numbers(self) -> None:
         counts = [self.decisions]
         for seat in self.seats:
-            counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes)
+            counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes, seat.cpu_ms or 0, seat.peak_bytes or 0)
         if not all(0 <= number <= _MOST for number in counts):
             raise Refused(f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}")
         if not all(abs(seat.score or 0) <= _MOST for seat in self.seats):
@@ -163,6 +170,7 @@ class Announcement:
     """A match that begins, and what is promised of its deal before the first card.
 
     versions: by seat. requested_by: who asked for it, which makes it an unrated one; empty: nobody.
+    board_matches: how many matches are played on its board.
 
     Raises Refused.
     """
@@ -176,10 +184,17 @@ class Announcement:
     versions: tuple[int, ...]
     requested_by: str = ""
     reason: str = ""
+    board_matches: int = 1
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether a rating may follow from it."""
+        return not self.requested_by
 
     def __post_init__(self) -> None:
         checked_name("the id of a match", self.match)
         checked_name("the id of a board", self.board)
+        _check_board(self)
         if self.started.tzinfo is None:
             raise Refused(f"match {self.match}: started {self.started} needs a time zone")
         _check_seated(self.match, self.versions)
@@ -187,7 +202,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a board made of one version's rating, and its rated matches on the ladder then, this one among them."""
+    """What a board made of one version's rating, and its rated boards on the ladder then, this one among them."""
 
     version: int
     before: Skill
@@ -199,8 +214,8 @@ class Change:
 class Stored:
     """A result is stored for good: the answer to the first who handed it in and to everyone after.
 
-    sequence: its number among the rated boards of its ladder, from 1; None if it rates nothing.
-    changes: by seat; none if it rates nothing.
+    sequence: its number among the rated boards of its ladder, from 1; None if it rates nothing, or not yet.
+    changes: by seat, or if its board has several matches those of all of them, by version; none if it rates nothing.
     paused: versions that play no more from now on, as each had a fault in three rated matches in a row.
     """
 
@@ -245,6 +260,14 @@ def checked_name(what: str, name: str) -> str:
             f"{what} is {name!r:.300}; it needs 1-{_LONGEST} printable characters without a space at its ends"
         )
     return name
+
+
+def _check_board(entry: MatchResult | Announcement) -> None:
+    """How many matches its board has.  Raises Refused."""
+    if not 0 < entry.board_matches <= MOST_MATCHES:
+        raise Refused(f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be")
+    if entry.board_matches > 1 and not entry.is_rated:
+        raise Refused(f"match {entry.match} was asked for, and so is the only one on its board")
 
 
 def _check_seated(match: str, versions: Sequence[int]) -> None:

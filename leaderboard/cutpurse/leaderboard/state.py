@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select, text, update
 
+from cutpurse.leaderboard.boards import PLAIN, Sat
 from cutpurse.leaderboard.conduct import Conduct, conduct
 from cutpurse.leaderboard.encounters import Encounters
 from cutpurse.leaderboard.ladders import epoch_of
@@ -32,7 +34,18 @@ from cutpurse.leaderboard.relations import (
 from cutpurse.leaderboard.results import Announcement, Change, Deal, MatchResult, SeatResult, Stored
 from cutpurse.leaderboard.standings import Standing
 
-__all__ = ["VOID", "Announced", "LadderState", "World", "look", "seated", "stored", "unfinished"]
+__all__ = [
+    "VOID",
+    "Announced",
+    "BoardState",
+    "LadderState",
+    "World",
+    "look",
+    "seated",
+    "stored",
+    "unfinished",
+    "unseal",
+]
 
 VOID: Final = "void_server"  # why a match is void that was cut off by the end of the server
 
@@ -50,7 +63,9 @@ class LadderState:
     parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
     changed: set[int] = field(default_factory=set)
     encounters: Encounters = field(default_factory=Encounters)
-    added: int = 0  # results that are rated
+    added: int = 0  # boards that are rated
+    added_changes: int = 0  # and ratings that they changed
+    boards: str = PLAIN  # of which kind its boards are
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +76,32 @@ class Announced:
     ladder_id: int
     deal: Deal
     versions: tuple[int, ...]
+    board_matches: int
+
+
+@dataclass(slots=True)
+class BoardState:
+    """A board while results are written.
+
+    matches: how many are played on it; versions: by seat, of each match that was announced or is over; over: those that
+    are, in the order of storing, None for one that is void.
+    """
+
+    ladder_id: int
+    deal: Deal
+    matches: int
+    versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    over: list[Sat | None] = field(default_factory=list)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all its matches are."""
+        return len(self.over) == self.matches
+
+    def counts(self) -> list[Sat]:
+        """Its matches, if all are over and count; else none."""
+        sat = [one for one in self.over if one is not None]
+        return sat if len(sat) == self.matches else []
 
 
 @dataclass(slots=True)
@@ -69,7 +110,7 @@ class World:
 
     known: dict[str, Stored]  # by match
     announced: dict[str, Announced]  # by match
-    boards: dict[str, str]  # which match has it or was announced with it
+    boards: dict[str, BoardState]  # that are there, by name
     ladders: dict[str, LadderState]  # by name; those that do not exist are left out
     versions: Mapping[int, int]  # the bot of each that is known
     conduct: Conduct
@@ -82,12 +123,19 @@ def look(connection: Connection, entries: Sequence[MatchResult | Announcement]) 
     announced = _announced(connection, {entry.match for entry in entries})
     new = [entry for entry in entries if isinstance(entry, MatchResult) and entry.match not in known]
     last = connection.execute(_LAST).first()
+    boards = _boards(connection, {entry.board for entry in entries})
+    playing: dict[str, set[int]] = {}  # by ladder, those who sit in these matches and in others of their boards
+    for entry in entries:
+        versions = playing.setdefault(entry.ladder, set())
+        versions.update(seated(entry))
+        if entry.board_matches > 1 and entry.board in boards:
+            versions.update(*boards[entry.board].versions.values())
     return World(
         known,
         announced,
-        _taken(connection, {entry.board for entry in entries}),
-        _ladders(connection, entries),
-        _bots(connection, {version for entry in entries for version in seated(entry)}),
+        boards,
+        _ladders(connection, playing),
+        _bots(connection, {version for versions in playing.values() for version in versions}),
         conduct(connection, [result for result in new if result.is_rated and not result.void]),
         0 if last is None else last.number,
     )
@@ -123,11 +171,25 @@ _ANNOUNCED: Final = (
     .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
     .where(OPEN_MATCHES.c.match_id.in_(_AMONG))
 )
-_TAKEN: Final = (
-    select(BOARDS.c.id, func.coalesce(MATCHES.c.id, OPEN_MATCHES.c.match_id).label("match"))
-    .outerjoin(MATCHES, MATCHES.c.board_id == BOARDS.c.id)
-    .outerjoin(OPEN_MATCHES, OPEN_MATCHES.c.board_id == BOARDS.c.id)
-    .where(BOARDS.c.id.in_(_AMONG))
+_BOARDS: Final = select(BOARDS).where(BOARDS.c.id.in_(_AMONG))
+_OPEN: Final = select(OPEN_MATCHES.c.board_id, OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions).where(
+    OPEN_MATCHES.c.board_id.in_(_AMONG)
+)
+_OVER: Final = (
+    select(MATCHES.c.board_id, MATCHES.c.id, MATCHES.c.void_cause, SEATS.c.version_id, SEATS.c.place, SEATS.c.faults)
+    .select_from(MATCHES.join(SEATS, SEATS.c.match_number == MATCHES.c.number))
+    .where(MATCHES.c.board_id.in_(_AMONG))
+    .order_by(MATCHES.c.number, SEATS.c.seat)
+)
+_SEVERAL: Final = (
+    select(MATCHES.c.number, BOARDS.c.ladder_id, BOARDS.c.sequence)
+    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    .where(MATCHES.c.number.in_(_AMONG), BOARDS.c.matches > 1)
+)
+_LAST_OF_BOARD: Final = (
+    select(func.max(MATCHES.c.number))
+    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    .where(BOARDS.c.ladder_id == bindparam("ladder"), BOARDS.c.sequence == bindparam("sequence"))
 )
 
 
@@ -139,7 +201,7 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
     by_match: dict[str, list[Row[*tuple[Any, ...]]]] = {}
     for row in connection.execute(_STORED, _keys(numbers)).all():
         by_match.setdefault(row.id, []).append(row)
-    return {
+    answers = {
         match: Stored(
             match,
             rows[0].sequence,
@@ -148,12 +210,37 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
         )
         for match, rows in by_match.items()
     }
+    names = {rows[0].number: match for match, rows in by_match.items()}
+    for row in connection.execute(_SEVERAL, _keys(numbers)).all():
+        match = names[row.number]
+        answers[match] = _of_several(connection, answers[match], row.number, row.ladder_id, row.sequence)
+    return answers
+
+
+def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: int, sequence: int | None) -> Stored:
+    """The same of a match whose board has more: the last has rated it, and the others nothing."""
+    which = {"ladder": ladder_id, "sequence": sequence}
+    if sequence is None or connection.scalar(_LAST_OF_BOARD, which) != number:
+        return replace(answer, sequence=None, changes=())
+    rows = connection.execute(
+        select(CHANGES)
+        .where(CHANGES.c.ladder_id == ladder_id, CHANGES.c.sequence == sequence)
+        .order_by(CHANGES.c.version_id)
+    ).all()
+    return replace(answer, changes=tuple(_change(connection, row) for row in rows))
 
 
 def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
     """A void result for each match that was announced and is not over, in the order of their beginning."""
     query = (
-        select(OPEN_MATCHES, LADDERS.c.name.label("ladder"), BOARDS.c.commitment, BOARDS.c.seed, BOARDS.c.params)
+        select(
+            OPEN_MATCHES,
+            LADDERS.c.name.label("ladder"),
+            BOARDS.c.commitment,
+            BOARDS.c.seed,
+            BOARDS.c.params,
+            BOARDS.c.matches,
+        )
         .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
         .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
         .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
@@ -173,6 +260,7 @@ def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
             is_rated=not row.requested_by,
             requested_by=row.requested_by,
             reason=row.reason,
+            board_matches=row.matches,
         )
         for row in connection.execute(query).all()
     ]
@@ -197,15 +285,41 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
     """What was announced of these matches that are not over."""
     return {
         row.match_id: Announced(
-            row.id, row.ladder_id, Deal(row.commitment, row.seed, row.params), tuple(json.loads(row.versions))
+            row.id,
+            row.ladder_id,
+            Deal(row.commitment, row.seed, row.params),
+            tuple(json.loads(row.versions)),
+            row.matches,
         )
         for row in connection.execute(_ANNOUNCED, _keys(matches)).all()
     }
 
 
-def _taken(connection: Connection, boards: Set[str]) -> dict[str, str]:
-    """The match of each of these boards that is there, be it over or not."""
-    return {row.id: row.match for row in connection.execute(_TAKEN, _keys(boards))}
+def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
+    """Those of these boards that are there, with their matches, be they over or not."""
+    found = {
+        row.id: BoardState(row.ladder_id, Deal(row.commitment, row.seed, row.params), row.matches)
+        for row in connection.execute(_BOARDS, _keys(boards))
+    }
+    if not found:
+        return found
+    for board, match, versions in connection.execute(_OPEN, _keys(found)):
+        found[board].versions[match] = tuple(json.loads(versions))
+    for (board, match), rows in groupby(connection.execute(_OVER, _keys(found)), lambda row: (row.board_id, row.id)):
+        seats = list(rows)
+        versions = tuple(row.version_id for row in seats)
+        found[board].versions[match] = versions
+        is_void = seats[0].void_cause is not None
+        sat = None if is_void else Sat(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
+        found[board].over.append(sat)
+    return found
+
+
+def unseal(connection: Connection) -> None:
+    """No match of any board is played any more."""
+    connection.execute(
+        update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False)
+    )  # in the index's words
 
 
 # -- ladders and versions
@@ -217,10 +331,8 @@ def _bots(connection: Connection, versions: Set[int]) -> dict[int, int]:
     return {row.id: row.bot_id for row in connection.execute(_BOTS, _keys(versions))}
 
 
-def _ladders(connection: Connection, entries: Sequence[MatchResult | Announcement]) -> dict[str, LadderState]:
-    playing: dict[str, set[int]] = {}
-    for entry in entries:
-        playing.setdefault(entry.ladder, set()).update(seated(entry))
+def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[str, LadderState]:
+    """Those of these that are there, each with the standings of these versions."""
     found = {}
     for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(playing)))).all():
         last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
@@ -230,7 +342,10 @@ def _ladders(connection: Connection, entries: Sequence[MatchResult | Announcemen
             standings |= _standings(connection, ladder.id, parents.keys() - standings.keys())
         epoch, settings = epoch_of(connection, ladder.id)
         sequence: int = connection.scalar(last) or 0
-        found[ladder.name] = LadderState(ladder.id, ladder.seats, epoch, settings, sequence, standings, parents)
+        state = LadderState(
+            ladder.id, ladder.seats, epoch, settings, sequence, standings, parents, boards=ladder.boards
+        )
+        found[ladder.name] = state
     return found
 
 

@@ -35,17 +35,19 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state
+from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state, submissions
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
+from cutpurse.leaderboard.estimates_ledger import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
-from cutpurse.leaderboard.queries import LadderEntry, Pause, TokenEntry
+from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import Announcement, LadderTerms, MatchResult, Stored
 from cutpurse.leaderboard.schema import upgrade
+from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
@@ -117,9 +119,11 @@ class Store(Readings):
 
         Raises Refused if there is one of this name that differs, StoreError as a future would have it.
         """
-        return self._do(
-            lambda connection: ladders.ensure_ladder(connection, name, game, settings or {}, seats, clock or {}, rating)
-        )
+        return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
+
+    def ensure(self, new: NewLadder) -> int:
+        """The same of a ladder as it is described; if there is one, its terms may be any."""
+        return self._do(lambda connection: ladders.ensure_ladder(connection, new))
 
     def create_ladder(
         self,
@@ -138,11 +142,9 @@ class Store(Readings):
         Raises Refused if there is one of this name, StoreError as a future would have it.
         """
 
-        def create(connection: Connection) -> LadderEntry:
-            ladders.create_ladder(connection, name, game, settings or {}, seats, clock or {}, rating, terms, created)
-            return queries.ladder(connection, name)
-
-        return self._do(create)
+        new = NewLadder(name, game, seats, rating, settings or {}, clock or {}, terms)
+        (entry,) = self.create_ladders([new], created)
+        return entry
 
     def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
         """New ladders in this order, all of them or none, returned once they are stored.
@@ -152,17 +154,7 @@ class Store(Readings):
 
         def create(connection: Connection) -> list[LadderEntry]:
             for new in wanted:
-                ladders.create_ladder(
-                    connection,
-                    new.name,
-                    new.game,
-                    new.settings,
-                    new.seats,
-                    new.clock,
-                    new.rating,
-                    new.terms,
-                    created,
-                )
+                ladders.create_ladder(connection, new, created)
             return [queries.ladder(connection, new.name) for new in wanted]
 
         return self._do(create)
@@ -213,6 +205,39 @@ class Store(Readings):
         """
         return self._do(lambda connection: queries.pause(connection, conduct.lift_pause(connection, version_id, now)))
 
+    def put_estimates(self, estimates: LadderEstimates, made: datetime) -> Future[None]:
+        """Write the estimates of a ladder instead of those that it has, all at once; see `put_estimates`.
+
+        The future may have a NotFound or a Refused if they do not fit, or a StoreError.
+        """
+        future: Future[None] = Future()
+        self._hand_in(_Task(lambda connection: put_estimates(connection, estimates, made), future))
+        return future
+
+    # -- bots that are handed in; each returns once it is stored, and raises StoreError as a future would have it
+    def hand_in(self, new: NewSubmission, received: datetime) -> SubmissionEntry:
+        """`submissions.hand_in`."""
+        return self._do(lambda connection: submissions.hand_in(connection, new, received))
+
+    def set_submission(
+        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
+    ) -> SubmissionEntry:
+        """`submissions.set_state`."""
+        return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
+
+    def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
+        """`submissions.activate`."""
+        return self._do(lambda connection: submissions.activate(connection, submission, changed))
+
+    def retire(self, submission: int, changed: datetime) -> SubmissionEntry:
+        """`submissions.retire`."""
+        return self._do(lambda connection: submissions.retire(connection, submission, changed))
+
+    def not_kept(self, which: Sequence[int]) -> None:
+        """`submissions.not_kept`."""
+        self._do(lambda connection: submissions.not_kept(connection, which))
+
+    # -- matches
     def announce(self, announcement: Announcement) -> Future[None]:
         """Store what is promised of a deal, before its match is over; the future is done after the commit.
 
@@ -227,13 +252,14 @@ class Store(Readings):
     def void_unfinished(self, now: datetime) -> list[str]:
         """Store every match that was announced and is not over as void, by the server's fault; their names.
 
-        For the start of a server: a board has one match, which cannot go on without the clocks of its bots.
-        Returns once that is stored. Raises StoreError as a future would have it.
+        For the start of a server: no match can go on without the clocks of its bots, and a board with one that is void
+        rates nothing. Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
             cut_off = state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
+        self._do(state.unseal)
         return [result.match for result in cut_off]
 
     def submit(self, result: MatchResult) -> Future[Stored]:

@@ -289,6 +289,7 @@ class PlayResponse(_message.Message):
     ENDS_FIELD_NUMBER: _builtins.int
     DRAIN_FIELD_NUMBER: _builtins.int
     PROBLEMS_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
     envelope: _builtins.int
     """Its number, one more than the last. An empty envelope with a number is a heartbeat: acknowledge it like any other."""
     @_builtins.property
@@ -323,6 +324,10 @@ class PlayResponse(_message.Message):
     def problems(self) -> _containers.RepeatedCompositeFieldContainer[Global___Problem]:
         """Something was wrong, but the stream goes on."""
 
+    @_builtins.property
+    def boards(self) -> _containers.RepeatedCompositeFieldContainer[Global___BoardOpened]:
+        """Boards of several matches that are over, of which this bot has been told the end of its match before."""
+
     def __init__(
         self,
         *,
@@ -335,10 +340,11 @@ class PlayResponse(_message.Message):
         ends: _abc.Iterable[Global___MatchEnded] | None = ...,
         drain: Global___Drain | None = ...,
         problems: _abc.Iterable[Global___Problem] | None = ...,
+        boards: _abc.Iterable[Global___BoardOpened] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["drain", b"drain", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "decisions", b"decisions", "drain", b"drain", "ends", b"ends", "envelope", b"envelope", "problems", b"problems", "refusals", b"refusals", "starts", b"starts", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "boards", b"boards", "decisions", b"decisions", "drain", b"drain", "ends", b"ends", "envelope", b"envelope", "problems", b"problems", "refusals", b"refusals", "starts", b"starts", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -933,7 +939,7 @@ class MatchEnded(_message.Message):
     voided: _builtins.bool
     """True if the platform was at fault, or an operator ended it: the match counts for nothing."""
     rated: _builtins.bool
-    """True if it has gone into the rating."""
+    """True if it has gone into the rating; of a board of several matches only the last to end can say so."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
         """What happened since the last decision, if Hello asked for it."""
@@ -944,7 +950,7 @@ class MatchEnded(_message.Message):
 
     @_builtins.property
     def opening(self) -> Global___Opening:
-        """Opens the commitment, if all matches of the board are over."""
+        """Opens the commitment, if all matches of the board are over. Otherwise see BoardOpened."""
 
     def __init__(
         self,
@@ -966,6 +972,44 @@ class MatchEnded(_message.Message):
 Global___MatchEnded: _TypeAlias = MatchEnded  # noqa: Y015
 
 @_typing.final
+class BoardOpened(_message.Message):
+    """All matches of a board are over. For a bot that was told MatchEnded without `opening`, as others still played with the same
+    cards; one that is away then is told nothing, and can ask for the match by its name.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCH_FIELD_NUMBER: _builtins.int
+    BOARD_FIELD_NUMBER: _builtins.int
+    OPENING_FIELD_NUMBER: _builtins.int
+    RATED_FIELD_NUMBER: _builtins.int
+    match: _builtins.str
+    """The match of this bot."""
+    board: _builtins.str
+    """The board, as MatchStarted named it."""
+    rated: _builtins.bool
+    """True if the board has gone into the rating."""
+    @_builtins.property
+    def opening(self) -> Global___Opening:
+        """Opens the commitment that MatchStarted made."""
+
+    def __init__(
+        self,
+        *,
+        match: _builtins.str = ...,
+        board: _builtins.str = ...,
+        opening: Global___Opening | None = ...,
+        rated: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["opening", b"opening"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["board", b"board", "match", b"match", "opening", b"opening", "rated", b"rated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BoardOpened: _TypeAlias = BoardOpened  # noqa: Y015
+
+@_typing.final
 class Opening(_message.Message):
     """Opens the commitment of a board. With D = lp("cutpurse/fair/v1") and lp(x) the length of x in four bytes, most significant
     first, before x itself: commitment = SHA-256(D, lp("commit"), lp(seed), lp(params)), and the key of the board is
@@ -979,7 +1023,9 @@ class Opening(_message.Message):
     seed: _builtins.bytes
     """32 bytes from the server's operating system."""
     params: _builtins.bytes
-    """What was settled before the deal, as JSON: the board, the game, its rules version, seats and settings."""
+    """What was settled before the deal, as JSON: the board, the game, its rules version, seats and settings; of a board of
+    several matches its kind too, and for each of its tables the match and the seats.
+    """
     def __init__(
         self,
         *,

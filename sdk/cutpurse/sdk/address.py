@@ -12,6 +12,7 @@ __all__ = [
     "DEFAULT_SERVER",
     "SECURE",
     "SERVER_VARIABLE",
+    "STRANGER_KEY",
     "TOKEN_VARIABLE",
     "UNIX",
     "server_address",
@@ -21,6 +22,7 @@ DEFAULT_SERVER: Final = "127.0.0.1:7777"
 SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # names another in the environment
 TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # holds what lets a bot in
 CA_VARIABLE: Final = "CUTPURSE_CA"  # names a file of certificates to trust servers by
+STRANGER_KEY: Final = "cutpurse-stranger"  # in the metadata of a call that is to be answered as to nobody in particular
 UNIX: Final = "unix:"
 SECURE: Final = "https://"  # before the address of a server that speaks TLS
 

@@ -22,6 +22,8 @@ from cutpurse.sdk.commands import (
     bot_list,
     bot_logs,
     bot_run,
+    bot_submit,
+    bot_submitted,
     compare,
     games,
     ladder,
@@ -32,6 +34,7 @@ from cutpurse.sdk.commands import (
     match_request,
     match_watch,
     play,
+    tournament,
 )
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
@@ -110,9 +113,15 @@ match.app.command("request")(match_request.request)
 match.app.command("download")(match_download.download)
 match.app.command("watch")(match_watch.watch)
 bot.app.command("list")(bot_list.list_bots)
+bot.app.command("submit")(bot_submit.submit)
+bot.app.command("submitted")(bot_submitted.submitted)
+bot.app.command("fetch")(bot_submitted.fetch)
+bot.app.command("retire")(bot_submitted.retire)
+bot.app.command("rollback")(bot_submitted.rollback)
 app.add_typer(bot.app, name="bot")
 app.add_typer(ladder.app, name="ladder")
 app.add_typer(match.app, name="match")
+app.add_typer(tournament.app, name="tournament")
 
 
 def add_other_commands(points: Iterable[EntryPoint]) -> None:

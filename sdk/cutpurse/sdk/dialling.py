@@ -20,7 +20,7 @@ import grpc
 import grpc.aio
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.address import CA_VARIABLE, SECURE, TOKEN_VARIABLE, UNIX, server_address
+from cutpurse.sdk.address import CA_VARIABLE, SECURE, STRANGER_KEY, TOKEN_VARIABLE, UNIX, server_address
 from cutpurse.sdk.errors import NotAuthorised
 
 __all__ = ["Dialling", "dialling", "token_file"]
@@ -33,13 +33,15 @@ class Dialling:
     """An address, and what is needed to be let in there.
 
     address: `host:port` or `unix:/path`, or with TLS `https://host:port`. ca: certificates in PEM that the server's is
-    checked with; None: those that gRPC brings along. source: where the token came from.
+    checked with; None: those that gRPC brings along. source: where the token came from. as_stranger: what is told is to
+    be told to everybody, so a server without owners, too, answers as to nobody in particular.
     """
 
     address: str
     ca: bytes | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
     source: str = ""
+    as_stranger: bool = False
 
     @property
     def is_secure(self) -> bool:
@@ -70,16 +72,23 @@ class Dialling:
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What every call carries."""
+        if self.as_stranger:
+            return ((STRANGER_KEY, "1"),)
         return (("authorization", f"Bearer {self.token}"),) if self.token else ()
 
 
-def dialling(server: str | None = None, ca: str | os.PathLike[str] | None = None) -> Dialling:
+def dialling(
+    server: str | None = None, ca: str | os.PathLike[str] | None = None, *, as_stranger: bool = False
+) -> Dialling:
     """How to dial the server given, or that of the environment, or the usual one.
 
-    ca: a file of certificates to trust, else that of CUTPURSE_CA. Raises UsageError for what is no address or no such
-    file, NotAuthorised for a token that is none, that others can read, or that would be sent in the clear.
+    ca: a file of certificates to trust, else that of CUTPURSE_CA. as_stranger: without a token, though there is one.
+    Raises UsageError for what is no address or no such file, NotAuthorised for a token that is none, that others can
+    read, or that would be sent in the clear.
     """
     address = server_address(server)
+    if as_stranger:
+        return Dialling(address, _certificates(ca, address), as_stranger=True)
     token, source = _token()
     if token and not address.startswith(SECURE) and not _is_local(address):
         raise NotAuthorised(

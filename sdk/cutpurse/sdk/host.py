@@ -316,8 +316,11 @@ class Host:
         heartbeat_s: float = 15.0,
         resume_window_s: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
+        socket: Path | None = None,
     ) -> None:
+        """socket: where to listen; None: in a folder that is made for it."""
         self.address = ""
+        self._socket = socket
         self.heartbeat_s = heartbeat_s
         self.resume_window_s = resume_window_s
         self.guest: Guest | None = None  # of the newest session
@@ -355,6 +358,9 @@ class Host:
 
     def _bind(self) -> str:
         """A socket in a folder of our own, or a port of this machine where there are no such sockets."""
+        if self._socket is not None:
+            self._server.add_insecure_port(f"unix:{self._socket}")
+            return f"unix:{self._socket}"
         if hasattr(socket, "AF_UNIX") and os.name == "posix":
             self._folder = Path(tempfile.mkdtemp(prefix="cutpurse-"))
             address = f"unix:{self._folder / 'arena'}"

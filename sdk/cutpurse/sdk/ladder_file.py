@@ -6,6 +6,7 @@
     seats = 2
     settings = { rounds = 3 }
     clock = { base_ms = 500, bank_ms = 5000 }
+    boards = "duplicate"
     owners = ["ann", "bob"]
     private = true
     most_bots = 60
@@ -28,7 +29,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.v1 import game_pb2, ladder_pb2
 
-__all__ = ["CLOCK", "MOST_LADDERS", "moment_ms", "read_ladders"]
+__all__ = ["CLOCK", "MOST_LADDERS", "board_kind", "moment_ms", "read_ladders"]
 
 MOST_LADDERS: Final = 1_000
 CLOCK: Final = ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
@@ -38,6 +39,7 @@ _KEYS: Final = (
     "seats",
     "settings",
     "clock",
+    "boards",
     "owners",
     "most_bots",
     "private",
@@ -98,6 +100,16 @@ def moment_ms(given: object, what: str) -> int:
     return ms
 
 
+def board_kind(given: object, what: str) -> ladder_pb2.BoardKind.ValueType:
+    """The kind of boards that has this name.  Raises UsageError, which names `what`."""
+    kinds = {
+        name.removeprefix("BOARD_KIND_").lower(): number for name, number in ladder_pb2.BoardKind.items() if number
+    }
+    if not isinstance(given, str) or given not in kinds:
+        raise UsageError(f"{what} is {given!r:.80}; it is one of: {', '.join(kinds)}")
+    return kinds[given]
+
+
 def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
     for key in table:
         if key not in _KEYS:
@@ -115,6 +127,9 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
             for name, value in _table(table, "settings", where).items()
         ],
         clock=_clock(_table(table, "clock", where), where),
+        boards=board_kind(table["boards"], f"{where}: boards")
+        if "boards" in table
+        else ladder_pb2.BOARD_KIND_UNSPECIFIED,
         terms=ladder_pb2.LadderTerms(
             owners=_names(table, "owners", where),
             most_bots=_count(table, "most_bots", where),

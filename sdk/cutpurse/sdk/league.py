@@ -29,10 +29,11 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUn
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 
-__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "shown"]
+__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "refusal", "shown"]
 
 PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
 GROUP: Final = "cutpurse.leagues"
+LACKS: Final = "tells nothing of its league: it is older than this program"
 LOCAL: Final = "local"  # the owner of what plays where no token is asked for
 MOST_BYTES: Final = 64 * 1024 * 1024  # of an answer: a page of matches is some 300 KB, a ranking of 10,000 some 2 MB
 
@@ -96,19 +97,22 @@ def league_at(
     ca: str | os.PathLike[str] | None = None,
     db: str | os.PathLike[str] | None = None,
     patience_s: float = PATIENCE_S,
+    *,
+    as_stranger: bool = False,
 ) -> Iterator[League]:
     """The league of a server (see `dialling`), or with `db` that of a database file, for the length of a block.
 
-    patience_s: how long an answer is waited for. Raises UsageError for both at once, NotFound for no such file,
-    ExtraMissing where databases cannot be read.
+    patience_s: how long an answer is waited for. as_stranger: only what is public is told, whoever asks and whatever
+    token he has. Raises UsageError for both at once, NotFound for no such file, ExtraMissing where databases cannot be
+    read.
     """
     if db is None:
-        with _remote(dialling(server, ca), patience_s) as league:
+        with _remote(dialling(server, ca, as_stranger=as_stranger), patience_s) as league:
             yield league
         return
     if server is not None or ca is not None:
         raise UsageError("--db reads a file, --server and --ca are for a server: name one of them")
-    with _local(Path(db)) as league:
+    with _local(Path(db), as_stranger) as league:
         yield league
 
 
@@ -140,13 +144,13 @@ def shown(bot: ladder_pb2.BotName) -> str:
 
 
 # -- a database
-def _local(path: Path) -> AbstractContextManager[League]:
+def _local(path: Path, as_stranger: bool) -> AbstractContextManager[League]:
     found = {point.name: point for point in entry_points(group=GROUP)}
     if "db" not in found:
         raise UsageError(f"--db {path}: nothing that is installed here reads databases; pip install 'cutpurse[server]'")
     with needs("server"):
         opens = found["db"].load()
-    opened: AbstractContextManager[League] = opens(path)
+    opened: AbstractContextManager[League] = opens(path, as_stranger)
     return opened
 
 
@@ -164,7 +168,7 @@ def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
             try:
                 return call(request, timeout=patience_s, metadata=to.metadata)
             except grpc.RpcError as error:
-                raise _told(error, to) from None
+                raise refusal(error, to) from None
 
         yield League(ask)
 
@@ -173,18 +177,19 @@ def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
     try:
         yield from call
     except grpc.RpcError as error:
-        raise _told(error, to) from None
+        raise refusal(error, to) from None
     finally:
         call.cancel()
 
 
-def _told(error: grpc.RpcError, to: Dialling) -> CutpurseError:
+def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseError:
+    """What a call to a server ended with, as an error of the command line.  lacks: what a server without it does."""
     call: Any = error  # what is raised is a Call as well; its types do not say so
     address, code, text = to.address, call.code(), call.details() or ""
     if any(words in text for words in UNTRUSTED):
         return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
     if code is grpc.StatusCode.UNIMPLEMENTED:
-        return ServerRefused(f"the server at {address} tells nothing of its league: it is older than this program")
+        return ServerRefused(f"the server at {address} {lacks}")
     if text.startswith("failed to connect"):
         text = text.rpartition(": ")[2]
     said = f"the server at {address}: {legible(text, 600) or code.name}"

@@ -27,6 +27,7 @@ __all__ = ["SCHEMA", "Checked", "FiledMatch", "Head", "HeadSeat", "check", "read
 SCHEMA: Final = "match/1"
 _BEGINS: Final = '{"schema":"match/'  # a head of whatever schema
 _DIGEST: Final = ',"digest":"'
+_HOUSE: Final = "house"  # the owner of the bots that a server brings along
 _NOBODY: Final = "local"  # the owner of bots that nobody in particular owns
 _HEX: Final = re.compile(r"(?:[0-9a-f]{2})*")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -278,6 +279,9 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
     is_chosen = False
     try:
         settled = json.loads(head.params)
+        kind = str(settled.get("boards", ""))
+        if kind:  # the same cards at several tables, or again
+            settled["seats"] = _checked_tables(kind, settled["tables"])[head.match]
         # Whoever asks for a match may choose its seed, to have the same cards again: the board follows from that seed,
         # and another match may have had it. So the store keeps each such match under a board of its own.
         is_chosen = bool(head.requested_by) and settled["board"] == chosen_board(head.seed)
@@ -291,8 +295,29 @@ def _check_the_deal(head: Head, checked: list[str]) -> None:
             text = f"what was settled before the deal has other {name} than the head: {said[name]!r:.200}"
             raise RecordError(text)
     checked.append("what was settled before the deal names this board, game, rules version, seats and settings")
+    if kind:
+        others = len(settled["tables"]) - 1
+        checked.append(f"it is a board of kind {kind}: who sat in the other matches of it, {others}, was settled too")
     if is_chosen:
         checked.append("the seed was chosen by who asked for the match: the board follows from it")
+
+
+def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
+    """Who sits in each match of a board.  Raises RecordError if that is no such board, or what a wrong form raises."""
+    by_match = {str(table["match"]): list(table["seats"]) for table in tables}
+    bots = [[(seat["owner"], seat["bot"], seat["version"]) for seat in seats] for seats in by_match.values()]
+    if kind == "rotation":
+        turns = [tuple(bots[0][turn:] + bots[0][:turn]) for turn in range(len(bots[0]))]
+        if sorted(map(tuple, bots)) != sorted(turns):
+            raise RecordError("the board is said to be a rotation, and not everybody had every seat once")
+    elif kind == "duplicate":
+        everybody = [bot for seats in bots for bot in seats]
+        sides = [bot[:2] if bot[0] in (_NOBODY, _HOUSE) else bot[:1] for bot in everybody]
+        if len(bots) < 2 or len(bots) != len(tables) or len(set(sides)) < len(sides):
+            raise RecordError("the board is said to be a duplicate, and somebody sat at two of its tables")
+    else:
+        raise RecordError(f"there are no boards of kind {kind!r:.100}")
+    return by_match
 
 
 def _check_the_head(head: Head) -> None:

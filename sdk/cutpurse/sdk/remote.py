@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
@@ -22,7 +22,19 @@ from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.hooks import Flow
 from cutpurse.sdk.notes import Notes, about
 from cutpurse.sdk.pace import Pace
-from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Session, Table, Todo, Welcomed
+from cutpurse.sdk.session import (
+    MOST_FINISHED,
+    Ask,
+    Begin,
+    Finish,
+    Illegal,
+    Note,
+    Opened,
+    Session,
+    Table,
+    Todo,
+    Welcomed,
+)
 from cutpurse.sdk.thinking import Kind, Thinker
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
@@ -40,7 +52,8 @@ class PlayedMatch:
     """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
 
     commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
-    that of the match file, which must be the same.
+    that of the match file, which must be the same. opened: whether the deal was opened and fits it; False while others
+    still play with the same cards, and then whether it is rated is not known either.
     """
 
     match: str
@@ -51,6 +64,7 @@ class PlayedMatch:
     result: MatchResult
     rated: bool
     commitment: str
+    opened: bool = True
 
     @property
     def voided(self) -> bool:
@@ -112,6 +126,8 @@ class RemoteBots:
     sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
     faults: int = 0  # decisions at which the bot failed, and other methods that raised
     seats: dict[int, _Seat] = field(default_factory=dict)  # by table
+    on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
+    sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
 
     def do(self, todo: Todo) -> None:
         """Do what the session asks for, or begin to."""
@@ -122,6 +138,10 @@ class RemoteBots:
                 self._begin(table)
             case Finish():
                 self._finish(todo)
+            case Opened(match, rated):
+                played = self.sealed.pop(match, None)
+                if played is not None:
+                    self.on_opened(replace(played, rated=rated, opened=True))
             case Illegal(table, left):
                 self._illegal(self.seats[table.number], left)
             case Welcomed(lost=lost):
@@ -258,18 +278,22 @@ class RemoteBots:
         table = finish.table
         seat = self.seats.pop(table.number)
         self.thinker.do(table.match, Kind.END, self._ended(seat, finish), partial(self._over, seat))
-        self.on_match(
-            PlayedMatch(
-                table.match,
-                table.game,
-                table.ladder,
-                table.seat,
-                table.names,
-                finish.result,
-                finish.rated,
-                table.commitment.hex(),
-            )
+        played = PlayedMatch(
+            table.match,
+            table.game,
+            table.ladder,
+            table.seat,
+            table.names,
+            finish.result,
+            finish.rated,
+            table.commitment.hex(),
+            finish.opened,
         )
+        if not played.opened:
+            self.sealed[played.match] = played
+            if len(self.sealed) > MOST_FINISHED:
+                del self.sealed[next(iter(self.sealed))]
+        self.on_match(played)
 
     def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
         info = seat.table.info

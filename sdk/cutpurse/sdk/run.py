@@ -128,12 +128,15 @@ async def connect(
     max_tables: int | None = None,
     matches: int | None = None,
     on_match: Callable[[PlayedMatch], None] | None = None,
+    on_opened: Callable[[PlayedMatch], None] | None = None,
     give_up_after_s: float | None = None,
     send_prints: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> Stay:
     """As `run`, in an event loop that is already there.
+
+    on_opened: told again of each match whose deal was opened only later, when others had played with the same cards.
 
     Raises UsageError for what makes no sense, ServerUnreachable, and ServerRefused, NotAuthorised or NotFound as the
     server says.
@@ -171,6 +174,8 @@ async def connect(
     client = Client(door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s)
     thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
+    if on_opened is not None:
+        bots.on_opened = on_opened
     try:
         with leaves_when_told(client), prints_are_noted() if send_prints else nullcontext():
             await client.play(bots)

@@ -40,6 +40,7 @@ __all__ = [
     "Finish",
     "Illegal",
     "Note",
+    "Opened",
     "Session",
     "Table",
     "Todo",
@@ -139,6 +140,14 @@ class Finish(NamedTuple):
     events: Callable[[], list[Event]]  # makes those since the last decision, as this seat is told; raises ValueError
     first_event: int
     rated: bool
+    opened: bool = True  # what was dealt was told
+
+
+class Opened(NamedTuple):
+    """What was dealt in a match that is over is told now; rated: its board has gone into the rating."""
+
+    match: str
+    rated: bool
 
 
 class Note(NamedTuple):
@@ -149,7 +158,7 @@ class Note(NamedTuple):
     table: Table | None = None
 
 
-Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Note
+Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Opened | Note
 
 
 @cache
@@ -184,6 +193,7 @@ class Session:
         self._forgotten: tuple[Table, ...] = ()
         # Tables, the last to end last; a server that was not sure ends them again after a resume. It is sure of most.
         self._finished: dict[int, None] = {}
+        self._sealed: dict[str, Table] = {}  # matches that are over, of which the deal is still to be told
         self._in = False  # whether this stream is welcomed
         self._received = 0  # envelopes of this stream
         self._acknowledged = 0
@@ -267,6 +277,8 @@ class Session:
             self._decision(decision, todos)
         for ended in envelope.ends:
             self._end(ended, todos)
+        for opened in envelope.boards:
+            self._open(opened, todos)
         if envelope.HasField("drain"):
             self._drain(envelope.drain, todos)
         for problem in envelope.problems:
@@ -339,8 +351,22 @@ class Session:
             del self._finished[next(iter(self._finished))]
         result = result_of(table, ended)
         events = partial(events_of, ended, table.info)
-        todos.append(Finish(table, result, events, ended.first_event, ended.rated))
-        if ended.HasField("opening") and (broken := broken_promise(table, ended.opening)):
+        todos.append(Finish(table, result, events, ended.first_event, ended.rated, ended.HasField("opening")))
+        if ended.HasField("opening"):
+            self._check_promise(table, ended.opening, todos)
+        else:  # others still play with the same cards
+            self._sealed[table.match] = table
+            if len(self._sealed) > MOST_FINISHED:
+                del self._sealed[next(iter(self._sealed))]
+
+    def _open(self, opened: arena_pb2.BoardOpened, todos: list[Todo]) -> None:
+        table = self._sealed.pop(legible(opened.match), None)
+        if table is not None:
+            self._check_promise(table, opened.opening, todos)
+            todos.append(Opened(table.match, opened.rated))
+
+    def _check_promise(self, table: Table, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
+        if broken := broken_promise(table, opening):
             todos.append(
                 Note(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
             )

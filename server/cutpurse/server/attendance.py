@@ -49,7 +49,7 @@ class Attendance:
                 names.append(ladder.name)
         return listed
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime) -> None:
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool) -> None:
         """Whether a bot may come in, see `check_entry`.  Raises Refused."""
         check_entry(
             identity,
@@ -58,6 +58,7 @@ class Attendance:
             lambda ladder: self._pairing.others_on(ladder.name, identity),
             identity in self._paused,
             at,
+            forgets,
         )
 
     def enter(self, player: Player) -> None:

@@ -35,6 +35,10 @@ class Plays(Protocol):
     def free_tables(self) -> int:
         """At how many more tables it would sit down now."""
 
+    @property
+    def forgets(self) -> bool:
+        """Whether it keeps nothing from one match to the next, so that it may meet the same cards again."""
+
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it wants to be paired on this ladder of this game; the same answer as long as it is there."""
 
@@ -100,6 +104,8 @@ class Books:
         is_house = identity.owner == HOUSE
         entries = self.house if is_house else self.entries
         if player in entries or not player.plays(ladder.game, ladder.name) or not may_play(ladder, identity):
+            return
+        if ladder.boards == "rotation" and not player.forgets:
             return
         if not is_house and self.is_full:
             return

@@ -20,24 +20,32 @@ __all__ = ["Children"]
 
 GRACE_S: Final = 2.0  # between being asked to end and being ended
 LAST_WORDS: Final = 3  # lines of its talk that are told of a program that failed
+MOST_SAID: Final = 64 * 1024 * 1024  # bytes of its talk that are read
 
 
 class Children:
     """The programs of one run; leaving the `with` block ends all of them, however it is left."""
 
-    def __init__(self, talk: Path | None, grace_s: float = GRACE_S) -> None:
+    def __init__(self, talk: Path | None, grace_s: float = GRACE_S, *, is_heard: bool = False) -> None:
         """`talk`: the folder that gets a file NAME.log for each program, None: what they say is lost.
 
-        grace_s: seconds to end by themselves.
+        grace_s: seconds to end by themselves. is_heard: without such a folder, what they say on stderr goes to that of
+        this process.
         """
         self.talk = talk
+        self._is_heard = is_heard
         self.grace_s = grace_s
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        nice: int = 0,
+        files: Sequence[int] = (),
     ) -> int:
-        """Start a program; its process number.  `nice`: by how much others go before it.
+        """Start a program; its process number.  `nice`: by how much others go before it; files: open ones that it gets.
 
         Raises OSError if it cannot be run.
         """
@@ -46,8 +54,9 @@ class Children:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=None if self._is_heard and self.talk is None else subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
+                pass_fds=files,
                 start_new_session=True,
             )
         self._running[name] = child
@@ -62,6 +71,11 @@ class Children:
         self.talk.mkdir(parents=True, exist_ok=True)
         return (self.talk / f"{name}.log").open("wb")
 
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process numbers of the programs that were started and not forgotten."""
+        return {name: child.pid for name, child in self._running.items()}
+
     def ended(self) -> dict[str, int]:
         """The programs that have ended by themselves, with their exit codes; negative: the signal that ended them."""
         codes = {name: child.poll() for name, child in self._running.items()}
@@ -69,14 +83,18 @@ class Children:
 
     def last_words(self, name: str) -> str:
         """The last lines of what a program said, in one line."""
+        lines = [line.strip() for line in self.said(name).splitlines() if line.strip()]
+        return " | ".join(lines[-LAST_WORDS:])[:500]
+
+    def said(self, name: str) -> str:
+        """What a program said so far; its beginning, if that was very much."""
         if self.talk is None:
             return ""
         try:
-            said = (self.talk / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+            with (self.talk / f"{name}.log").open("rb") as log:
+                return log.read(MOST_SAID).decode("utf-8", errors="replace")
         except OSError:
             return ""
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return " | ".join(lines[-LAST_WORDS:])[:500]
 
     def forget(self, name: str) -> None:
         """A program that has ended is not told of any more."""

@@ -1,10 +1,11 @@
 """Who plays with whom on a ladder: mostly with those who are near in rating, and now and then with those who are far.
 
 Whoever is furthest behind sits first. For each further seat a point on the scale of ratings is drawn around his, from
-a distribution with heavy tails (Cauchy's: half of it lies within beta, which is as wide as the game's luck), and who is
-nearest to it sits down, of those who have not played much more than the others. So most matches tell apart those who
-are close, and enough of them tie the whole scale together: a ladder of near pairs alone finds its order late. Between
-equals decides who has played less, then who has met the others least, then chance, which is handed in.
+a distribution with heavy tails (Cauchy's: half of it lies within its width), and who is nearest to it sits down, of
+those who have not played much more than the others. The width is beta, which is as wide as the game's luck, but never
+more than where half of the bots are: else all would be near in a game of much luck. So most matches tell apart those
+who are close, and enough of them tie the whole scale together: a ladder of near pairs alone finds its order late.
+Between equals decides who has played less, then who has met the others least, then chance, which is handed in.
 
 This module knows no ladder and no clock.
 """
@@ -22,7 +23,7 @@ __all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
 
 SLACK: Final = 2  # matches more than he who has played least: so many may a bot have that is chosen for its rating
 MOST_WORDS: Final = 300  # characters of a reason
-STEPS: Final = 4  # so many of them are beta: bots within one step are equally near
+STEPS: Final = 4  # so many of them are the width: bots within one step are equally near
 MOST_ASKED: Final = 16  # equals that are asked whom they have met
 _SHARES: Final = 1 << 30
 
@@ -31,6 +32,7 @@ def company(free: Sequence[Entry], seats: int, beta: float, chance: Chance) -> l
     """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
     if len(free) < seats or not free:
         return None
+    width = _width(free, beta)
     chosen = [fewest(free, chance)]
     rest: Iterable[Entry] = free
     while len(chosen) < seats:
@@ -38,8 +40,8 @@ def company(free: Sequence[Entry], seats: int, beta: float, chance: Chance) -> l
         rest = [entry for entry in rest if entry.side != side]
         if not rest:
             return None
-        target = chosen[0].mu + beta * tan(pi * ((chance.below(_SHARES) + 0.5) / _SHARES - 0.5))
-        chosen.append(_nearest(rest, chosen, target, beta, chance))
+        target = chosen[0].mu + width * tan(pi * ((chance.below(_SHARES) + 0.5) / _SHARES - 0.5))
+        chosen.append(_nearest(rest, chosen, target, width, chance))
     return chosen
 
 
@@ -57,10 +59,17 @@ def fewest(entries: Iterable[Entry], chance: Chance) -> Entry:
     return _one_of(equals, chance)
 
 
-def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, beta: float, chance: Chance) -> Entry:
+def _width(free: Sequence[Entry], beta: float) -> float:
+    """How far from somebody half of his company is looked for: beta, or half of what the middle half of all span."""
+    mus = sorted([entry.mu for entry in free])
+    spread = (mus[len(mus) * 3 // 4] - mus[len(mus) // 4]) / 2
+    return min(beta, spread) if spread > 0.0 else beta
+
+
+def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, width: float, chance: Chance) -> Entry:
     """Whoever is nearest to the target, by steps; of equals who has played less, then who has met the chosen least."""
     most = min([entry.matches for entry in entries]) + SLACK
-    per_step = STEPS / beta
+    per_step = STEPS / width
     best, fewest_matches = 0, -1
     equals: list[Entry] = []
     for entry in entries:

@@ -8,13 +8,13 @@ bots, seats) deals the same cards again; that the seed was chosen, anyone can se
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.commitment import SEED_BYTES, chosen_board, commitment
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import Deal, Identity
 
-__all__ = ["dealt"]
+__all__ = ["dealt", "dealt_for_all"]
 
 
 def dealt(
@@ -36,3 +36,21 @@ def dealt(
     params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
     seed = entropy(SEED_BYTES) if chosen_seed is None else chosen_seed
     return Deal(board, params, seed, commitment(seed, params), "" if chosen_seed is None else match)
+
+
+def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes]) -> Deal:
+    """The deal of a board of several matches, with who sits where in each of them: the cards are the same in all."""
+    board = entropy(16).hex()
+    settled = {
+        "board": board,
+        "boards": ladder.boards,
+        "game": ladder.game,
+        "rules": ladder.rules.words.version,
+        "settings": dict(ladder.settings),
+        "tables": [
+            {"match": match, "seats": [identity._asdict() for identity in seats]} for match, seats in matches.items()
+        ],
+    }
+    params = json.dumps(settled, separators=(",", ":"), sort_keys=True).encode()
+    seed = entropy(SEED_BYTES)
+    return Deal(board, params, seed, commitment(seed, params))

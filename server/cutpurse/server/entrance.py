@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import grpc
 
+from cutpurse.sdk.address import STRANGER_KEY
 from cutpurse.server.counts import Counts
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Grant, Guard, TokenRefused
@@ -43,7 +44,12 @@ class Entrance:
             return self._guard.enter(context.invocation_metadata() or (), context.peer(), scope, now)
 
     async def recognise(self, context: Context) -> Grant | None:
-        """Whose call it is; None if it does not say.  Raises TokenRefused for a bad token, sometimes late."""
+        """Whose call it is; None if it does not say, or asks as a stranger.
+
+        Raises TokenRefused for a bad token, sometimes late.
+        """
+        if any(key == STRANGER_KEY for key, _ in context.invocation_metadata() or ()):
+            return None
         now = asyncio.get_running_loop().time()
         async with self._watched(context):
             return self._guard.recognise(context.invocation_metadata() or (), context.peer(), now)

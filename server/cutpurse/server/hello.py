@@ -14,7 +14,7 @@ from typing import Final
 from cutpurse.games import GAMES
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.limits import Limits
-from cutpurse.server.owners import Grant
+from cutpurse.server.owners import Grant, Resident
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2
 
@@ -37,6 +37,8 @@ class Introduction:
     events: bool  # it wants to be told what happened between its decisions
     features: frozenset[str]  # that both sides have
     wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
+    most_tables: int = 2**32 - 1  # that it may have at any time
+    forgets: bool = False  # it keeps nothing from one match to the next
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it is to be paired on this ladder of this game."""
@@ -60,8 +62,10 @@ def introduction(
             f"the server speaks version {major}.{minor} of the protocol, the bot {hello.protocol_major}."
             f"{hello.protocol_minor}; use an SDK of version {major}",
         )
-    version = hello.version or "1"
-    for field, name in (("bot", hello.bot), ("version", version)):
+    resident = grant.resident
+    bot, version = (hello.bot, hello.version or "1") if resident is None else (resident.bot, resident.version)
+    most_tables = limits.most_tables if resident is None else min(resident.tables, limits.most_tables)
+    for field, name in (("bot", bot), ("version", version)):
         if not _NAME.fullmatch(name):
             raise Refused(
                 "HELLO",
@@ -69,15 +73,38 @@ def introduction(
                 "the first a letter or digit",
             )
     return Introduction(
-        identity=Identity(grant.owner, hello.bot, version),
+        identity=Identity(grant.owner, bot, version),
         token=grant.token,
         sdk=legible(hello.sdk, 80),
         minor=min(minor, hello.protocol_minor),
-        max_tables=min(hello.max_tables or limits.usual_tables, limits.most_tables),
+        max_tables=min(hello.max_tables or limits.usual_tables, most_tables),
         events=hello.events,
         features=FEATURES.intersection(hello.features),
-        wanted=_wanted(hello.games, offered),
+        wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
+        most_tables=most_tables,
+        forgets=grant.forgets,
     )
+
+
+def _narrowed(
+    wanted: Mapping[str, Sequence[str]], resident: Resident | None, offered: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[str]]:
+    """Of what a bot wants to play, what it was handed in for.  Raises Refused if nothing is left."""
+    if resident is None or not resident.ladders:
+        return wanted
+    left = {
+        game: names
+        for game, there in offered.items()
+        if (not wanted or game in wanted)
+        and (names := tuple(name for name in there if name in resident.ladders and name in (wanted.get(game) or there)))
+    }
+    if not left:
+        raise Refused(
+            "NOT_FOUND",
+            f"{resident.bot} was handed in for {', '.join(resident.ladders)}, and wants to play elsewhere; "
+            "let it play all the games of those ladders",
+        )
+    return left
 
 
 def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:

@@ -37,6 +37,8 @@ from cutpurse.server.pulse import EVERY_S, Pulse
 from cutpurse.server.service import ARENA, ArenaService
 from cutpurse.server.session import Session
 from cutpurse.server.sessions import Sessions
+from cutpurse.server.submissions.desk import Desk
+from cutpurse.server.submissions.service import SUBMISSIONS, SubmissionService
 from cutpurse.server.token_service import TOKENS, TokenRegistry, TokenService
 from cutpurse.server.watch_service import WatchService
 from cutpurse.server.watching import Watching
@@ -72,12 +74,14 @@ class Arena:
         certificate: Certificate | None = None,
         insecure: bool = False,
         has_house: bool = False,
+        desk: Desk | None = None,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
         league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
         certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
-        `house_address` too, for this machine only and this run only, so without TLS.
+        `house_address` too, for this machine only and this run only, so without TLS. desk: where bots are handed in, to
+        be run here; None: they are not.
         Raises AddressError for an address that is none, or that other machines could reach without TLS.
         """
         self.counts = counts or Counts()
@@ -89,6 +93,7 @@ class Arena:
         self._tokens = tokens
         self._league = league
         self._watching = watching
+        self._desk = desk
         self._matches = matches
         self._limits = limits or Limits()
         self._entropy = entropy
@@ -137,6 +142,18 @@ class Arena:
             )
             self._server.add_generic_rpc_handlers((self._ladders.handler(),))
             services.append(LADDER)
+        self._submissions: SubmissionService | None = None
+        if self._desk is not None:
+            self._submissions = SubmissionService(
+                self._desk,
+                self._matches,
+                self._entrance,
+                self._log,
+                is_open=lambda: self.stage == "open",
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((self._submissions.handler(),))
+            services.append(SUBMISSIONS)
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
@@ -146,6 +163,8 @@ class Arena:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         self._begin()
         self.stage = "open"
+        if self._desk is not None:
+            await asyncio.to_thread(self._desk.begin)
         self._log.info("listening", address=bound)
         return bound
 
@@ -223,6 +242,8 @@ class Arena:
         self.stage = "draining"
         self._log.info("draining", seconds=drain_s)
         await self._health.enter_graceful_shutdown()
+        if self._desk is not None:
+            self._desk.drain()
         matches.drain(now)
         self.sessions.drain(now + drain_s, now)
         await self._until(lambda: self._is_hurried or (matches.is_idle and self.sessions.are_told), now + drain_s)
@@ -236,6 +257,8 @@ class Arena:
         await self._server.stop(_CALLS_END_S)
         if self._ladders is not None:
             self._ladders.close()
+        if self._submissions is not None:
+            self._submissions.close()
         for timer in (self._timer, self._beating):
             if timer is not None:
                 timer.cancel()
@@ -258,6 +281,8 @@ class Arena:
                 port = self._server.add_insecure_port(self._address)
             else:
                 port = self._server.add_secure_port(self._address, self._certificate.credentials())
+            if self._desk is not None:
+                self._server.add_insecure_port(self._desk.address)
             if self._has_house:
                 self.house_address = self._listen_for_the_house()
         except RuntimeError:  # gRPC says which system call failed, not why

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +18,8 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import SettingsError, UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard.boards import BOARDS, PLAIN
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
@@ -50,7 +52,7 @@ class Ladder:
 
     `settings` become the settings that differ from the game's defaults, as text. `rating` is what its matches are rated
     with. With `matches_wanted`, no more matches are started once so many have been played, void ones left out. `terms`
-    say who may play, and until when.
+    say who may play, and until when. boards: of which kind its boards are, see `cutpurse.leaderboard.boards`.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Ladder:
     rating: TrueSkill = field(default_factory=lambda: TrueSkill(draw_probability=_USUAL_TIES))
     matches_wanted: int | None = None
     terms: LadderTerms = field(default_factory=LadderTerms)
+    boards: str = PLAIN  # or "rotation", or "duplicate"
 
     def __post_init__(self) -> None:
         changed = game_named(self.game).check(self.seats, self.settings).changed()
@@ -68,6 +71,13 @@ class Ladder:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def kept(self) -> NewLadder:
+        """What a leaderboard keeps of it."""
+        return NewLadder(
+            self.name, self.game, self.seats, self.rating, self.settings, asdict(self.control), self.terms, self.boards
+        )
 
     @property
     def rules(self) -> type[Game]:
@@ -94,6 +104,7 @@ def ladder_of(entry: LadderEntry) -> Ladder:
         TimeControl(**entry.clock),
         entry.rating,
         terms=entry.terms,
+        boards=entry.boards,
     )
 
 
@@ -125,9 +136,19 @@ def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
             TimeControl(**clock),
             TrueSkill(draw_probability=TIES.get(defined.game, _USUAL_TIES)),
             terms=terms_defined(defined.terms),
+            boards=_boards_defined(defined),
         )
     except SettingsError as problem:
         raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
+    """Of which kind its boards are; plain as usual.  Raises Refused: SETTINGS."""
+    if defined.boards not in ladder_pb2.BoardKind.values():
+        there = ", ".join(BOARDS)
+        raise Refused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
+    name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()
+    return name if name in BOARDS else PLAIN
 
 
 def terms_defined(terms: ladder_pb2.LadderTerms) -> LadderTerms:

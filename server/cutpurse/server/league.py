@@ -108,6 +108,7 @@ class Answers:
     def match(self, name: str, caller: Caller) -> MatchEntry:
         """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
 
+        One of a board on which others are still played is told to nobody: it would open their cards.
         Whoever may not see all is not told whether a name begins no match or several: those might be hidden.
         """
         visible, sees_all = self._visible(caller)
@@ -123,6 +124,9 @@ class Answers:
             raise _no_match(name, sees_all) from None
         if entry.ladder not in visible:
             raise _no_match(name, sees_all)
+        if entry.is_sealed:
+            text = f"match {entry.match} is over, and others with the same cards are not: it is told once they are"
+            raise Refused("NOT_FOUND", text)
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:

@@ -20,7 +20,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, problem_of
 from cutpurse.server.errors import Refused
-from cutpurse.server.league import ANYTHING, Answers, Caller
+from cutpurse.server.league import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.presence import NOWHERE, Presence
 from cutpurse.server.steering import Steering, wanted_ladders
 from cutpurse.server.trouble import plain_trouble
@@ -30,12 +30,14 @@ __all__ = ["local"]
 
 
 @contextmanager
-def local(path: Path) -> Iterator[League]:
+def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
     """The league of a database file; it is read also while a server has it open, and written only while none has.
 
     Its calls raise as those of a `League` do: NotFound if the file is not there (one that makes a ladder makes it), and
-    CutpurseError for what takes a server that runs, or cannot be written now.
+    CutpurseError for what takes a server that runs, or cannot be written now. as_stranger: only what is public is told,
+    and nothing can be written.
     """
+    caller = STRANGER if as_stranger else ANYTHING
     with ExitStack() as stack:
         opened: list[Reader] = []  # once something is read
 
@@ -48,7 +50,7 @@ def local(path: Path) -> Iterator[League]:
 
         def ask(name: str, request: Any) -> Any:
             with _told(path):
-                if name in _WRITES:
+                if name in _WRITES and not as_stranger:
                     if name == "CreateLadder":
                         wanted_ladders(request)  # before there is a file
                     else:
@@ -56,9 +58,9 @@ def local(path: Path) -> Iterator[League]:
                     with Store(path) as store:
                         return _WRITES[name](store, request)
                 if name == "GetRecord":
-                    return iter([ladder_pb2.GetRecordResponse(piece=reads().match_file(request, ANYTHING))])
+                    return iter([ladder_pb2.GetRecordResponse(piece=reads().match_file(request, caller))])
                 if name in _READS:
-                    return _READS[name](reads(), request, ANYTHING, NOWHERE)
+                    return _READS[name](reads(), request, caller, NOWHERE)
             raise CutpurseError(f"{path} is a file: that takes a server that runs; ask one with --server")
 
         yield League(ask)

@@ -16,6 +16,7 @@ from cutpurse.leaderboard.results import Course, LadderTerms, Note
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 __all__ = [
+    "board_kind",
     "bot_name",
     "course_shown",
     "ladder_shown",
@@ -48,6 +49,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
             seats=entry.seats,
             clock=_clock(entry.clock),
             terms=_terms(entry.terms),
+            boards=board_kind(entry.boards),
         ),
         matches=entry.matches,
         bots=bots,
@@ -71,11 +73,14 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
         form=entry.form,
         is_here=is_here,
         is_paused=entry.is_paused,
+        best=entry.best,
+        worst=entry.worst,
+        estimated=entry.estimated,
     )
 
 
 def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
-    """What one match made of a rating."""
+    """What one board made of a rating, and why."""
     return ladder_pb2.RatingStep(
         number=step.number,
         match=step.match,
@@ -84,6 +89,16 @@ def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
         place=step.place,
         before=_skill(step.before),
         after=_skill(step.after),
+        matches=step.matches,
+        opponents=[
+            ladder_pb2.StepOpponent(
+                bot=bot_name(one.owner, one.bot, one.version),
+                before=_skill(one.before),
+                likely=one.likely,
+                outcome=one.outcome,
+            )
+            for one in step.opponents
+        ],
     )
 
 
@@ -112,7 +127,14 @@ def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
         requested_by=entry.requested_by,
         reason=entry.reason,
         seats=map(_seat, entry.seats),
+        board_kind=board_kind(entry.board_kind),
+        board_matches=entry.board_matches,
     )
+
+
+def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
+    """Of what kind a board is, or those of a ladder are."""
+    return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
 
 
 def course_shown(course: Course | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
@@ -148,6 +170,8 @@ def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
         thinking_ms=seat.thinking_ms,
         before=_skill(seat.before),
         after=_skill(seat.after),
+        cpu_ms=seat.cpu_ms or 0,
+        peak_bytes=seat.peak_bytes or 0,
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Final
 
@@ -50,14 +49,7 @@ class Ledger:
         self._utc = utc
         self._versions: dict[Identity, int] = {}  # touched by the thread only
         for ladder in ladders:
-            store.ensure_ladder(
-                ladder.name,
-                game=ladder.game,
-                seats=ladder.seats,
-                rating=ladder.rating,
-                settings=ladder.settings,
-                clock=asdict(ladder.control),
-            )
+            store.ensure(ladder.kept)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
     def paused(self) -> list[Identity]:
@@ -98,6 +90,7 @@ class Ledger:
                     versions=tuple(self._version(player, match.started) for player in match.seats),
                     requested_by=match.requested_by,
                     reason=match.reason,
+                    board_matches=match.board_matches,
                 )
             )
 
@@ -117,6 +110,8 @@ class Ledger:
             answer.set_exception(_translated_problem(problem))
         else:
             players = {seat.version: one.player for seat, one in zip(translated.seats, result.seats, strict=True)}
+            for player in (player for table in result.tables for player in table):
+                players[self._version(player, result.started)] = player
             stored.add_done_callback(lambda done: _settle(answer, done, players))
 
     def _translated(self, result: FinishedMatch) -> leaderboard.MatchResult:
@@ -140,6 +135,8 @@ class Ledger:
                     course=seat.course,
                     notes=seat.notes,
                     dropped_bytes=seat.dropped_bytes,
+                    cpu_ms=seat.cpu_ms,
+                    peak_bytes=seat.peak_bytes,
                 )
                 for seat in result.seats
             ),
@@ -149,6 +146,7 @@ class Ledger:
             is_rated=result.is_rated,
             requested_by=result.requested_by,
             reason=result.reason,
+            board_matches=result.board_matches,
         )
 
     def _version(self, player: Identity, seen: datetime | None) -> int:

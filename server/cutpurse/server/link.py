@@ -36,8 +36,11 @@ _DECISIONS: Final = Frames(6)
 _ENDS: Final = 7
 _DRAIN: Final = 8
 _PROBLEMS: Final = 9
+_BOARDS: Final = 12
 
 _REASON_LENGTH: Final = 200  # characters of GiveUp.reason, as the protocol promises
+_OPENINGS_AT_ONCE: Final = 8  # in an envelope: with many seats and settings each has some thousand bytes
+_MOST_OPENINGS: Final = 64  # that wait to be told
 _MOST_PROBLEMS: Final = 64  # that wait to be told; more of them would tell a bot nothing new
 
 _IS_ACCEPTED: Final = OutcomeKind.ACCEPTED
@@ -88,6 +91,7 @@ class Link:
         self._accepted_at = now  # the first of them
         self._refusals: list[bytes] = []
         self._problems: list[bytes] = []
+        self._openings: list[bytes] = []  # of boards
         self._drain = b""
         self._parting = LEFT if session.leaving else None  # how the stream ends when all tables are over
         self._strikes_left = limits.strikes
@@ -227,7 +231,9 @@ class Link:
     def _take_tables(self, request: arena_pb2.PlayRequest) -> None:
         session = self.session
         wanted = request.max_tables if request.HasField("max_tables") else session.max_tables
-        session.set_tables(min(wanted, self._limits.most_tables), session.leaving or request.leaving)
+        session.set_tables(
+            min(wanted, self._limits.most_tables, session.introduction.most_tables), session.leaving or request.leaving
+        )
         if session.leaving:
             self._parting = LEFT
 
@@ -252,6 +258,9 @@ class Link:
             parts.append(field(_WELCOME, self._welcome))
         freed = self._gather(parts, now) if session.ready_places else 0
         parts += self._refusals
+        if self._openings:
+            parts += self._openings[:_OPENINGS_AT_ONCE]
+            del self._openings[:_OPENINGS_AT_ONCE]
         if self._drain:
             parts.append(field(_DRAIN, self._drain))
         parts += self._problems
@@ -349,6 +358,12 @@ class Link:
             self._counts.problems[reason] += 1
             self.wake()
 
+    def open_board(self, body: bytes) -> None:
+        """What was dealt on a board is to be told; dropped if too much of that waits already."""
+        if len(self._openings) < _MOST_OPENINGS:
+            self._openings.append(field(_BOARDS, body))
+            self.ready()
+
     def drain(self, time_left_ms: int, reconnect_after_ms: int) -> None:
         """The server is about to stop: say so, and end the stream once no table is open."""
         text = "the server is stopping; open matches go on for the time left, then come back"
@@ -362,6 +377,7 @@ class Link:
         """What waits for this bot is no more than may wait.  Raises QueueOver."""
         within(len(self._refusals), self._limits.most_unread)
         within(len(self._problems), _MOST_PROBLEMS)
+        within(len(self._openings), _MOST_OPENINGS)
 
     # -- time, and the end
     def next_event_at(self) -> float | None:
@@ -403,7 +419,7 @@ class Link:
         if self._is_unread:
             return
         session = self.session
-        if session.ready_places or self._refusals or self._problems or self._drain:
+        if session.ready_places or self._refusals or self._problems or self._drain or self._openings:
             self.wake()
         elif self._parting is not None and not session.places:
             self.close(self._parting, now)

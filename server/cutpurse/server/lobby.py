@@ -2,11 +2,9 @@
 
 Whoever drives a lobby lets bots in with `enter` and calls `tick` at the latest at `next_event_at`, and whenever `wake`
 was called. In `tick`, and only there, matches are started, late decisions closed, and stored results told. A match is
-told as over only once its result is stored. If the store fails, that match is void, and no other is started until the
-store has taken its void result; it is offered again every second. If the store cannot say whether it has the result,
-nobody is told anything before it can: the same result is offered again. A store whose ledger is broken is offered
-nothing again: somebody must look at it first. So while the store is slow, tables fill up and nothing is lost; while it
-is broken, nothing is played that could not be kept.
+told as over only once its result is stored (`storing.py`); while a result could not be stored, no match is started. So
+while the store is slow, tables fill up and nothing is lost; while it is broken, nothing is played that could not be
+kept.
 
 Ladders may be added and their terms changed while it runs. Matches that somebody asks for (`requests.py`) come before
 those of the ladders.
@@ -16,57 +14,37 @@ This module knows no stream, no clock, no chance and no database: moments, bytes
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from heapq import heappop, heappush
 from math import inf
-from typing import Any, Final, Protocol, cast
+from typing import Final, cast
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.match import EndCause
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.attendance import Attendance
+from cutpurse.server.boards import Board, Boards
+from cutpurse.server.books import Plays
 from cutpurse.server.counts import Counts
-from cutpurse.server.deals import dealt
+from cutpurse.server.deals import dealt, dealt_for_all
 from cutpurse.server.errors import Refused, legible
-from cutpurse.server.invariants import QueueOver, SeedEarly, check_settled, within
+from cutpurse.server.invariants import QueueOver, within
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
 from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
-from cutpurse.server.results import (
-    Announced,
-    Deal,
-    FinishedMatch,
-    Identity,
-    Kept,
-    LedgerBroken,
-    NotTaken,
-    ResultStore,
-    StoreDown,
-    StoreUnsure,
-)
+from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.storing import RETRY_S, Log, Storing
 from cutpurse.server.table import Incident, Player, Table, incident_of
 
 __all__ = ["BotHere", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
-RETRY_S: Final = 1.0  # between two offers to a store that failed, and between attempts to set a broken game up
 LOOK_S: Final = 1.0  # between looks at how much waits
 MOST_TABLES: Final = 4_096  # matches at once
 MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
 AT_ONCE: Final = 0.0  # a moment that is always due
-
-
-class Log(Protocol):
-    """Where the lobby says what goes on; a structlog logger is one. It is never given a card, a seed or a key."""
-
-    def info(self, event: str, **facts: Any) -> Any:
-        """Something happened."""
-
-    def error(self, event: str, **facts: Any) -> Any:
-        """Something is wrong with the platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +73,11 @@ class _Open:
     """A match that is being played, or whose result is being stored."""
 
     table: Table
+    players: tuple[Plays, ...]
     seating: Seating
     started: datetime
     seats: tuple[Identity, ...]
+    board: Board | None = None  # if there are other matches on it
     due: float = inf  # the moment under which it waits in the lobby's queue
     is_over: bool = False
 
@@ -124,29 +104,26 @@ class Lobby:
         self.wake: Callable[[], None] = lambda: None
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
+        # What is known of a match besides, before it is stored: what its bots used, where that is measured.
+        self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
         self._phrases: dict[str, Phrases] = {}  # by ladder
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self._attendance = Attendance(self._pairing, store, paused, self._woken)
         self._requests = Requests()
+        self._boards = Boards()
         self._store = store
         self._entropy = entropy
         self._utc = utc
         self._log = log
         self._most_tables = most_tables
-        self.counts = counts or Counts()
         self._open: dict[str, _Open] = {}  # by the name of the match
         # A heap of moments and matches; those that are not `due` then any more are passed over. Names, not matches: a
         # moment may be half a minute away, and a match that is over is not to be kept for it.
         self._queue: list[tuple[float, str]] = []
         self._is_changed = False  # since matches were last sought
         self._is_draining = False
-        # What the store has answered, filled by its thread; and whether it was offered again.
-        self._stored: deque[tuple[_Open | None, FinishedMatch, bool, Future[Kept]]] = deque()
-        # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`_Open`).
-        self._unstored: deque[tuple[_Open | None, FinishedMatch]] = deque()
-        self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
-        self._retry_at = inf
-        self._is_retrying = False
+        self.counts = counts or Counts()
+        self._storing: Storing[_Open] = Storing(store, self, self.counts, log)
         self._look_at = 0.0  # when the queues are looked at next
 
     # -- ladders
@@ -167,12 +144,13 @@ class Lobby:
         self._seek()
 
     # -- who is there
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
         """Whether a bot that wants to play these ladders of these games may come in.
 
-        wanted: () is every ladder of a game; empty is every game. Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
+        wanted: () is every ladder of a game; empty is every game. forgets: it keeps nothing from one match to the next.
+        Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
         """
-        self._attendance.check(identity, wanted, self._utc())
+        self._attendance.check(identity, wanted, self._utc(), forgets)
 
     def enter(self, session: Player) -> None:
         """A bot is there, anew or again."""
@@ -191,10 +169,7 @@ class Lobby:
 
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""
-        # The word of its pause may lie here still: it came from the store before that of its end.
-        for _, result, _, stored in self._stored:
-            if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
-                self._forgiven.add((result.match, identity))
+        self._storing.forgive(identity)
         self._attendance.lift(identity)
         self._seek()
 
@@ -230,6 +205,10 @@ class Lobby:
         self._seek()
         return name
 
+    def is_paused(self, identity: Identity) -> bool:
+        """Whether this version gets no match; on any thread."""
+        return self._attendance.is_paused(identity)
+
     def requested(self, name: str) -> str:
         """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
         return self._requests.told(name)
@@ -243,12 +222,12 @@ class Lobby:
     @property
     def unstored(self) -> int:
         """Void results that the store has not taken yet; no match is started while there are any."""
-        return len(self._unstored)
+        return self._storing.unstored
 
     @property
     def is_storing(self) -> bool:
         """Whether the store takes results, as far as is known."""
-        return not self._unstored
+        return not self._storing.is_behind
 
     @property
     def is_complete(self) -> bool:
@@ -258,13 +237,13 @@ class Lobby:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being played or stored."""
-        return not self._open and not self._unstored
+        return not self._open and not self._storing.is_behind and not self._boards.is_waiting
 
     # -- the course of time
     def tick(self, now: float) -> None:
         """Do what is due: tell stored results, close late decisions, start matches."""
         self._attendance.take()
-        self._take_stored(now)
+        self._storing.take(now)
         due = []
         while self._queue and self._queue[0][0] <= now:
             at, name = heappop(self._queue)
@@ -274,18 +253,17 @@ class Lobby:
                 due.append(entry)
         for entry in due:
             entry.table.tick(now)
-        if self._unstored and now >= self._retry_at:
-            self._retry_at, self._is_retrying = inf, True
-            self._submit(*self._unstored[0], is_again=True)
+        self._storing.retry(now)
+        self._give_up(now)
         if self._may_start:
             self._start_matches(now)
         self._check_queues(now)
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do though nothing else happens; a moment of 0 is at once."""
-        if self._stored or self._attendance.has_news or (self._is_changed and self._may_start):
+        if self._storing.has_answers or self._attendance.has_news or (self._is_changed and self._may_start):
             return AT_ONCE
-        moments = [self._retry_at] if self._retry_at < inf else []
+        moments = [self._storing.next_event_at] if self._storing.next_event_at < inf else []
         while self._queue:
             at, name = self._queue[0]
             entry = self._open.get(name)
@@ -295,6 +273,8 @@ class Lobby:
             heappop(self._queue)
         if self._may_start and len(self._open) < self._most_tables:  # else whatever is due waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
+        if (at_last := self._boards.next_event_at()) is not None:
+            moments.append(at_last)
         return min(moments, default=None)
 
     def _check_queues(self, now: float) -> None:
@@ -304,11 +284,11 @@ class Lobby:
         self._look_at = now + LOOK_S
         try:
             within(len(self._open), self._most_tables)
-            within(len(self._unstored), self._most_tables)
-            within(len(self._stored), self._most_tables)
+            within(self._storing.unstored, self._most_tables)
+            within(self._storing.answers, self._most_tables)
         except QueueOver as problem:
             self._look_at = inf
-            self._log.error("lobby broke", **asdict(incident_of(problem, self._incident_number(), "")))
+            self._log.error("lobby broke", **asdict(incident_of(problem, self.incident_number(), "")))
 
     def credit(self, seconds: float) -> None:
         """The server itself stood still for so long: no bot is to pay for it."""
@@ -318,6 +298,7 @@ class Lobby:
     def drain(self, now: float) -> None:
         """No match is started from now on; those that are open go on."""
         self._is_draining = True
+        self._give_up(now)
 
     def void_all(self) -> None:
         """End every match that is still being played; by the server's fault they count for nothing."""
@@ -326,7 +307,7 @@ class Lobby:
 
     @property
     def _may_start(self) -> bool:
-        return not self._is_draining and not self._unstored
+        return not self._is_draining and not self._storing.is_behind
 
     def _woken(self) -> None:
         """The store has told something, on its thread."""
@@ -350,17 +331,28 @@ class Lobby:
         self._is_changed = False
 
     def _start_next(self, now: float, shut: Container[str]) -> bool:
-        """Start a match that was asked for, or else one of a ladder; whether there was any."""
-        asked = self._requests.next(self._attendance.here, now)
+        """Start a match of a board that was dealt, one that was asked for, or else deal for a ladder.
+
+        Whether there was any. Of a board of several matches they start one by one with the next calls.
+        """
+        begun = self._boards.next(self._attendance.here)
+        if begun is not None:
+            self._begin(*begun, now)
+            return True
+        asked = self._requests.next(self._attendance.here, now, self._boards.reserved)
         self._pairing.keep(self._requests.reserved)
         if asked is not None:
             requested, players = asked
-            self._start(Seating(requested.ladder, tuple(players), f"{requested.by} asked for it"), now, requested)
+            self._start(Seating(requested.ladder, (tuple(players),), f"{requested.by} asked for it"), now, requested)
             return True
         seating = self._pairing.next(now, shut)
-        if seating is not None:
+        if seating is None:
+            return False
+        if len(seating.tables) == 1:
             self._start(seating, now, None)
-        return seating is not None
+        else:
+            self._deal(seating, now)
+        return True
 
     def _start(self, seating: Seating, now: float, requested: Requested | None) -> None:
         ladder, reason = seating.ladder, seating.reason
@@ -378,13 +370,13 @@ class Lobby:
                 players,
                 now,
                 self._moved,
-                self._incident_number,
+                self.incident_number,
                 self._phrases_of(ladder),
                 requested_by=by,
                 reason=reason,
             )
         except Exception as problem:
-            incident = incident_of(problem, self._incident_number(), name)
+            incident = incident_of(problem, self.incident_number(), name)
             self._tell(incident)
             if requested is not None:
                 self._requests.drop(name, f"the server made a fault, number {incident.number}")
@@ -392,24 +384,89 @@ class Lobby:
                 self._pairing.ended(seating, 0.0, is_void=True)
                 self._pairing.postpone(ladder, now + RETRY_S)
             return
-        self._opened(_Open(table, seating, self._utc(), seats), deal)
-
-    def _opened(self, entry: _Open, deal: Deal) -> None:
-        """A match was dealt: it is announced, and its bots sit down."""
-        table, ladder = entry.table, entry.seating.ladder
-        name, by, reason = table.name, table.requested_by, table.reason
-        self._open[name] = entry
         if by:
-            self._pairing.sat(entry.seating.players)
-        self.counts.matches_started[ladder.name] += 1
+            self._pairing.sat(players)
+        entry = _Open(table, players, seating, self._utc(), seats)
         rules = ladder.rules.words.version
-        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, entry.seats, by, reason))
+        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason))
+        self._opened(entry)
+
+    # -- several on one board
+    def _deal(self, seating: Seating, now: float) -> None:
+        """A board of several matches begins: all of them are announced, and none has begun."""
+        ladder, utc = seating.ladder, self._utc()
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        matches = tuple(self._entropy(16).hex() for _ in tables)
+        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
+        rules = ladder.rules.words.version
+        for name, seats in zip(matches, tables, strict=True):
+            self._store.announce(
+                Announced(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
+            )
+        self._boards.dealt(Board(seating, deal, matches, now))
+        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
+
+    def _begin(self, board: Board, at: int, now: float, is_played: bool = True) -> None:
+        """A match of a board begins; or is void before it was played."""
+        seating, name = board.seating, board.matches[at]
+        ladder, players = seating.ladder, cast("tuple[Player, ...]", seating.tables[at])
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        try:
+            table = Table(
+                ladder,
+                name,
+                board.deal,
+                players,
+                now,
+                self._moved,
+                self.incident_number,
+                self._phrases_of(ladder),
+                reason=seating.reason,
+                tables=tables,
+            )
+        except Exception as problem:
+            self._tell(incident_of(problem, self.incident_number(), name))
+            self._pairing.rose(players)
+            self._pairing.postpone(ladder, now + RETRY_S)
+            self._ended_on(board, None, now, is_void=True)
+            if board.is_over:
+                board.open()
+            return
+        entry = _Open(table, players, seating, self._utc(), tables[at], board)
+        if is_played:
+            self._opened(entry)
+        else:
+            self._open[name] = entry
+            table.void(EndCause.VOID_SERVER)
+
+    def _give_up(self, now: float) -> None:
+        """Boards that cannot be played to their end: what has not begun of them is void."""
+        if not self._boards.is_waiting:
+            return
+        for board, at in self._boards.given_up(now, self._attendance.is_paused, self._is_draining):
+            self._begin(board, at, now, is_played=False)
+
+    def _ended_on(self, board: Board, table: Table | None, now: float, is_void: bool) -> None:
+        """A match of a board is over, and with the last of them the board."""
+        board.ended(table, is_void)
+        if board.is_over:
+            self._boards.over(board)
+            self._pairing.closed(board.seating, now - board.began, board.is_void)
+            self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
+
+    # --
+    def _opened(self, entry: _Open) -> None:
+        """A match was dealt and announced: its bots sit down."""
+        table, ladder = entry.table, entry.seating.ladder
+        name, reason = table.name, table.reason
+        self._open[name] = entry
+        self.counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
         shown = _shown(name, entry)
         for tell in self.on_started:
             tell(shown)
         table.open()
-        for player in entry.seating.players:
+        for player in entry.players:
             self._pairing.changed(player)
 
     def _phrases_of(self, ladder: Ladder) -> Phrases:
@@ -418,10 +475,6 @@ class Lobby:
         if phrases is None:
             phrases = self._phrases[ladder.name] = Phrases(ladder.rules, ladder.seats)
         return phrases
-
-    def _incident_number(self) -> str:
-        self.counts.incidents += 1
-        return self._entropy(4).hex()
 
     # -- a match goes on
     def _moved(self, table: Table) -> None:
@@ -442,11 +495,11 @@ class Lobby:
     # -- a match ends
     def _finish(self, entry: _Open) -> None:
         table = entry.table
-        result = table.finish(entry.started, self._utc())
+        result = self.measured(table.finish(entry.started, self._utc()))
         if table.incident is not None:
             self._tell(table.incident)
         self._count(table)
-        self._submit(entry, result)
+        self._storing.submit(entry, result)
 
     def _count(self, table: Table) -> None:
         counts = self.counts
@@ -456,97 +509,60 @@ class Lobby:
         for seconds in table.timed.thinking_times():
             counts.thinking.add(seconds)
 
-    def _submit(self, entry: _Open | None, result: FinishedMatch, *, is_again: bool = False) -> None:
-        try:
-            future = self._store.submit(result)
-        except Exception as problem:  # it promised not to
-            future = Future[Kept]()
-            future.set_exception(problem)
-        future.add_done_callback(lambda done: self._is_stored(entry, result, is_again, done))
+    # -- what became of its result (`Settles`)
+    def is_untold(self, entry: _Open) -> bool:
+        """Whether nobody was told yet how this match ended."""
+        return entry.table.name in self._open
 
-    def _is_stored(self, entry: _Open | None, result: FinishedMatch, is_again: bool, done: Future[Kept]) -> None:
-        """On the store's thread: only appends, and wakes."""
-        self._stored.append((entry, result, is_again, done))
-        self.wake()
-
-    def _take_stored(self, now: float) -> None:
-        while self._stored:
-            entry, result, is_again, done = self._stored.popleft()
-            problem = CancelledError() if done.cancelled() else done.exception()
-            is_away = problem is not None and not isinstance(problem, NotTaken)
-            is_broken = isinstance(problem, LedgerBroken)
-            if problem is None and result.is_rated and result.void is None:
-                self._take_kept(result, done.result())
-            if problem is not None:
-                self.counts.not_stored += 1
-                self._log.error("result not stored", **_facts(problem, self._incident_number(), result.match))
-            if is_again:
-                self._is_retrying = False
-                if not is_away:
-                    self._unstored.popleft()
-            elif isinstance(problem, StoreUnsure):
-                self._unstored.append((entry, result))
-            is_untold = entry is not None and entry.table.name in self._open
-            if entry is not None and is_untold and not isinstance(problem, StoreUnsure) and not (is_again and is_away):
-                self._settle(entry, result, now, done)
-            if self._unstored and not self._is_retrying:
-                self._retry_at = inf if is_broken else now + RETRY_S if is_away else now
-            elif is_again and not self._unstored:
-                self._log.info("results are stored again")
-                self._seek()
-
-    def _take_kept(self, result: FinishedMatch, kept: Kept) -> None:
+    def follows(self, result: FinishedMatch, kept: Kept) -> None:
         """What followed from a rated match: other ratings, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
-            if (result.match, identity) in self._forgiven:
-                self._forgiven.remove((result.match, identity))
-                continue
             self._attendance.pause(identity)
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
-    def _settle(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
-        """It is known whether the result of a match was stored; if not, the match is void."""
-        if stored.cancelled() or stored.exception() is not None:
-            result = result.voided()
-            self._unstored.append((None, result))
-        self._close(entry, result, now, stored)
-
-    def _close(self, entry: _Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
-        """Tell everybody how it ended, which the store has said. A match that counts is told no sooner than that.
-
-        For such a fault of ours it is not made void, since the store may have it: it is offered again, and then told.
-        """
+    def tell_ended(self, entry: _Open, result: FinishedMatch, now: float) -> None:
+        """It is settled how this match ended: everybody is told."""
         table = entry.table
-        try:
-            check_settled(result.void is not None, stored)
-        except SeedEarly as problem:
-            self._tell(incident_of(problem, self._incident_number(), table.name))
-            self._unstored.append((entry, result))
-            if not self._is_retrying:
-                self._retry_at = now
-            self.wake()
-            return
         del self._open[table.name]
         self.counts.storing -= 1
         ended = self.counts.matches_finished if result.void is None else self.counts.matches_void
         ended[result.ladder] += 1
-        if result.is_rated:
-            self._pairing.ended(entry.seating, now - table.began, is_void=result.void is not None)
+        is_void, board = result.void is not None, entry.board
+        if board is not None:
+            self._pairing.rose(entry.players)
+            self._ended_on(board, table, now, is_void)
+        elif result.is_rated:
+            self._pairing.ended(entry.seating, now - table.began, is_void)
         else:
-            self._pairing.rose(entry.seating.players)
+            self._pairing.rose(entry.players)
             self._requests.ended(table.name)
+        is_opened = board is None or board.is_over
         self._log.info(
             "match ended",
             match=result.match,
             ladder=result.ladder,
-            places=[seat.place for seat in result.seats],
+            places=[seat.place for seat in result.seats] if is_opened else [],
             end_causes=[seat.end_cause.value for seat in result.seats],
             void=result.void.value if result.void is not None else None,
         )
-        table.close(result, is_rated=result.is_rated and result.void is None)
+        if board is None:
+            table.close(result, is_rated=result.is_rated and not is_void)
+        else:
+            table.close(result, is_rated=is_opened and not board.is_void, is_opened=is_opened)
+            if is_opened:
+                board.open()
         self._seek()
+
+    def stores_again(self) -> None:
+        """The store takes results again: matches may begin."""
+        self._seek()
+
+    def incident_number(self) -> str:
+        """A new number for a fault of the server."""
+        self.counts.incidents += 1
+        return self._entropy(4).hex()
 
     def _tell(self, incident: Incident) -> None:
         self._log.error("match broke down", **asdict(incident))
@@ -555,9 +571,3 @@ class Lobby:
 def _shown(name: str, entry: _Open) -> OpenMatch:
     table = entry.table
     return OpenMatch(name, table.ladder, entry.started, entry.seats, table.requested_by, table)
-
-
-def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:
-    """What may be logged of a store's failure: what others say than those who promise not to may quote a record."""
-    text = str(problem) if isinstance(problem, StoreDown | StoreUnsure | NotTaken) else ""
-    return {**asdict(incident_of(problem, number, match)), "text": text}

@@ -33,8 +33,11 @@ class Matches(Protocol):
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
         """The ladders of each game that can be played here, without those that are not there for this owner."""
 
-    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]]) -> None:
-        """Whether a bot that wants to play these ladders, by game, may come in.  Raises Refused if it may not."""
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Whether a bot that wants to play these ladders, by game, may come in.  Raises Refused if it may not.
+
+        forgets: it keeps nothing from one match to the next.
+        """
 
     def enter(self, session: Session) -> None:
         """A bot is there, anew or again."""

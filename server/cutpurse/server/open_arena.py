@@ -29,7 +29,12 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.runners.port import Runner
 from cutpurse.server.steering import Steering
+from cutpurse.server.submissions.desk import Desk
+from cutpurse.server.submissions.meters import Meters
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.watching import Watching
 
 __all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
@@ -59,16 +64,19 @@ def open_arena(
     certificate: Certificate | None = None,
     insecure: bool = False,
     house: Token | None = None,
+    has_page: bool = False,
     watch_delay_s: float = WATCH_DELAY_S,
+    submissions: Runner | None = None,
 ) -> Iterator[OpenArena]:
     """An arena that can be started; when the block is left, everything that it was told is stored.
 
     What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
 
     ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
-    the house bots in; None: there are none. watch_delay_s: how much later than the bots spectators are told. Raises
-    AddressError for an address that other machines could reach without TLS, or though nobody has a token; StoreError
-    for a database that cannot be used, Refused for a ladder that was another one before.
+    the house bots in; None: there are none. has_page: there will be a page, which asks at `Arena.house_address`.
+    watch_delay_s: how much later than the bots spectators are told. submissions: runs the bots that are handed in;
+    None: none are taken. Raises AddressError for an address that other machines could reach without TLS, or though
+    nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was another one before.
     """
     checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
     counts = Counts()
@@ -79,6 +87,8 @@ def open_arena(
                 f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
                 f"Make one first: cutpurse token create OWNER --db {database}"
             )
+        if submissions is not None and submissions.name == "process":
+            _check_alone(store, address)
         if callable(ladders):
             ladders = ladders(store)
         if unfinished := store.void_unfinished(_utc()):
@@ -87,6 +97,8 @@ def open_arena(
         guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         if house is not None:
             guard = HouseGuard(guard, house)
+        passes = Passes(guard)
+        desk: Desk | None = None
         try:
             lobby = Lobby(
                 ladders,
@@ -97,6 +109,12 @@ def open_arena(
                 counts=counts,
                 paused=ledger.paused(),
             )
+            if submissions is not None:
+                storage = Storage(storage_beside(Path(store.path)))
+                desk = Desk(submissions, storage, store, passes, log, _utc, is_paused=lobby.is_paused)
+                meters = Meters(desk.residents.uses)
+                lobby.on_started.append(meters.started)
+                lobby.measured = meters.measured
             answers = Answers(store, _utc)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
@@ -105,18 +123,31 @@ def open_arena(
                 log=log,
                 limits=limits,
                 counts=counts,
-                guard=guard,
+                guard=passes,
                 tokens=store if asks else None,
                 league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
                 watching=watching,
                 certificate=certificate,
                 insecure=insecure,
-                has_house=house is not None,
+                has_house=house is not None or has_page,
+                desk=desk,
             )
             yield OpenArena(arena, lobby, store, asks, watching)
         finally:
+            if desk is not None:
+                desk.close()
             guard.close()
             ledger.close()
+
+
+def _check_alone(store: Store, address: str) -> None:
+    """Without isolation only one's own bots are run.  Raises AddressError."""
+    owners = {token.owner for token in store.tokens() if token.is_good(_utc()) and "play" in token.scopes}
+    if len(owners) > 1 or not is_local(address):
+        who = f"{len(owners)} owners have tokens" if len(owners) > 1 else f"other machines can reach {address}"
+        raise AddressError(
+            f"{who}, and what is run as a plain process can do all that the server can: use --submissions bubblewrap"
+        )
 
 
 def _utc() -> datetime:

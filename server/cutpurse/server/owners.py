@@ -35,6 +35,7 @@ __all__ = [
     "Guard",
     "HouseGuard",
     "OpenGuard",
+    "Resident",
     "TokenGuard",
     "TokenRefused",
     "TokenStore",
@@ -59,12 +60,30 @@ _BEARER: Final = re.compile(r"bearer +(\S+)", re.IGNORECASE | re.ASCII)
 _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
+class Resident(NamedTuple):
+    """A bot that the server itself runs: who it is, whatever it says of itself, and where and how much it plays.
+
+    ladders: () is every ladder of its games.
+    """
+
+    bot: str
+    version: str
+    ladders: tuple[str, ...] = ()
+    tables: int = 1
+
+
 class Grant(NamedTuple):
-    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what."""
+    """What a call is let in as: whose it is, by which token (its name; empty where none is asked for), for what.
+
+    forgets: what comes with it keeps nothing from one match to the next, for it is run in a fresh process or as a fresh
+    object for each, by us. resident: it can only be this bot.
+    """
 
     owner: str
     token: str
     scopes: tuple[str, ...] = ()
+    forgets: bool = False
+    resident: Resident | None = None
 
 
 ANYBODY: Final = Grant(NOBODY, "", SCOPES)
@@ -135,7 +154,7 @@ class HouseGuard:
     def __init__(self, others: Guard, token: Token) -> None:
         self._others = others
         self._token = token
-        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES)
+        self._grant = Grant(HOUSE, token.id, HOUSE_SCOPES, forgets=True)
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
         """See `Guard`. The house plays and reads."""

@@ -15,6 +15,9 @@ The rules, in this order:
 * Those who rise from a table do not sit down with each other again at once where there are others to play with: the
   ladder waits, for a tenth of what a match lasts, until more are free. Else few tables would become closed rounds,
   and ratings of closed rounds cannot be compared.
+* On a ladder of duplicate boards the same cards are dealt at two tables or more at once, to bots of which no two are of
+  one owner. It waits until so many are free; with too few on the ladder for two tables, plain boards are played. On one
+  of rotations the same bots play in every seat in turn, and only those that keep no memory play there at all.
 * House bots take the seats for which too few others are free, after as short a wait; and one of them sits at every
   sixteenth match of a ladder that has any, since they hold the scale together. They never play among themselves alone.
 
@@ -30,7 +33,7 @@ from typing import Final, NamedTuple
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.books import LAG, Books, Entry, Plays
-from cutpurse.server.company import company, fewest, in_words
+from cutpurse.server.company import MOST_WORDS, company, fewest, in_words
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
 
@@ -41,15 +44,23 @@ MIXING: Final = 0.1  # of what a match lasts: how long it is waited for somebody
 MIXING_MOST_S: Final = 1.0
 SHORT_LEAST_S: Final = 0.25  # that house bots leave a seat to others, however short the matches
 ANCHOR: Final = 16  # of so many matches in a row of a ladder with house bots, one has one of them
+TOO_FEW: Final = "; a board of one match, for too few owners are here for two"
+LEAST_TABLES: Final = 2  # of a duplicate board
+MOST_TABLES: Final = 4
 POOL: Final = 16  # one of so many seats that are taken may be waited for, to choose from more bots
 
 
 class Seating(NamedTuple):
-    """A match to be played: who sits on which seat, and why these."""
+    """A board to be played: who sits on which seat of each of its matches, and why these."""
 
     ladder: Ladder
-    players: tuple[Plays, ...]
+    tables: tuple[tuple[Plays, ...], ...]
     reason: str = ""
+
+    @property
+    def players(self) -> tuple[Plays, ...]:
+        """Who sits where in its first match."""
+        return self.tables[0]
 
 
 class Pairing:
@@ -153,13 +164,18 @@ class Pairing:
                 del self._seated[player]
 
     def ended(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
-        """A match is over; void ones do not count towards the matches wanted."""
+        """A board is over, and all who sat there rise at once; see `closed`."""
+        self.closed(seating, lasted_s, is_void)
+        for table in seating.tables:
+            self.rose(table)
+
+    def closed(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
+        """A board is over, whose bots have risen; matches of void ones do not count towards the matches wanted."""
         books = self._books[seating.ladder.name]
         books.lasted_s = lasted_s
-        books.open -= 1
+        books.open -= len(seating.tables)
         if is_void:
-            books.played -= 1
-        self.rose(seating.players)
+            books.played -= len(seating.tables)
 
     def postpone(self, ladder: Ladder, until: float) -> None:
         """Start no match of a ladder before this moment, as when its game cannot even be set up."""
@@ -209,7 +225,7 @@ class Pairing:
                 chosen = self._filled(books, free, now)
             if chosen is not None:
                 return self._start(books, *chosen)
-            if self._could_play(books, books.ladder.seats):
+            if self._could_play(books, self._least(books)):
                 kept.update(entry.player for entry in free)
         return self._next_in_turn(others, kept, now)
 
@@ -243,18 +259,32 @@ class Pairing:
                 moments.append(books.not_before)
         return min(moments, default=None)
 
+    def _least(self, books: Books) -> int:
+        """How many different bots a ladder needs for a board."""
+        return books.ladder.seats * (LEAST_TABLES if self._is_duplicate(books) else 1)
+
+    def _is_duplicate(self, books: Books) -> bool:
+        """Whether the next board is one of several tables: there are enough bots for two, be they free or not."""
+        return books.ladder.boards == "duplicate" and self._could_play(books, LEAST_TABLES * books.ladder.seats)
+
     def _wanted(self, books: Books) -> int:
-        """How many different bots the next match of a ladder needs, but for a house bot whose turn it is."""
+        """How many different bots the next board of a ladder needs, but for a house bot whose turn it is."""
+        if self._is_duplicate(books):
+            return self._least(books)
         is_anchored = books.without_house >= ANCHOR - 1 and any(player in self._free for player in books.house)
         return books.ladder.seats - is_anchored
 
     def _chosen(self, books: Books, free: Sequence[Entry]) -> _Chosen | None:
         """The bots of the next match on this ladder, or None if too few different ones are free."""
         wanted = self._wanted(books)
+        seats = books.ladder.seats
+        if self._is_duplicate(books):
+            different = len({entry.side for entry in free})
+            wanted = max(wanted, min(MOST_TABLES, different // seats) * seats)
         entries = company(free, wanted, books.ladder.rating.beta, self._chance)
         if entries is None:
             return None
-        house = [fewest(self._free_house(books), self._chance)] if wanted < books.ladder.seats else []
+        house = [fewest(self._free_house(books), self._chance)] if wanted < seats else []
         return _Chosen(entries, house, "holds the scale")
 
     def _filled(self, books: Books, free: Sequence[Entry], now: float) -> _Chosen | None:
@@ -262,7 +292,8 @@ class Pairing:
         house = self._free_house(books) if free and books.house else []
         different = len({entry.side for entry in free})
         missing = books.ladder.seats - different
-        if not free or not 0 < missing <= len({entry.side for entry in house}):
+        enough = 0 < missing <= len({entry.side for entry in house}) and not self._is_duplicate(books)
+        if not free or not enough:
             books.short_since = None
             return None
         if books.short_since is None:
@@ -296,7 +327,7 @@ class Pairing:
         One more at least; and where many play, as many as a sixteenth of those who sit, to have a choice.
         """
         seats = books.ladder.seats
-        more = max(seats + 1, min(books.open * seats // POOL, len(books.sides) // 2, 4 * seats))
+        more = max(self._least(books) + 1, min(books.open * seats // POOL, len(books.sides) // 2, 4 * seats))
         if different >= more or not self._could_play(books, more):
             return True
         if books.waits_since is None:
@@ -304,29 +335,40 @@ class Pairing:
         return now >= books.waits_since + _patience_s(books)
 
     def _start(self, books: Books, entries: Sequence[Entry], house: Sequence[Entry], does: str) -> Seating:
-        reason = in_words(entries, house, does, books.ladder.rating.beta)
+        ladder = books.ladder
+        reason = in_words(entries, house, does, ladder.rating.beta)
+        if ladder.boards == "duplicate" and len(entries) <= ladder.seats:
+            reason = reason[: MOST_WORDS - len(TOO_FEW)] + TOO_FEW
         chosen = [*entries, *house]
         self._chance.shuffle(order := list(range(len(chosen))))
-        seated = _seats([chosen[at] for at in order])
-        for entry in entries:
-            entry.meet(entries)
+        groups = [order[at : at + ladder.seats] for at in range(0, len(order), ladder.seats)]
+        tables = [_seats([chosen[at] for at in group]) for group in groups]
+        for table in tables:
+            for entry in table:
+                entry.meet([other for other in table if other.side[0] != HOUSE])
+        seated = [(entry, seat) for table in tables for seat, entry in enumerate(table)]
+        if ladder.boards == "rotation":
+            (table,) = tables
+            seated = [(entry, seat) for entry in table for seat in range(ladder.seats)]
+            tables = [[*table[turn:], *table[:turn]] for turn in range(ladder.seats)]
         could_be = [other for other in self._books.values() if self._could_play(other, other.ladder.seats)]
         most = LAG * len(self._books)
-        for seat, entry in enumerate(seated):
+        for entry in chosen:
             if entry.side[0] != HOUSE:
                 ladders = [other.entries[entry.player] for other in could_be if entry.player in other.entries]
                 for other in ladders:
                     other.behind = min(other.behind + 1, most)
                 entry.behind = max(entry.behind - len(ladders), -most)
             entry.matches += 1
+        for entry, seat in seated:
             entry.seats[seat] += 1
             self._seated[entry.player] += 1
         books.waits_since = books.short_since = None
-        books.matches += 1
-        books.played += 1
-        books.open += 1
+        books.matches += len(tables)
+        books.played += len(tables)
+        books.open += len(tables)
         books.without_house = 0 if house else books.without_house + 1
-        return Seating(books.ladder, tuple(entry.player for entry in seated), reason)
+        return Seating(ladder, tuple(tuple(entry.player for entry in table) for table in tables), reason)
 
 
 class _Chosen(NamedTuple):

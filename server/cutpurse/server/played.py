@@ -51,7 +51,7 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
     missing = set(wanted.games or (() if has_any else GAMES)) - has_any
     made += [ladder for ladder in default_ladders() if ladder.game in missing]
     for ladder in made:
-        _make(store, ladder, now)
+        store.create_ladders([ladder.kept], now)
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
         _let_in(store, wanted.house, {ladder.name for ladder in defined})
@@ -85,6 +85,7 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
         ("the game", ladder.game, there.game),
         ("seats", ladder.seats, there.seats),
         ("settings", dict(ladder.settings), dict(there.settings)),
+        ("boards", ladder.boards, there.boards),
         ("the clock", asdict(ladder.control), asdict(there.control)),
     ):
         if wanted != found:
@@ -94,19 +95,6 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
             )
     if ladder.terms != there.terms:
         log.warning("ladder terms differ", ladder=ladder.name, text="those in the database count, not the file's")
-
-
-def _make(store: Store, ladder: Ladder, now: datetime) -> None:
-    store.create_ladder(
-        ladder.name,
-        game=ladder.game,
-        seats=ladder.seats,
-        rating=ladder.rating,
-        settings=ladder.settings,
-        clock=asdict(ladder.control),
-        terms=ladder.terms,
-        created=now,
-    )
 
 
 def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> None:

@@ -11,7 +11,7 @@ This module knows no table, no stream and no clock: moments (seconds) are handed
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,14 +83,16 @@ class Requests:
         why = self._dropped.get(name)
         return "" if why is None else f"dropped: {why}"
 
-    def next(self, here: Mapping[Identity, Plays], now: float) -> tuple[Requested, list[Plays]] | None:
+    def next(
+        self, here: Mapping[Identity, Plays], now: float, kept: Iterable[Plays] = ()
+    ) -> tuple[Requested, list[Plays]] | None:
         """The next match that can begin, with its bots by seat, from now on counted as open; None if there is none.
 
-        Drops what has waited too long.
+        kept: whose next free table is for somebody else. Drops what has waited too long.
         """
         for one in [one for one in self._waiting.values() if now >= one.until]:
             self._drop(one, here)
-        self.reserved.clear()
+        self.reserved = set(kept)
         lent = {
             identity for one in self._open.values() for identity in one.seats if not _is_of(identity, one.by)
         }  # to others than their owners

@@ -80,6 +80,8 @@ class SeatResult:
     course: Course | None = None  # how it did, decision by decision
     notes: tuple[Note, ...] = ()  # what its bot had to say, for its owner alone
     dropped_bytes: int = 0  # of notes that were too many to be kept
+    cpu_ms: int | None = None  # what its process used meanwhile; None: it is not run here
+    peak_bytes: int | None = None  # of memory, at most, since it was started
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,12 @@ class Announced:
     seats: tuple[Identity, ...]
     requested_by: str = ""
     reason: str = ""
+    tables: tuple[tuple[Identity, ...], ...] = ()  # who sits in each match of its board, if that has more than this one
+
+    @property
+    def board_matches(self) -> int:
+        """How many matches are played on its board."""
+        return len(self.tables) or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,12 @@ class FinishedMatch:
     is_rated: bool = True  # or somebody asked for it: then it has places, and no rating follows from it
     requested_by: str = ""  # the owner who asked for it; nobody did: it was the ladder's
     reason: str = ""  # why these bots met, in plain words; 300 characters at most
+    tables: tuple[tuple[Identity, ...], ...] = ()  # who sat in each match of its board, if that has more than this one
+
+    @property
+    def board_matches(self) -> int:
+        """How many matches are played on its board."""
+        return len(self.tables) or 1
 
     def record(self) -> str:
         """The match on a line.  Takes milliseconds: call it where nobody waits, as on the store's thread.
@@ -152,9 +166,9 @@ class NotTaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What followed from a result that is stored."""
+    """What followed from a result that is stored: for all who sat in matches of its board, if that is rated now."""
 
-    changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)  # now, and rated matches on its ladder
+    changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)  # now, and rated boards on its ladder
     paused: tuple[Identity, ...] = ()  # whom this match has paused
 
 

@@ -79,6 +79,11 @@ class Session:
         return "notes" in self.introduction.features
 
     @property
+    def forgets(self) -> bool:
+        """Whether it keeps nothing from one match to the next."""
+        return self.introduction.forgets
+
+    @property
     def is_connected(self) -> bool:
         """Whether it has a stream."""
         return self.link is not None
@@ -113,6 +118,15 @@ class Session:
         if place is not None and link is not None:
             self.ready_places[number] = place
             link.ready()
+
+    def opened(self, seat: SeatAt, body: bytes) -> None:
+        """What was dealt on a board is told, unless that comes with the end of its match, which is still to be told.
+
+        Whoever has no stream now is told nothing: it can be asked for by the match's name.
+        """
+        place = self.places.get(seat.number)
+        if self.link is not None and (place is None or place.is_end_told):
+            self.link.open_board(body)
 
     def tell(self, reason: str, text: str, table: int = 0) -> None:
         """Tell of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""

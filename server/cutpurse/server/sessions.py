@@ -94,7 +94,7 @@ class Sessions:
         else:
             if self._ends_at is not None:
                 raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
-            self._matches.check(told.identity, told.wanted)
+            self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
         link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
@@ -129,6 +129,7 @@ class Sessions:
         # A wrong secret, a session of another owner and one that never was are answered alike.
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
         is_own = session is not None and session.identity.owner == told.identity.owner
+        is_own = is_own and session is not None and session.forgets == told.forgets
         if session is None or not is_right or not is_own or self._is_given_up(session, now):
             raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
         if session.identity != told.identity:

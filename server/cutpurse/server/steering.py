@@ -7,12 +7,10 @@ has one tells it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import datetime
 from typing import Final
 
 from cutpurse.leaderboard import errors
-from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import Refused, legible
@@ -38,7 +36,7 @@ class Steering:
         """New ladders, all of them or none."""
         wanted = wanted_ladders(asked)
         try:
-            return self._store.create_ladders([_new(ladder) for ladder in wanted], self._utc())
+            return self._store.create_ladders([ladder.kept for ladder in wanted], self._utc())
         except errors.Refused as problem:
             raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
@@ -76,9 +74,3 @@ def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:
     except Refused as refused:
         how = refused.ending
         raise Refused(how.reason, f"ladder '{legible(defined.name, 40)}': {how.text}") from None
-
-
-def _new(ladder: Ladder) -> NewLadder:
-    return NewLadder(
-        ladder.name, ladder.game, ladder.seats, ladder.rating, ladder.settings, asdict(ladder.control), ladder.terms
-    )

@@ -30,7 +30,7 @@ from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.notes import SeatNotes
 from cutpurse.server.pairing import Plays
-from cutpurse.server.results import Deal, FinishedMatch, SeatResult
+from cutpurse.server.results import Deal, FinishedMatch, Identity, SeatResult
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Incident", "Player", "SeatAt", "Table", "incident_of"]
@@ -102,6 +102,9 @@ class Player(Plays, Protocol):
 
     def ready(self, seat: SeatAt) -> None:
         """There is something new to send for this seat: a decision, or the end."""
+
+    def opened(self, seat: SeatAt, body: bytes) -> None:
+        """All matches of the board of this seat are over: a body of BoardOpened, for a bot that was told its end."""
 
     def tell(self, reason: str, text: str) -> None:
         """Tell its bot of trouble that ends nothing.  reason: a name of ErrorReason without its prefix."""
@@ -245,12 +248,14 @@ class Table:
         *,
         requested_by: str = "",
         reason: str = "",
+        tables: tuple[tuple[Identity, ...], ...] = (),
     ) -> None:
         """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `open`.
 
         `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
         whenever `next_event_at`, `over` or `incident` may have changed. requested_by: the owner who asked for this
-        match, which then is not rated. reason: why these bots meet.
+        match, which then is not rated. reason: why these bots meet. tables: who sits in each match of its board, if
+        that has more than this one.
         """
         self.ladder = ladder
         self.name = name
@@ -259,6 +264,7 @@ class Table:
         self.began = now
         self.requested_by = requested_by
         self.reason = reason
+        self.tables = tables
         # Called after each change of the game, and once when it closes. They must not raise.
         self.on_moved: list[Callable[[Table], None]] = []
         check_seats(players)
@@ -275,10 +281,14 @@ class Table:
         self._incident_number = incident_number
         self._ending: FinishedMatch | None = None
         self._is_rated = False
+        self._is_seated = False
+        self._is_opened = False  # what was dealt is told
+        self._sealed_seats: tuple[_Seat, ...] = ()  # of those who were told the end without it
 
     # -- what is to be sent
     def open(self) -> None:
         """Everybody sits down; from now on they are told."""
+        self._is_seated = True
         for seat in self.seats:
             seat.player.sit(seat)
         self.go_on()
@@ -337,7 +347,7 @@ class Table:
             ],
             voided=ending.void is not None,
             rated=self._is_rated,
-            opening=arena_pb2.Opening(seed=self.deal.seed, params=self.deal.params),
+            opening=self._opening() if self._is_opened else None,
         ).SerializeToString()
         # What a broken game has told may be wrong, and may be what breaks it.
         if wants_events and self.incident is None and self.match.game.log is not None:
@@ -376,7 +386,10 @@ class Table:
             self.timed.void(cause)
         except Exception as problem:
             self.broke(problem)
-        self.go_on()
+        if self._is_seated:
+            self.go_on()
+        else:  # nobody was told that it was to begin
+            self._moved(self)
 
     def broke(self, problem: Exception) -> None:
         """The rules, or what carries them out, broke down: the match is over, and what is asked is asked no more."""
@@ -421,6 +434,7 @@ class Table:
             is_rated=not self.requested_by,
             requested_by=self.requested_by,
             reason=self.reason,
+            tables=self.tables,
         )
 
     def _course(self, seat: int) -> Course:
@@ -441,14 +455,32 @@ class Table:
                 self.broke(problem)
         return MatchResult((), (), (EndCause.VOID_SERVER,) * len(self.seats))
 
-    def close(self, ending: FinishedMatch, is_rated: bool) -> None:
-        """The result is settled: everybody is told, and the deal is opened."""
-        self._ending, self._is_rated = ending, is_rated
+    def close(self, ending: FinishedMatch, is_rated: bool, is_opened: bool = True) -> None:
+        """The result is settled: everybody is told.
+
+        is_opened: and what was dealt; else others play with the same cards, and it is told later by `unseal`.
+        """
+        self._ending, self._is_rated, self._is_opened = ending, is_rated, is_opened
         # Sessions hold the seats until their bots have heard of it, and a seat its table. Were the table to hold them
         # too, what is over would wait for the garbage collector, which would have to look at all that is not.
         seats, self.seats = self.seats, ()
-        for seat in seats:
+        if not is_opened and self._is_seated:
+            self._sealed_seats = seats
+        for seat in seats if self._is_seated else ():
             seat.player.ready(seat)
         hooks, self.on_moved = self.on_moved, []
         for tell in hooks:
             tell(self)
+
+    def unseal(self, is_rated: bool) -> None:
+        """All matches of the board are over: those who were told the end of this one are told what was dealt."""
+        self._is_rated, self._is_opened = is_rated, True
+        body = arena_pb2.BoardOpened(
+            match=self.name, board=self.deal.board, opening=self._opening(), rated=is_rated
+        ).SerializeToString()
+        seats, self._sealed_seats = self._sealed_seats, ()
+        for seat in seats:
+            seat.player.opened(seat, body)
+
+    def _opening(self) -> arena_pb2.Opening:
+        return arena_pb2.Opening(seed=self.deal.seed, params=self.deal.params)

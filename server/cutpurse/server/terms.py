@@ -57,12 +57,14 @@ def check_entry(
     others_on: Callable[[Ladder], int],
     is_paused: bool,
     at: datetime,
+    forgets: bool = False,
 ) -> None:
     """Whether a bot that wants to play these ladders of these games may come in.
 
     wanted: ladders by game, () is every ladder; empty is every game. Those named are all there. others_on: how many
-    other bots play on a ladder now, house bots left out. Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL, for a
-    ladder that is named, or if there is none left at all. A house bot is let in whatever ladders there are.
+    other bots play on a ladder now, house bots left out. forgets: it keeps no memory from match to match. Raises
+    Refused: PAUSED, NOT_YOURS, FROZEN or FULL, for a ladder that is named, or if there is none left at all. A house bot
+    is let in whatever ladders there are.
     """
     if identity.owner == HOUSE:
         return
@@ -74,7 +76,7 @@ def check_entry(
         names = wanted.get(ladder.game) if wanted else ()
         if names is None or (names and ladder.name not in names):
             continue
-        obstacle = _obstacle(ladder, identity, others_on, at)
+        obstacle = _obstacle(ladder, identity, others_on, at, forgets)
         if obstacle is None:
             has_one = True
         elif names:
@@ -85,10 +87,18 @@ def check_entry(
         raise Refused(*found)
 
 
-def _obstacle(ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], int], at: datetime) -> _Obstacle | None:
+def _obstacle(
+    ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], int], at: datetime, forgets: bool
+) -> _Obstacle | None:
     most = ladder.terms.most_bots
     if not may_play(ladder, identity):
         text = f"ladder {ladder.name} is not for bots of {identity.owner}; whoever runs the server says who may play"
+        return "NOT_YOURS", text
+    if ladder.boards == "rotation" and not forgets:
+        text = (
+            f"ladder {ladder.name} plays rotations, where a bot meets the same cards again in another seat: only bots "
+            "that the server runs itself and that keep no memory may play there; hand yours in, or name another ladder"
+        )
         return "NOT_YOURS", text
     if ladder.is_frozen(at):
         return "FROZEN", frozen_text(ladder)

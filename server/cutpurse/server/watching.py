@@ -34,6 +34,10 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Visitor", "Watcher", "Watching"]
 
+_SAME_CARDS: Final = (
+    "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
+    "played is shown once all of it is over"
+)
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
 
@@ -266,11 +270,15 @@ class Watching:
             match = self._match(asked.match, visitor, is_at_once=seat is not None)
             if seat is not None:
                 _check_owner(match, seat, visitor)
+            elif match.table.tables:
+                raise Refused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
             self._join(watcher, match, seat)
         else:
             ladder = self._lobby.ladder_named(asked.ladder)
             if ladder is None or not visitor.sees(ladder):
                 raise Refused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
+            if ladder.boards != "plain":
+                raise Refused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)
         self._watchers[watcher] = None
         self._addresses[visitor.address] += 1

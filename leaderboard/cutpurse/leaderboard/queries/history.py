@@ -1,36 +1,48 @@
-"""How the rating of a bot came about, and how it did against the others."""
+"""How the rating of a bot came about, board by board and opponent by opponent, and how it did against the others."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from cutpurse.leaderboard.boards import PLAIN, Sat, fields_of
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
-from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.relations import (
-    BOARDS,
-    BOTS,
-    CHANGES,
-    MATCHES,
-    OPPONENTS,
-    OWNERS,
-    RATINGS,
-    SEATS,
-    VERSIONS,
-)
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead
+from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS
 
-__all__ = ["HistoryStep", "Opponent", "history", "opponents"]
+__all__ = ["HistoryStep", "Opponent", "StepOpponent", "history", "opponents"]
 
 _NEWEST: Final = 2**63 - 1  # above every number
 
 
+class StepOpponent(NamedTuple):
+    """One of those against whom a version was rated on a board.
+
+    before: what was believed of it. likely: how likely it was that the version would be ahead of it, by the numbers of
+    the ladder then, ties counted half. outcome: 1, it was ahead; 0, they shared a place; -1, it was behind.
+    """
+
+    owner: str
+    bot: str
+    version: str
+    before: Skill
+    likely: float
+    outcome: int
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """What one match made of a rating; `number` counts the rated boards of the ladder."""
+    """What one board made of a rating; `number` counts the rated boards of the ladder.
+
+    match: the last of the board in which the version sat, of `matches`, and when it was over. place: among those
+    against whom it was rated.
+    """
 
     number: int
     match: str
@@ -39,6 +51,8 @@ class HistoryStep:
     place: int
     before: Skill
     after: Skill
+    matches: tuple[str, ...]
+    opponents: tuple[StepOpponent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +75,26 @@ _LAST: Final = (
     .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(select(_VERSIONS.c.value)))
     .order_by(RATINGS.c.sequence.desc())
 )
-_STEPS: Final = (
-    select(
-        CHANGES.c.sequence,
-        MATCHES.c.id,
-        MATCHES.c.finished,
-        VERSIONS.c.label,
-        SEATS.c.place,
-        CHANGES.c.mu_before,
-        CHANGES.c.sigma_before,
-        CHANGES.c.mu_after,
-        CHANGES.c.sigma_after,
-    )
-    .select_from(
-        CHANGES.join(BOARDS, (BOARDS.c.ladder_id == CHANGES.c.ladder_id) & (BOARDS.c.sequence == CHANGES.c.sequence))
-        .join(MATCHES, MATCHES.c.board_id == BOARDS.c.id)
-        .join(SEATS, (SEATS.c.match_number == MATCHES.c.number) & (SEATS.c.version_id == CHANGES.c.version_id))
-        .join(VERSIONS, VERSIONS.c.id == CHANGES.c.version_id)
-    )
-    .where(
-        CHANGES.c.ladder_id == bindparam("ladder"),
-        CHANGES.c.version_id == bindparam("version"),
-        CHANGES.c.sequence < bindparam("before"),
-    )
-    .order_by(CHANGES.c.sequence.desc())
-    .limit(bindparam("most"))
-)
+# The changes of a version, the newest first; and all who sat on boards. SQLite is told in which order to join: it does
+# not know that a board has few seats, and would look through all seats of a version for each board.
+_CHANGES: Final = """
+SELECT sequence, mu_before, sigma_before, mu_after, sigma_after FROM rating_changes
+WHERE ladder_id = ? AND version_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
+_SAT: Final = """
+SELECT boards.sequence, matches.number, seats.version_id, seats.place, matches.id, matches.finished, boards.epoch,
+  owners.name, bots.name, versions.label, rating_changes.mu_before, rating_changes.sigma_before
+FROM json_each(?) AS asked
+  CROSS JOIN boards ON boards.ladder_id = ? AND boards.sequence = asked.value
+  CROSS JOIN matches ON matches.board_id = boards.id
+  CROSS JOIN seats ON seats.match_number = matches.number
+  CROSS JOIN versions ON versions.id = seats.version_id
+  CROSS JOIN bots ON bots.id = versions.bot_id
+  CROSS JOIN owners ON owners.id = bots.owner_id
+  LEFT JOIN rating_changes ON rating_changes.ladder_id = boards.ladder_id
+    AND rating_changes.sequence = boards.sequence AND rating_changes.version_id = seats.version_id
+ORDER BY boards.sequence DESC, matches.number, seats.seat
+"""
 
 
 def history(
@@ -98,24 +106,74 @@ def history(
     limit: int = 100,
     before: int | None = None,
 ) -> list[HistoryStep]:
-    """The rated matches of a version, or of all versions of a bot, the newest first.
+    """The rated boards of a version, or of all versions of a bot, the newest first.
 
     `before` is the number of the last step of the page before. Raises NotFound.
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
-    steps: list[HistoryStep] = []
+    changes: list[tuple[int, int, Skill, Skill]] = []  # number, version, before and after
     # From the version that played last on: as soon as the page is full and all others are older, it is done.
     for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
-        if len(steps) >= limit and steps[limit - 1].number > last:
+        if len(changes) >= limit and changes[limit - 1][0] > last:
             break
-        asked = {"ladder": ladder_id, "version": version_id, "before": before or _NEWEST, "most": limit}
-        for row in connection.execute(_STEPS, asked).all():
-            number, match, finished, label, place, mu_before, sigma_before, mu_after, sigma_after = row
-            before_it, after_it = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-            steps.append(HistoryStep(number, match, finished, label, place, before_it, after_it))
-        steps.sort(key=lambda step: -step.number)
-    return steps[:limit]
+        asked = (ladder_id, version_id, before or _NEWEST, limit)
+        for number, *skills in connection.exec_driver_sql(_CHANGES, asked):
+            changes.append((number, version_id, Skill(*skills[:2]), Skill(*skills[2:])))
+        changes.sort(key=lambda change: -change[0])
+    boards = _boards(connection, ladder_id, {number for number, *_ in changes[:limit]})
+    return [_step(boards[number], version_id, was, now) for number, version_id, was, now in changes[:limit]]
+
+
+class _Board(NamedTuple):
+    """What is known of a rated board: its numbers, and who sat there, match by match."""
+
+    number: int
+    kind: str
+    settings: TrueSkill
+    matches: Sequence[Sequence[Any]]
+
+
+def _boards(connection: Connection, ladder_id: int, numbers: set[int]) -> Mapping[int, _Board]:
+    kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
+    epochs = {
+        row.number: TrueSkill.from_json(row.settings)
+        for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
+    }
+    rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
+    found = {}
+    for number, of_board in groupby(rows, lambda row: row[0]):
+        matches = [list(of_match) for _, of_match in groupby(of_board, lambda row: row[1])]
+        found[number] = _Board(number, kind, epochs[matches[0][0][6]], matches)
+    return found
+
+
+def _step(board: _Board, version: int, before: Skill, after: Skill) -> HistoryStep:
+    """What a board made of a version."""
+    sat = [Sat(tuple(r[2] for r in rows), tuple(r[3] for r in rows), (0,) * len(rows)) for rows in board.matches]
+    (field,) = [field for field in fields_of(board.kind, sat) if version in field.versions]
+    place = field.places[field.versions.index(version)]
+    of_version = {row[2]: row for rows in board.matches for row in rows}
+    others = []
+    for other, its in zip(field.versions, field.places, strict=True):
+        row = of_version[other]
+        if other != version and row[10] is not None:  # or somebody changed the file
+            skill = Skill(row[10], row[11])
+            likely = likely_ahead(before, skill, board.settings)
+            others.append(StepOpponent(row[7], row[8], row[9], skill, likely, (its > place) - (its < place)))
+    mine = [next(row for row in rows if row[2] == version) for rows in board.matches if version in {r[2] for r in rows}]
+    finished = datetime.fromisoformat(mine[-1][5]).replace(tzinfo=UTC)
+    return HistoryStep(
+        board.number,
+        mine[-1][4],
+        finished,
+        mine[-1][9],
+        place,
+        before,
+        after,
+        tuple(row[4] for row in mine),
+        tuple(others),
+    )
 
 
 _MET: Final = (

@@ -20,7 +20,7 @@ __all__ = ["LadderEntry", "ladder", "ladders"]
 
 @dataclass(frozen=True, slots=True)
 class LadderEntry:
-    """A ladder; `matches` were rated so far, `rating` is what the next is rated with.
+    """A ladder; `matches` boards were rated so far, `rating` is what the next is rated with.
 
     created: None if it was made before that was kept, or as a matter of course.
     """
@@ -34,6 +34,7 @@ class LadderEntry:
     matches: int
     terms: LadderTerms
     created: datetime | None
+    boards: str
 
 
 _EPOCH: Final = (
@@ -78,4 +79,5 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
         row.rated,
         LadderTerms(owners, row.most_bots, row.is_private, row.frozen, house),
         row.created,
+        row.boards,
     )

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from cutpurse.leaderboard.courses import unpack_notes
-from cutpurse.leaderboard.queries.matches import MatchEntry, courses_of, entries_of, match_number, numbers_of_versions
+from cutpurse.leaderboard.queries.matches import (
+    MatchEntry,
+    courses_of,
+    entries_of,
+    match_number,
+    numbers_of_versions,
+    sealed,
+)
 from cutpurse.leaderboard.queries.names import versions_of
 from cutpurse.leaderboard.relations import NOTES
 from cutpurse.leaderboard.results import Course, Note
@@ -40,13 +47,16 @@ def logs(
 ) -> list[SeatLogEntry]:
     """The logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
 
-    faulted: only where it had a fault. Raises NotFound and Refused.
+    faulted: only where it had a fault. Those of matches whose board is sealed are left out, for they tell what was
+    played. Raises NotFound and Refused.
     """
     versions = versions_of(connection, owner, bot, version)
+    hidden = sealed(connection)
     if match is None:
-        numbers = numbers_of_versions(connection, versions, faulted=faulted, limit=limit)
+        numbers = numbers_of_versions(connection, versions, faulted=faulted, limit=limit + len(hidden))
     else:
         numbers = [match_number(connection, match)]
+    numbers = [number for number in numbers if number not in hidden][:limit]
     courses = courses_of(connection, numbers)
     notes = {
         (row.match_number, row.seat): row

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, text
 
+from cutpurse.leaderboard.boards import kind_of
 from cutpurse.leaderboard.courses import unpack_courses
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
@@ -41,6 +42,7 @@ __all__ = [
     "matches",
     "numbers_of_versions",
     "record",
+    "sealed",
 ]
 
 SHORTEST: Final = 8  # signs of a match's name by which it may be called
@@ -64,13 +66,17 @@ class SeatEntry(NamedTuple):
     thinking_ms: int
     before: Skill | None
     after: Skill | None
+    cpu_ms: int | None = None  # what its process used, where that was measured
+    peak_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MatchEntry:
     """A match that is over; `number` is the order of storing, `sequence` that of rating on its ladder.
 
-    sequence is None if it rates nothing: it is void, or `is_rated` is False since somebody asked for it.
+    sequence is None if it rates nothing: it or another match of its board is void, or `is_rated` is False since
+    somebody asked for it. board_matches: those of its board that are over, in the order of storing, itself among them;
+    board_size: how many there were to be. is_sealed: others of them may still be played, with the same cards.
     """
 
     number: int
@@ -90,6 +96,15 @@ class MatchEntry:
     is_rated: bool
     requested_by: str
     reason: str
+    board_kind: str
+    board_matches: tuple[str, ...]
+    board_size: int
+    is_sealed: bool
+
+    @property
+    def is_board_over(self) -> bool:
+        """Whether all matches of its board are over; if not and it is not sealed, some were cut off."""
+        return len(self.board_matches) == self.board_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +136,8 @@ def matches(
 ) -> list[MatchEntry]:
     """Matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
 
+    Those whose board is sealed are left out.
+
     among: only of these ladders; those that are not there are passed over.
 
     faulted: only those with a fault, of that bot if one is given. since, until: only those that were over at or after
@@ -132,6 +149,8 @@ def matches(
     span = _span(connection, ladder_ids, since, until, before)
     if span is None:
         return []
+    hidden = sealed(connection)
+    limit, most = limit + len(hidden), limit
     if owner is not None or bot is not None:
         versions = versions_of(connection, owner or "", bot, version)
         only = None if ladder_id is None and among is None else ladder_ids
@@ -141,7 +160,13 @@ def matches(
     else:
         found = [number for one in ladder_ids for number in _of_ladder(connection, one, faulted, limit, span)]
         numbers = sorted(found, reverse=True)[:limit]
-    return entries_of(connection, numbers)
+    return entries_of(connection, [number for number in numbers if number not in hidden][:most])
+
+
+def sealed(connection: Connection) -> set[int]:
+    """The numbers of the matches that are over while others of their boards may still be played."""
+    query = select(MATCHES.c.number).join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    return set(connection.scalars(query.where(text("boards.is_sealed = 1"))))  # in the words of the index
 
 
 def match(connection: Connection, match_id: str) -> MatchEntry:
@@ -319,12 +344,14 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     # Which matches, and which boards of their ladders.
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
-        mu_before, sigma_before, mu_after, sigma_after = row[10:]
+        mu_before, sigma_before, mu_after, sigma_after = row[10:14]
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        seats[row[0]].append(SeatEntry(*row[1:10], before, after))
-    return [_entry(row, tuple(seats[row.number])) for row in rows]
+        seats[row[0]].append(SeatEntry(*row[1:10], before, after, *row[14:]))
+    several = [row.board_id for row in rows if row.size > 1]
+    others = _of_boards(connection, several) if several else {}
+    return [_entry(row, tuple(seats[row.number]), others.get(row.board_id, (row.id,))) for row in rows]
 
 
 _NUMBERS: Final = func.json_each(bindparam("numbers")).table_valued("value")
@@ -348,6 +375,9 @@ _MATCHES: Final = (
         BOARDS.c.commitment,
         BOARDS.c.seed,
         BOARDS.c.params,
+        LADDERS.c.boards,
+        BOARDS.c.matches.label("size"),
+        BOARDS.c.is_sealed,
     )
     .select_from(
         MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id)
@@ -372,6 +402,8 @@ _SEATS: Final = (
         CHANGES.c.sigma_before,
         CHANGES.c.mu_after,
         CHANGES.c.sigma_after,
+        SEATS.c.cpu_ms,
+        SEATS.c.peak_bytes,
     )
     .select_from(
         _PAIRS.join(SEATS, SEATS.c.match_number == func.json_extract(_PAIRS.c.value, "$[0]"))
@@ -389,9 +421,18 @@ _SEATS: Final = (
 )
 
 
-def _entry(row: _Row, seats: tuple[SeatEntry, ...]) -> MatchEntry:
+def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The matches of these boards that are over, in the order of storing."""
+    found: dict[str, tuple[str, ...]] = {}
+    query = select(MATCHES.c.board_id, MATCHES.c.id).where(MATCHES.c.board_id.in_(boards)).order_by(MATCHES.c.number)
+    for board, match_id in connection.execute(query):
+        found[board] = (*found.get(board, ()), match_id)
+    return found
+
+
+def _entry(row: _Row, seats: tuple[SeatEntry, ...], board_matches: tuple[str, ...]) -> MatchEntry:
     number, match_id, board, ladder, game, rules, settings, started, finished, decisions, void_cause, *more = row
-    is_rated, requested_by, reason, sequence, commitment, seed, params = more
+    is_rated, requested_by, reason, sequence, commitment, seed, params, boards, size, is_sealed = more
     return MatchEntry(
         number,
         match_id,
@@ -410,4 +451,8 @@ def _entry(row: _Row, seats: tuple[SeatEntry, ...]) -> MatchEntry:
         is_rated,
         requested_by,
         reason,
+        kind_of(boards, size),
+        board_matches,
+        size,
+        is_sealed,
     )

@@ -1,23 +1,30 @@
-"""The rated boards of a ladder, one after the other, for whoever computes its ratings again."""
+"""What was rated on a ladder, board after board, for whoever computes its ratings again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from sqlalchemy import Connection, select
 
+from cutpurse.leaderboard.boards import PLAIN, Sat, fields_of
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, MATCHES, SEATS, rated_seats
+from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, LADDERS, MATCHES, SEATS, rated_seats
 
 __all__ = ["Step", "ladder_history"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rated board as the ledger has it, and as `rating_changes` has it: by seat."""
+    """Those who were rated against each other on a board, as the ledger has it, and as `rating_changes` has it.
+
+    A board of several matches can have several of these, with the same sequence (`cutpurse.leaderboard.boards`).
+
+    match: the first of the board. changes: before and after; None where there is no such row.
+    """
 
     sequence: int
     settings: TrueSkill
@@ -25,12 +32,13 @@ class Step:
     versions: tuple[int, ...]
     places: tuple[int, ...]
     faults: tuple[int, ...]
-    changes: tuple[tuple[Skill, Skill] | None, ...]  # before and after; None where there is no such row
+    changes: tuple[tuple[Skill, Skill] | None, ...]
 
 
 def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
-    """The rated boards of a ladder in the order in which they were rated.  Raises NotFound."""
+    """What was rated on a ladder, in the order in which that was done.  Raises NotFound."""
     ladder_id = ladder_id_of(connection, ladder)
+    kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
     epochs = {
         row.number: TrueSkill.from_json(row.settings)
         for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id)).all()
@@ -50,22 +58,31 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
         )
         .select_from(rated_seats())
         .where(BOARDS.c.ladder_id == ladder_id, BOARDS.c.sequence.is_not(None))
-        .order_by(BOARDS.c.sequence, SEATS.c.seat)
+        .order_by(BOARDS.c.sequence, MATCHES.c.number, SEATS.c.seat)
     )
     rows = connection.execution_options(yield_per=10_000).execute(query)
     for sequence, seats in groupby(rows, lambda row: row.sequence):
         taken = list(seats)
-        yield Step(
-            sequence,
-            epochs[taken[0].epoch],
-            taken[0].id,
-            tuple(row.version_id for row in taken),
-            tuple(row.place for row in taken),
-            tuple(row.faults for row in taken),
-            tuple(
-                None
-                if row.mu_before is None
-                else (Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after))
-                for row in taken
-            ),
-        )
+        changes = {
+            row.version_id: None
+            if row.mu_before is None
+            else (Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after))
+            for row in taken
+        }
+        matches = [_sat(list(of_one)) for _, of_one in groupby(taken, lambda row: row.id)]
+        for versions, places, faults in fields_of(kind, matches):
+            yield Step(
+                sequence,
+                epochs[taken[0].epoch],
+                taken[0].id,
+                versions,
+                places,
+                faults,
+                tuple(changes[version] for version in versions),
+            )
+
+
+def _sat(rows: Sequence[Any]) -> Sat:
+    """The seats of a match."""
+    versions, places, faults = zip(*((row.version_id, row.place, row.faults) for row in rows), strict=True)
+    return Sat(versions, places, faults)

@@ -21,7 +21,7 @@ from cutpurse.sdk.host import Host
 from cutpurse.sdk.program import command_of, environment_for
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["check_bot", "program_of"]
+__all__ = ["check_bot", "check_program", "program_of"]
 
 SCENARIO_S: Final = 60.0  # whatever a scenario waits for
 
@@ -56,12 +56,6 @@ async def check_bot(
     quiet: the talk of its program is not passed on.
     After a handshake that failed there is nothing more to see. Raises UsageError for a bot or game that there is not.
     """
-    findings: list[Finding] = []
-
-    def found(finding: Finding) -> None:
-        findings.append(finding)
-        on_finding(finding)
-
     async with Host() as host:
         command = program_of(bot, games, host.address)
         loop = asyncio.get_running_loop()
@@ -78,18 +72,39 @@ async def check_bot(
         visit = Visit(host, tuple(games), start)
         if answer_s is not None:
             visit.answer_s = answer_s
-        try:
-            for name, scenario in SCENARIOS:
-                found(await _carried_out(name, scenario, visit))
-                if name == SCENARIOS[0][0]:
-                    if host.guest is None:
-                        break
-                    on_hello(host.guest.hello)
-                    for game in visit.plays(host.guest):
-                        found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
-        finally:
-            if visit.child is not None:
-                await asyncio.to_thread(visit.child.stop)
+        return await check_program(visit, on_finding=on_finding, on_hello=on_hello)
+
+
+async def check_program(
+    visit: Visit,
+    *,
+    on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
+    more: Sequence[tuple[str, Scenario]] = (),
+) -> list[Finding]:
+    """The same for a program that is started in whatever way, on a host that listens.
+
+    more: scenarios to be played before the last, which ends the program.
+    """
+    findings: list[Finding] = []
+    host = visit.host
+
+    def found(finding: Finding) -> None:
+        findings.append(finding)
+        on_finding(finding)
+
+    try:
+        for name, scenario in (*SCENARIOS[:-1], *more, SCENARIOS[-1]):
+            found(await _carried_out(name, scenario, visit))
+            if name == SCENARIOS[0][0]:
+                if host.guest is None:
+                    break
+                on_hello(host.guest.hello)
+                for game in visit.plays(host.guest):
+                    found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
+    finally:
+        if visit.child is not None:
+            await asyncio.to_thread(visit.child.stop)
     return findings
 
 

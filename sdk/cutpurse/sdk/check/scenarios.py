@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import grpc
 
@@ -18,13 +18,12 @@ from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.sdk.check.findings import Failed, Warned
 from cutpurse.sdk.check.sitting import EXTRA, Sitting
-from cutpurse.sdk.child import Child
-from cutpurse.sdk.host import Ending, Guest, Host
+from cutpurse.sdk.host import Ending, Guest, Host, HostTable
 from cutpurse.sdk.program import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["SCENARIOS", "Visit", "whole_match"]
+__all__ = ["SCENARIOS", "Program", "Visit", "whole_match"]
 
 BASE_S: Final = 1.0  # of the usual clock, for one decision
 BACK_S: Final = 10.0  # to come back after a lost stream
@@ -36,14 +35,44 @@ MOST_TABLES: Final = 4
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
 
 
+class Program(Protocol):
+    """The program that is checked, while it runs and afterwards: a `Child`, for one."""
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it runs."""
+
+    def how_it_ended(self) -> str:
+        """In words: "ended with exit code 1"."""
+
+    def last_words(self) -> str:
+        """The last lines of what it said, in one line."""
+
+    def stop(self, grace_s: float = 2.0) -> bool:
+        """Ask it to end, then end it; whether it ended by itself."""
+
+
+class Seated(Protocol):
+    """A seat of the bot: a `Sitting`, for one."""
+
+    @property
+    def guest(self) -> Guest:
+        """Whose it is."""
+
+    @property
+    def table(self) -> HostTable:
+        """Where it is."""
+
+
 @dataclass
 class Visit:
     """The bot that is checked: its program while it runs, and the host."""
 
     host: Host
     games: tuple[str, ...]  # that were asked for; empty: all that it plays
-    start: Callable[[], Child]  # starts the program
-    child: Child | None = None
+    start: Callable[[], Program]  # starts the program
+    child: Program | None = None
+    dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
     answer_s: float = field(default_factory=when_asked_too_long_s)
     played: int = 0  # matches, so that no two are alike
 
@@ -53,7 +82,7 @@ class Visit:
             self.child = self.start()
         child = self.child
         refused = len(self.host.refused)
-        guest = await self.host.bot(DIAL_IN_S, lambda: child.code is None and len(self.host.refused) == refused)
+        guest = await self.host.bot(self.dial_in_s, lambda: child.code is None and len(self.host.refused) == refused)
         if guest is not None:
             return guest
         if len(self.host.refused) > refused:
@@ -61,7 +90,7 @@ class Visit:
         words = child.last_words() or "none"
         if child.code is not None:
             raise Failed(f"the program {child.how_it_ended()}; its last words: {words}")
-        raise Failed(f"it did not dial in to $CUTPURSE_SERVER in {DIAL_IN_S:g} s; its last words: {words}")
+        raise Failed(f"it did not dial in to $CUTPURSE_SERVER in {self.dial_in_s:g} s; its last words: {words}")
 
     async def restart(self) -> None:
         """End the program, so that the next scenario does not suffer from this one."""
@@ -79,7 +108,7 @@ class Visit:
         self.played += 1
         return Sitting(guest, game or self.plays(guest)[0], self.played, seats, extra)
 
-    async def reply(self, sitting: Sitting, what: str = "a decision") -> float:
+    async def reply(self, sitting: Seated, what: str = "a decision") -> float:
         """Wait for the reply to the open decision; the seconds it took.  Raises Failed if none comes."""
         guest, table, child = sitting.guest, sitting.table, self.child
         assert child is not None

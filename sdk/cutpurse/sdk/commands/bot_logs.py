@@ -42,6 +42,9 @@ def logs(
     file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Where the bot's code is, for those tests; else NAME.py.")
     ] = None,
+    talk: Annotated[
+        bool, typer.Option("--talk", help="What it printed, if it was handed in and the server runs it; nothing else.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -54,6 +57,11 @@ def logs(
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
 
+    if talk:
+        if db is not None or any(given is not None for given in (ladder, match, limit, as_test)) or faulted:
+            raise UsageError("--talk tells what a bot has printed, and nothing of matches: give the bot alone")
+        _talk(bot, server, ca, as_json)
+        return
     if file is not None and as_test is None:
         raise UsageError("--file is for the tests that --as-test writes")
     most = count("--limit", limit, MOST) or USUAL
@@ -73,6 +81,18 @@ def logs(
         say(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
     if not found:
         say(f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}")
+
+
+def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
+    """What a bot that the server runs has printed."""
+    from cutpurse.sdk.submission.calls import submissions_at, version_named
+
+    with submissions_at(server, ca) as submissions:
+        said = submissions.log(*version_named(bot)).talk
+    if as_json:
+        print_json({"bot": bot, "talk": said.splitlines()})
+    else:
+        print_lines(_lines(said.rstrip("\n")))
 
 
 def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:

@@ -86,6 +86,9 @@ def run(
         if as_json:
             rows.append(_row(match))
 
+    def note_opened(match: PlayedMatch) -> None:
+        rows[:] = [_row(match) if row["match"] == match.match else row for row in rows]
+
     with bots_talk_on_stderr():
         stay = asyncio.run(
             connect(
@@ -99,6 +102,7 @@ def run(
                 max_tables=tables,
                 matches=matches,
                 on_match=note,
+                on_opened=note_opened,
                 give_up_after_s=give_up_after,
                 send_prints=send_prints,
                 quiet=quiet,
@@ -126,4 +130,5 @@ def _row(match: PlayedMatch) -> dict[str, Any]:
         "voided": match.voided,
         "rated": match.rated,
         "commitment": match.commitment,
+        "opened": match.opened,
     }

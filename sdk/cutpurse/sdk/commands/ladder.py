@@ -30,7 +30,9 @@ from cutpurse.sdk.terminal import legible, print_json, print_lines, table
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Ladder", "app", "ladder_row"]
+__all__ = ["BOARDS", "Ladder", "app", "kind_shown", "ladder_row"]
+
+BOARDS: Final = ("plain", "rotation", "duplicate")  # of which kinds boards can be; see BoardKind
 
 CSV_COLUMNS: Final = (
     "place",
@@ -273,6 +275,11 @@ def _step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
     }
 
 
+def kind_shown(number: int) -> str:
+    """Of what kind a board is, by the number of BoardKind."""
+    return BOARDS[number - 1] if 0 < number <= len(BOARDS) else BOARDS[0]
+
+
 def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     """A ladder, a line for each thing worth knowing."""
     defined, terms = one.defined, one.defined.terms
@@ -284,6 +291,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("seats", str(defined.seats)),
         ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
         ("state", _state(one)),
+        ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(legible(owner, 64) for owner in terms.owners) or "everybody"),
         ("most bots", str(terms.most_bots or "any number")),
         ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
@@ -303,6 +311,7 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "settings": {setting.name: setting.value for setting in defined.settings},
         "seats": defined.seats,
         "clock": {field.name: value for field, value in defined.clock.ListFields()},
+        "boards": kind_shown(defined.boards),
         "owners": list(terms.owners),
         "most_bots": terms.most_bots,
         "private": terms.private,

@@ -13,7 +13,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
 from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, ladder_named, local_time
-from cutpurse.sdk.commands.ladder import Ladder, ladder_row
+from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
 from cutpurse.sdk.terminal import legible, print_json, say
 
 if TYPE_CHECKING:
@@ -49,6 +49,9 @@ def create(
     poll_floor_ms: Annotated[
         int | None, typer.Option(metavar="MS", help="A question to several seats lasts at least so long.")
     ] = None,
+    boards: Annotated[
+        str | None, typer.Option(metavar="KIND", help=f"What is dealt and rated at once: {', '.join(BOARDS)}.")
+    ] = None,
     owner: Owners = None,
     most_bots: MostBots = None,
     private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
@@ -66,7 +69,7 @@ def create(
 
     Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
     """
-    from cutpurse.sdk.ladder_file import moment_ms, read_ladders
+    from cutpurse.sdk.ladder_file import board_kind, moment_ms, read_ladders
     from cutpurse.v1 import game_pb2, ladder_pb2
 
     if (name is None) == (of is None):
@@ -87,6 +90,7 @@ def create(
                     game_pb2.Setting(name=key, value=str(value)) for key, value in parse_settings(setting).items()
                 ],
                 clock=ladder_pb2.LadderClock(**given) if given else None,
+                boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
                 terms=ladder_pb2.LadderTerms(
                     owners=owner or (),
                     most_bots=count("--most-bots", most_bots),

@@ -22,6 +22,7 @@ from cutpurse.sdk.commands.asking import (
     since_ms,
     skill_row,
 )
+from cutpurse.sdk.commands.ladder import kind_shown
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
         ("game", played),
         ("played", f"{local_time(one.started_ms)} to {local_time(one.finished_ms)}, {one.decisions:,} decisions"),
         ("counts", _counts(one)),
+        ("board", _board(one)),
         ("reason", legible(one.reason, 300)),
         ("promise", told.commitment.hex()),
         ("record", "there is one: match download" if told.has_record else "there is none"),
@@ -144,8 +146,20 @@ def _counts(one: ladder_pb2.MatchShown) -> str:
     if one.void_cause:
         return f"for nothing: {legible(one.void_cause, 40)}"
     if one.rated_number:
-        return f"as rated match {one.rated_number:,} of the ladder"
-    return f"for no rating: asked for by {legible(one.requested_by, 64)}" if one.requested_by else "for no rating"
+        what = "match" if len(one.board_matches) < 2 else "board"
+        return f"as rated {what} {one.rated_number:,} of the ladder"
+    if one.requested_by:
+        return f"for no rating: asked for by {legible(one.requested_by, 64)}"
+    is_alone = kind_shown(one.board_kind) == "plain"
+    return "for no rating" if is_alone else "for no rating: another match of its board is void, and so the board is"
+
+
+def _board(one: ladder_pb2.MatchShown) -> str:
+    """What else was played with the same cards; empty for nothing."""
+    kind = kind_shown(one.board_kind)
+    if kind == "plain":
+        return ""
+    return f"{kind}: {', '.join(legible(match, 40) for match in one.board_matches)}"
 
 
 def _seats(told: ladder_pb2.GetMatchResponse) -> list[str]:
@@ -196,6 +210,8 @@ def match_row(one: ladder_pb2.MatchShown) -> dict[str, Any]:
         "rated_number": one.rated_number or None,
         "requested_by": one.requested_by or None,
         "reason": one.reason or None,
+        "board_kind": kind_shown(one.board_kind),
+        "board_matches": list(one.board_matches),
         "seats": [_seat_row(seat, bool(one.void_cause)) for seat in one.seats],
     }
 
@@ -210,6 +226,8 @@ def _seat_row(seat: ladder_pb2.MatchSeat, is_void: bool) -> dict[str, Any]:
         "thinking_ms": seat.thinking_ms,
         "before": skill_row(seat, "before"),
         "after": skill_row(seat, "after"),
+        "cpu_ms": seat.cpu_ms or None,
+        "peak_bytes": seat.peak_bytes or None,
     }
 
 

@@ -72,25 +72,23 @@ def request(
 
 def _waited(league: League, name: str) -> ladder_pb2.MatchShown:
     """The match, once it is over.  Raises ServerRefused if it never begins."""
-    from cutpurse.v1 import ladder_pb2
+    from cutpurse.sdk.requested import requested
 
     told, unseen_since = "", None
     while True:
-        now = league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest(match=name)).requested
-        if now.startswith("dropped"):
-            why = legible(now.removeprefix("dropped").lstrip(": "))
-            raise ServerRefused(f"match {legible(name, 200)} was not played: {why}")
-        if now != told and now:
-            told = now
-            state = "waits for its bots" if now == "waiting" else "is being played"
+        now = requested(league, name)
+        if now.state == "dropped":
+            raise ServerRefused(f"match {legible(name, 200)} was not played: {now.why}")
+        if now.match is not None:
+            return now.match
+        if now.state == "unknown":  # it is over, and being stored
+            unseen_since = unseen_since or time.monotonic()
+            if time.monotonic() - unseen_since > STORING_S:
+                raise NotFound(f"match {legible(name, 200)} is not known to the server any more")
+        elif now.state != told:
+            told = now.state
+            state = "waits for its bots" if told == "waiting" else "is being played"
             say(f"match {legible(name, 200)} {state}")
-        if not now:
-            try:
-                return league.GetMatch(ladder_pb2.GetMatchRequest(match=name)).match
-            except NotFound:  # it is over, and being stored
-                unseen_since = unseen_since or time.monotonic()
-                if time.monotonic() - unseen_since > STORING_S:
-                    raise
         time.sleep(LOOK_S)
 
 

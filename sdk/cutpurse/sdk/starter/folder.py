@@ -1,4 +1,4 @@
-"""A folder for a new bot: the bot, its tests, a page with what to type.
+"""A folder for a new bot: the bot, its tests, a page with what to type, and what a server is told that is to run it.
 
 The bot is written from the text of its game beside this module. Its tests hold it to a decision that it has just taken
 here, so they are true when they are written. This module knows no command line.
@@ -52,6 +52,7 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
         raise UsageError(f"{folder} cannot be made: {problem.strerror}") from None
     others = rules.usual_seats - 1
     bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
+    manifest = folder / "bot.toml"
     bot.write_text(_text(game), encoding="utf-8")
     fields = {"name": name, "game": game, "title": rules.words.title, "server": DEFAULT_SERVER}
     decision = _decision(bot, game)
@@ -60,7 +61,8 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     of_tests = fields | decision | {"others": random, "matches": str(MATCHES), "mean": mean}
     tests.write_text(_filled("test", of_tests), encoding="utf-8")
     page.write_text(_filled("readme", fields | {"others": " ".join(["random"] * others)}), encoding="utf-8")
-    return [bot, tests, page]
+    manifest.write_text(_filled("manifest", fields), encoding="utf-8")
+    return [bot, tests, manifest, page]
 
 
 def _text(name: str) -> str:

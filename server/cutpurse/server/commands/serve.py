@@ -17,14 +17,19 @@ from cutpurse.sdk.address import DEFAULT_SERVER
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.server.commands.web import REACHED
 from cutpurse.server.configuration import FILE, Value, configured, mistyped
 
 if TYPE_CHECKING:
     from cutpurse.server.certificate import Certificate
     from cutpurse.server.logs import Logger
+    from cutpurse.server.page import Page
     from cutpurse.server.played import Wanted
+    from cutpurse.server.runners.port import Runner
 
 __all__ = ["serve"]
+
+RUNNERS = ("bubblewrap", "process")
 
 
 def serve(
@@ -46,6 +51,13 @@ def serve(
         str | None,
         typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
     ] = None,
+    submissions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUNNER",
+            help="Run bots that are handed in: bubblewrap (in a sandbox), or process (one's own only); else off.",
+        ),
+    ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
     ] = None,
@@ -54,6 +66,9 @@ def serve(
         typer.Option(
             metavar="HOST:PORT", help="Figures at /metrics, probes at /healthz and /readyz, over HTTP; else none."
         ),
+    ] = None,
+    web: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The page for spectators, over HTTP; else none.")
     ] = None,
     watch_delay: Annotated[
         float | None, typer.Option(metavar="S", help="How much later than the bots spectators are told; else 10.")
@@ -91,8 +106,10 @@ def serve(
         "games": tuple(game) if game else None,
         "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
+        "submissions": submissions,
         "drain": drain,
         "metrics": metrics,
+        "web": web,
         "watch_delay": watch_delay,
         "tls_cert": tls_cert,
         "tls_key": tls_key,
@@ -124,58 +141,110 @@ def _show(values: dict[str, Value], as_json: bool) -> None:
 def _serve(values: dict[str, Value]) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or its core writes a line of its own for each malformed call
     with needs("server"):
-        import asyncio
-        from datetime import UTC, datetime
-
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
-        from cutpurse.server.host import serve as run
-        from cutpurse.server.house import House
         from cutpurse.server.logs import LEVELS, logger, take_others
-        from cutpurse.server.monitoring import Monitoring
-        from cutpurse.server.open_arena import open_arena
-        from cutpurse.server.played import played
-        from cutpurse.server.probes import pages
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
+    runner = _runner(values)
     if metrics := values["metrics"].value:
         host_and_port(metrics)  # before there is a database
+    if values["web"].value:
+        with needs("web"):
+            import cutpurse.server.web.app
+            import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
     log = logger(sys.stderr, values["log_level"].value)
     take_others(log)
-    address, db, insecure = values["address"].value, values["db"].value, values["insecure"].value
-    certificate = _certificate(values, log)
     try:
-        with ExitStack() as stack:
-            house = stack.enter_context(House(wanted.house, log)) if wanted.house else None
-            opened = stack.enter_context(
-                open_arena(
-                    address,
-                    db,
-                    lambda store: played(store, wanted, datetime.now(UTC), log),
-                    log,
-                    certificate=certificate,
-                    insecure=insecure,
-                    house=house.token if house is not None else None,
-                    watch_delay_s=values["watch_delay"].value,
-                )
-            )
-            if metrics:
-                monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
-                say(f"figures at http://{monitoring.address}/metrics")
-            whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
-
-            def listening(bound: str) -> None:
-                say(f"bots dial in at {bound}; results in {db}")
-                say(f"let in is {whom}")
-                if house is not None:
-                    house.begin(opened.arena)
-                    say(f"house bots: {', '.join(wanted.house)}")
-
-            asyncio.run(run(opened.arena, values["drain"].value, listening))
+        _run(values, wanted, log, runner)
     except InUse as problem:
         raise CutpurseError(f"{problem}; is it another server?") from None
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
+
+
+def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner | None) -> None:
+    """The arena and what goes with it, until it is told to stop."""
+    import asyncio
+    from datetime import UTC, datetime
+
+    from cutpurse.server.estimating import Estimating
+    from cutpurse.server.host import serve as run
+    from cutpurse.server.house import House
+    from cutpurse.server.monitoring import Monitoring
+    from cutpurse.server.open_arena import open_arena
+    from cutpurse.server.page import Page
+    from cutpurse.server.played import played
+    from cutpurse.server.probes import pages
+
+    address, db, web = values["address"].value, values["db"].value, values["web"].value
+    certificate = _certificate(values, log)
+    with ExitStack() as stack:
+        house = stack.enter_context(House(wanted.house, log)) if wanted.house else None
+        page = stack.enter_context(Page(web, log)) if web else None
+        opened = stack.enter_context(
+            open_arena(
+                address,
+                db,
+                lambda store: played(store, wanted, datetime.now(UTC), log),
+                log,
+                certificate=certificate,
+                insecure=values["insecure"].value,
+                house=house.token if house is not None else None,
+                has_page=page is not None,
+                watch_delay_s=values["watch_delay"].value,
+                submissions=runner,
+            )
+        )
+        estimating = stack.enter_context(Estimating(opened.store, log))
+        if metrics := values["metrics"].value:
+            monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
+            say(f"figures at http://{monitoring.address}/metrics")
+        whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
+
+        def listening(bound: str) -> None:
+            say(f"bots dial in at {bound}; results in {db}")
+            say(f"let in is {whom}")
+            estimating.begin(opened.arena)
+            if runner is not None:
+                _tell_of_the_runner(runner)
+            if house is not None:
+                house.begin(opened.arena)
+                say(f"house bots: {', '.join(wanted.house)}")
+            if page is not None:
+                page.begin(opened.arena, bound)
+                _tell_of_the_page(page)
+
+        asyncio.run(run(opened.arena, values["drain"].value, listening))
+
+
+def _tell_of_the_runner(runner: Runner) -> None:
+    say(f"bots may be handed in, and are run by {runner.name}")
+    for weaker in runner.weaker():
+        say(f"  {weaker}")
+
+
+def _tell_of_the_page(page: Page) -> None:
+    from cutpurse.server.address import is_local
+
+    say(f"the page is at http://{page.address}/")
+    if not is_local(page.address):
+        say(REACHED)
+
+
+def _runner(values: dict[str, Value]) -> Runner | None:
+    """What runs the bots that are handed in.  Raises UsageError for none that there is, or that cannot be used here."""
+    from cutpurse.server.runners.port import runner_named
+
+    name, where = values["submissions"]
+    if name == "off":
+        return None
+    if name not in RUNNERS:
+        raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(RUNNERS)}, off")
+    runner = runner_named(name)
+    if (why := runner.missing()) is not None:
+        raise UsageError(f"{where} {name}: {why}")
+    return runner
 
 
 def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:

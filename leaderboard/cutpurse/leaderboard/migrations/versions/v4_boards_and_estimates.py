@@ -15,7 +15,15 @@ def upgrade() -> None:
 
 
 def _boards() -> None:
+    """Boards may have several matches; `matches` is made anew, for it said that no two have the same board."""
     op.add_column("ladders", sa.Column("boards", sa.String(), nullable=False, server_default="plain"))
+    op.add_column("boards", sa.Column("matches", sa.Integer(), nullable=False, server_default="1"))
+    op.add_column("boards", sa.Column("is_sealed", sa.Boolean(), nullable=False, server_default="0"))
+    op.create_index("ix_boards_sealed", "boards", ["id"], sqlite_where=sa.text("is_sealed = 1"))
+    for relation in ("matches", "open_matches"):
+        with op.batch_alter_table(relation) as table:
+            table.drop_constraint(op.f(f"uq_{relation}_board_id"), type_="unique")
+        op.create_index(op.f(f"ix_{relation}_board_id"), relation, ["board_id"])
 
 
 def _estimates() -> None:

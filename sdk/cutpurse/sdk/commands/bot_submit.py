@@ -1,0 +1,172 @@
+"""`cutpurse bot submit`: a bot is packed, sent, built, checked and put on its ladders; it is told how far it is."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Server, complete_ladders, iso
+from cutpurse.sdk.errors import BOT_FAILED, ServerUnreachable
+from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.submission.calls import Submissions
+    from cutpurse.sdk.submission.packing import Packed
+    from cutpurse.v1 import submission_pb2
+
+__all__ = ["named", "state", "submission_row", "submit"]
+
+LOOK_S: Final = 0.5  # between questions how far it is
+AWAY_S: Final = 60.0  # for which a server may be away, as when it is started anew
+RUNNING_S: Final = 30.0  # for an accepted bot to be started
+TAIL: Final = 12  # lines of the log that are told of a bot that was refused
+LARGEST: Final = 5  # files that are told of a large archive
+LARGE: Final = 1_000_000
+
+
+def submit(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a bot.toml; `cutpurse bot init` writes one.")],
+    ladder: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LADDER",
+            help="Where it plays; may be given again. Else every ladder of its games.",
+            autocompletion=complete_ladders,
+        ),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until it plays, or does not.")] = True,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hand in a bot to a server that runs it, so that your own machine need not stay on.
+
+    The folder is packed without what .cutpurseignore names, built and checked there, and plays if it passes; exit code
+    3 if it does not. A version never changes: what is handed in anew has another version in bot.toml.
+
+    Example: cutpurse bot submit my_bot --ladder greed
+    """
+    from cutpurse.sdk.submission.calls import submissions_at  # gRPC takes a while
+    from cutpurse.sdk.submission.packing import pack
+
+    packed = pack(folder)
+    _tell(packed)
+    with submissions_at(server, ca) as submissions:
+        shown = submissions.submit(packed, ladder or ())
+        if wait:
+            shown = _waited(submissions, shown)
+        else:
+            say(f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes")
+        failed = state(shown) in ("refused", "taken off")
+        log = submissions.log(shown.bot, shown.version).check if failed else ""
+    if as_json:
+        print_json({**submission_row(shown), "log": log.splitlines() if failed else None})
+    elif failed:
+        for line in log.splitlines()[-TAIL:]:
+            say(f"  {legible(line, 300)}")
+        say(f"{named(shown)} is not on the ladder: {legible(shown.why, 600)}")
+    elif wait:
+        print_lines([f"on the ladder as {named(shown)}"])
+    if failed:
+        raise typer.Exit(BOT_FAILED)
+
+
+def _tell(packed: Packed) -> None:
+    """What is sent, and what is not."""
+    manifest = packed.manifest
+    say(
+        f"{manifest.name}:{manifest.version}: {len(packed.files)} files, {packed.inflated:,} bytes, "
+        f"{len(packed.content):,} packed; SHA-256 {packed.digest.hex()[:16]}"
+    )
+    if packed.inflated > LARGE:
+        for name, size in sorted(packed.files, key=lambda file: -file[1])[:LARGEST]:
+            say(f"  {size:>12,}  {name}")
+    if packed.left_out:
+        more = f" and {len(packed.left_out) - 8} more" if len(packed.left_out) > 8 else ""
+        say(f"left out: {', '.join(packed.left_out[:8])}{more}")
+
+
+def _waited(submissions: Submissions, shown: submission_pb2.SubmissionShown) -> submission_pb2.SubmissionShown:
+    """How it stands in the end; each step is told."""
+    told: list[str] = []
+    heard_at = time.monotonic()
+    accepted_at: float | None = None
+    while True:
+        step = _step(shown)
+        if step not in told:
+            told.append(step)
+            say(step)
+        now = time.monotonic()
+        if state(shown) in ("refused", "taken off") or shown.is_running:
+            return shown
+        if state(shown) == "accepted":
+            accepted_at = accepted_at or now
+            if not shown.is_active or now - accepted_at > RUNNING_S:
+                return shown
+        time.sleep(LOOK_S)
+        try:
+            shown = submissions.one(shown.bot, shown.version)
+            heard_at = time.monotonic()
+        except ServerUnreachable:  # what it said it keeps it keeps
+            if time.monotonic() - heard_at > AWAY_S:
+                raise
+
+
+def _step(shown: submission_pb2.SubmissionShown) -> str:
+    match state(shown):
+        case "received" if shown.before:
+            return f"received; {shown.before} are checked before it"
+        case "received":
+            return "received"
+        case "unpacked":
+            return "unpacked"
+        case "built":
+            return "built; it is being checked"
+        case "accepted" if shown.is_running:
+            return "checked; it plays"
+        case "accepted":
+            return "checked"
+        case other:
+            return other
+
+
+def named(shown: submission_pb2.SubmissionShown) -> str:
+    """As rankings show it."""
+    from cutpurse.sdk.league import shown as written
+    from cutpurse.v1 import ladder_pb2
+
+    return written(ladder_pb2.BotName(owner=shown.owner, bot=shown.bot, version=shown.version))
+
+
+def state(shown: submission_pb2.SubmissionShown) -> str:
+    """How far it is, in a word or two."""
+    from cutpurse.v1 import submission_pb2
+
+    try:
+        name = submission_pb2.SubmissionState.Name(shown.state)
+    except ValueError:  # of a newer server
+        return f"state {shown.state}"
+    return name.removeprefix("SUBMISSION_STATE_").lower().replace("_", " ")
+
+
+def submission_row(shown: submission_pb2.SubmissionShown) -> dict[str, Any]:
+    """A submission, for a JSON document."""
+    return {
+        "owner": shown.owner,
+        "bot": shown.bot,
+        "version": shown.version,
+        "sha256": shown.sha256.hex(),
+        "size": shown.size,
+        "state": state(shown),
+        "why": shown.why or None,
+        "is_active": shown.is_active,
+        "is_running": shown.is_running,
+        "is_kept": shown.is_kept,
+        "ladders": list(shown.ladders),
+        "received": iso(shown.received_ms),
+        "changed": iso(shown.changed_ms),
+    }

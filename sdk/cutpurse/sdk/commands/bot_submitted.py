@@ -1,0 +1,132 @@
+"""`cutpurse bot submitted`, `fetch`, `retire` and `rollback`: what one has handed in, and what is done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Server, local_time
+from cutpurse.sdk.commands.bot_submit import named, state, submission_row
+from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import submission_pb2
+
+__all__ = ["fetch", "retire", "rollback", "submitted"]
+
+
+def submitted(
+    bot: Annotated[str | None, typer.Argument(metavar="[NAME[:VERSION]]", help="Only this one; else all.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="What was seen when it was built and checked.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """What you have handed in, the newest first: which version plays, and why another does not.
+
+    Example: cutpurse bot submitted my_bot:2 --log
+    """
+    from cutpurse.sdk.submission.calls import submissions_at, version_named
+
+    name, version = version_named(bot) if bot is not None else ("", "")
+    if log and not name:
+        raise UsageError("--log is for one bot: name it")
+    with submissions_at(server, ca) as submissions:
+        if log:
+            told = submissions.log(name, version)
+            lines = told.check.splitlines()
+            if as_json:
+                print_json({**submission_row(told.submission), "log": lines})
+            else:
+                print_lines([f"{named(told.submission)} {_how(told.submission)}", *[legible(line) for line in lines]])
+            return
+        found = submissions.list(name, version)
+    if as_json:
+        print_json([submission_row(one) for one in found])
+        return
+    rows = [(named(one), one.sha256.hex()[:12], one.size, local_time(one.changed_ms), _how(one)) for one in found]
+    print_lines(table(("bot", "sha256", "bytes", "since", "state"), rows))
+
+
+def fetch(
+    bot: Annotated[str, typer.Argument(metavar="NAME[:VERSION]", help="Without a version: handed in last.")],
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Else NAME-VERSION.zip.")] = None,
+    server: Server = None,
+    ca: Authority = None,
+) -> None:
+    """Get back an archive of yours, as it was handed in.
+
+    Example: cutpurse bot fetch my_bot:1
+    """
+    from cutpurse.sdk.submission.calls import submissions_at, version_named
+
+    name, version = version_named(bot)
+    with submissions_at(server, ca) as submissions:
+        shown = submissions.log(name, version).submission
+        content = submissions.archive(shown.bot, shown.version)
+    path = output or Path(f"{shown.bot}-{shown.version}.zip")
+    try:
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already, and nothing is overwritten; name another with --output") from None
+    except OSError as problem:
+        raise CutpurseError(f"{path} cannot be written: {problem.strerror}") from None
+    print_lines([str(path)])
+
+
+def retire(
+    bot: Annotated[str, typer.Argument(metavar="NAME[:VERSION]", help="With a version: only if that one plays.")],
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take a bot of yours off its ladders; `rollback` puts it there again.
+
+    Example: cutpurse bot retire my_bot
+    """
+    from cutpurse.sdk.submission.calls import submissions_at, version_named
+
+    with submissions_at(server, ca) as submissions:
+        shown = submissions.retire(*version_named(bot))
+    _told(shown, f"{named(shown)} plays no more", as_json)
+
+
+def rollback(
+    bot: Annotated[str, typer.Argument(metavar="NAME:VERSION", help="The version that is to play.")],
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a version play that was accepted before, in place of the one that plays now.
+
+    Example: cutpurse bot rollback my_bot:1
+    """
+    from cutpurse.sdk.submission.calls import submissions_at, version_named
+
+    with submissions_at(server, ca) as submissions:
+        shown = submissions.activate(*version_named(bot, needs_version=True))
+    _told(shown, f"{named(shown)} plays from now on", as_json)
+
+
+def _told(shown: submission_pb2.SubmissionShown, text: str, as_json: bool) -> None:
+    if as_json:
+        print_json(submission_row(shown))
+    else:
+        say(text)
+
+
+def _how(one: submission_pb2.SubmissionShown) -> str:
+    """How it stands, in a few words."""
+    how = state(one)
+    if how == "accepted":
+        how = "plays" if one.is_running else "is to play, and does not run now" if one.is_active else "does not play"
+    elif how == "received" and one.before:
+        how = f"received, {one.before} before it"
+    if one.why:
+        how += f": {legible(one.why, 400)}"
+    return how if one.is_kept else f"{how} (its archive is not kept any more)"

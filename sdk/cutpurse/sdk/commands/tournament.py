@@ -1,0 +1,251 @@
+"""`cutpurse tournament`: a fixed list of bots, a format, and a table at the end."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.commands.arguments import AsJson, Jobs, bots_talk_on_stderr, tell_failures
+from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named
+from cutpurse.sdk.errors import BOT_FAILED, NotFound
+from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.sdk.tournament.course import Place, Plan, plan_of, played_out, standing
+from cutpurse.sdk.tournament.here import Here
+from cutpurse.sdk.tournament.journal import Journal
+from cutpurse.sdk.tournament.results import PlayedBoard
+from cutpurse.sdk.tournament.standings import Row, head_to_head
+from cutpurse.sdk.tournament.written import Tournament, read_tournament
+
+__all__ = ["app"]
+
+DECIMALS: Final = 6
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="A fixed list of bots, a format, and a table at the end.\n\nExample: cutpurse tournament run cup.toml",
+)
+
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="The tournament, in TOML.")]
+JournalFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--journal", metavar="FILE", help="Where it is kept; else FILE.journal.")
+]
+
+
+@app.callback()
+def tournament() -> None:
+    """A fixed list of bots, a format, and a table at the end."""
+
+
+@app.command()
+def plan(file: File, as_json: AsJson = False) -> None:
+    """Print what would be played here, and play nothing.
+
+    Example: cutpurse tournament plan cup.toml
+    """
+    wanted = read_tournament(file)
+    settled = plan_of(wanted, Here(wanted).plan())
+    if as_json:
+        print_json({**settled.settled, "digest": settled.digest, "boards": settled.boards()})
+    else:
+        print_lines(settled.lines())
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    file: File,
+    ladder: Annotated[
+        str | None,
+        typer.Option(
+            "--ladder",
+            metavar="LADDER",
+            help="Let bots play that are on this ladder of a server, unrated; else bots play here.",
+            autocompletion=complete_ladders,
+        ),
+    ] = None,
+    journal: JournalFile = None,
+    jobs: Jobs = 1,
+    out: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table there at the end, as CSV.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play a tournament to its end, and print its table. The plan is printed before the first match, and stays.
+
+    The file names the bots and the format: round_robin, gauntlet, swiss or groups. What was played is kept in a
+    journal, so that the same command goes on where it was broken off, also by a crash.
+
+    Example: cutpurse tournament run cup.toml --jobs 4 --csv table.csv
+    """
+    if out is not None and not out.parent.is_dir():
+        raise NotFound(f"--csv {out}: there is no folder {out.parent}")
+    if ladder is None and (server is not None or ca is not None):
+        raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
+    kept = journal or file.with_name(file.name + ".journal")
+    wanted = read_tournament(file, "rotation" if ladder is None else "plain")
+    with ExitStack() as stack:
+        here = Here(wanted, jobs) if ladder is None else None
+        league = None if ladder is None else stack.enter_context(asked(server, ca, None))
+        diary = stack.enter_context(Journal(kept))
+        place: Place
+        if here is not None:
+            place = here
+        else:
+            from cutpurse.sdk.tournament.there import There
+
+            assert league is not None
+            assert ladder is not None
+            place = There(wanted, league, ladder_named(league, ladder), diary)
+        settled = plan_of(wanted, place.plan())
+        _tell_plan(settled, diary)
+        progress = Progress("boards")
+        with bots_talk_on_stderr():
+            try:
+                played = played_out(settled, place, diary, progress)
+            finally:
+                progress.end()
+    _tell(settled, played, as_json, out)
+    if here is not None and here.failures:
+        tell_failures([here.failures[bot] for bot in sorted(here.failures)], (), bool(context.obj))
+        raise typer.Exit(BOT_FAILED)
+
+
+@app.command()
+def show(file: File, journal: JournalFile = None, as_json: AsJson = False) -> None:
+    """Print the table of a tournament as far as it was played, from its journal.
+
+    Example: cutpurse tournament show cup.toml
+    """
+    kept = journal or file.with_name(file.name + ".journal")
+    if not kept.is_file():
+        raise NotFound(f"no journal {kept}: this tournament has not begun")
+    with Journal(kept, is_to_be_written=False) as diary:
+        if diary.plan is None:
+            raise NotFound(f"{kept} is empty: this tournament has not begun")
+        wanted = read_tournament(file, str(diary.plan["tournament"].get("boards")))
+        settled = plan_of(wanted, diary.plan["place"])
+        diary.settle(settled.settled)
+        played = [diary.played[number] for number in sorted(diary.played)]
+    whole = played[: next((at for at, board in enumerate(played) if board.number != at), len(played))]
+    say(f"{len(played):,} of {settled.boards():,} boards are played")
+    _tell(settled, whole, as_json, None)
+
+
+def _tell_plan(settled: Plan, diary: Journal) -> None:
+    for line in settled.lines():
+        say(line)
+    if diary.plan is not None:
+        say(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
+
+
+def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> None:
+    rows = standing(settled, played)
+    plain = [_plain(row, settled.tournament) for row in rows]
+    if out is not None:
+        _write(out, plain)
+    if as_json:
+        names = [bot.name for bot in settled.tournament.bots]
+        print_json(
+            {
+                "tournament": settled.tournament.name,
+                "plan": settled.digest,
+                "boards": len(played),
+                "table": plain,
+                "head_to_head": [
+                    {
+                        "bot": names[one.bot],
+                        "other": names[one.other],
+                        "matches": one.matches,
+                        "ahead": one.ahead,
+                        "level": one.level,
+                    }
+                    for one in head_to_head(played)
+                ],
+            }
+        )
+    else:
+        print_lines(_lines(rows, settled, played))
+
+
+def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
+    names = [bot.name for bot in settled.tournament.bots]
+    head = ("rank", "bot", "points", "95 %", "boards", "matches", "wins", "mean score", "faults")
+    cells = [
+        (
+            _range(row.best, row.worst, row.rank),
+            names[row.bot],
+            f"{row.points:.3f}",
+            "" if row.low is None else f"{row.low:.3f}-{row.high:.3f}",
+            row.boards,
+            row.matches,
+            row.wins,
+            row.mean_score,
+            row.faults,
+        )
+        for row in rows
+    ]
+    lines = table(head, cells)
+    if settled.tournament.format.kind == "gauntlet":
+        lines += ["", *_against(settled, played)]
+    byes = sum(row.byes for row in rows)
+    resting = ", a round that was rested as the mean" if byes else ""
+    sure = f"95 %: a bootstrap over {len(played):,} boards, and the ranks that it gives"
+    return [*lines, f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"]
+
+
+def _against(settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
+    """How the challenger did against each."""
+    challenger, names = settled.tournament.format.challenger, [bot.name for bot in settled.tournament.bots]
+    cells = []
+    for one in head_to_head(played):
+        if challenger in (one.bot, one.other):
+            other = one.other if one.bot == challenger else one.bot
+            ahead = one.ahead if one.bot == challenger else one.matches - one.ahead - one.level
+            cells.append((names[other], one.matches, ahead, one.level, one.matches - ahead - one.level))
+    return table((f"{names[challenger]} against", "matches", "ahead", "level", "behind"), cells)
+
+
+def _range(best: int | None, worst: int | None, rank: int) -> str:
+    if best is None or worst is None or best == worst == rank:
+        return f"{rank}"
+    return f"{rank} ({best}-{worst})"
+
+
+def _plain(row: Row, tournament: Tournament) -> dict[str, Any]:
+    def rounded(number: float | None) -> float | None:
+        return None if number is None else round(number, DECIMALS)
+
+    return {
+        "rank": row.rank,
+        "best": row.best,
+        "worst": row.worst,
+        "bot": tournament.bots[row.bot].name,
+        "points": rounded(row.points),
+        "low": rounded(row.low),
+        "high": rounded(row.high),
+        "boards": row.boards,
+        "byes": row.byes,
+        "matches": row.matches,
+        "wins": row.wins,
+        "mean_score": rounded(row.mean_score),
+        "faults": row.faults,
+    }
+
+
+def _write(out: Path, rows: Sequence[dict[str, Any]]) -> None:
+    try:
+        with out.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as problem:
+        raise NotFound(f"--csv {out}: cannot be written: {problem.strerror}") from None

@@ -1,0 +1,178 @@
+"""The rounds of a tournament: which boards are played, given what the boards before them came to.
+
+How many boards there are is settled before the first; who sits at those of a later round follows from the results, by
+the rule of the format alone. This module plays nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from cutpurse.sdk.tournament.pairing import Field, gauntlet, groups, meetings_of, round_robin, swiss_round
+from cutpurse.sdk.tournament.results import PlayedBoard
+from cutpurse.sdk.tournament.standings import BYE_POINTS, totals
+from cutpurse.sdk.tournament.written import Tournament
+
+__all__ = ["Rounds", "rounds_of"]
+
+
+class Rounds(Protocol):
+    """The rounds of a format."""
+
+    def count(self) -> int:
+        """How many there are."""
+
+    def size(self, number: int) -> int:
+        """How many boards round `number` has."""
+
+    def said(self, number: int) -> str:
+        """What round `number` is, for people."""
+
+    def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
+        """Who meets in round `number`, from 0; `before` are the boards of all rounds before it."""
+
+    def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
+        """For the table: bots that are ranked together and by which boards, those who rank before others first."""
+
+    def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
+        """How often each bot rested, for which it has the mean of a table."""
+
+
+def rounds_of(tournament: Tournament) -> Rounds:
+    """The rounds of its format."""
+    kind = tournament.format.kind
+    if kind == "swiss":
+        return _Swiss(tournament)
+    if kind == "groups":
+        return _Groups(tournament)
+    return _Once(tournament)
+
+
+class _Once:
+    """Everything is settled at the beginning: round robin and gauntlet."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self._bots = tuple(range(len(tournament.bots)))
+        form, seats = tournament.format, tournament.seats
+        meetings = form.numbers["meetings"]
+        if form.kind == "gauntlet":
+            others = [bot for bot in self._bots if bot != form.challenger]
+            fields = gauntlet(form.challenger, others, seats, meetings)
+        else:
+            fields = round_robin(self._bots, seats, meetings)
+        self._fields = [field for field in fields for _ in range(tournament.deals)]
+
+    def count(self) -> int:
+        return 1
+
+    def size(self, number: int) -> int:
+        return len(self._fields)
+
+    def said(self, number: int) -> str:
+        return f"{len(self._fields):,} boards"
+
+    def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
+        return self._fields
+
+    def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
+        return [(self._bots, list(played))]
+
+    def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
+        return Counter()
+
+
+class _Swiss:
+    """Those who stand alike meet."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self._bots = tuple(range(len(tournament.bots)))
+        self._seats, self._deals = tournament.seats, tournament.deals
+        self._rounds = tournament.format.numbers["rounds"]
+        self._of_a_round = len(self._bots) // self._seats * self._deals
+
+    def count(self) -> int:
+        return self._rounds
+
+    def size(self, number: int) -> int:
+        return self._of_a_round
+
+    def said(self, number: int) -> str:
+        rest = len(self._bots) % self._seats
+        resting = f", {rest} rest" if rest else ""
+        how = "by seeding" if number == 0 else "by points, as few as possible for a second time"
+        return f"round {number + 1}: {self._of_a_round:,} boards{resting}; who meets: {how}"
+
+    def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
+        byes = self.byes(before)
+        points = totals(before)
+        standing = sorted(self._bots, key=lambda bot: (-points[bot] - BYE_POINTS * self._deals * byes[bot], bot))
+        fields, _ = swiss_round(standing, self._seats, meetings_of(board.field for board in before), byes)
+        return [field for field in fields for _ in range(self._deals)]
+
+    def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
+        return [(self._bots, list(played))]
+
+    def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
+        sat = Counter(bot for board in played for bot in board.field)
+        rounds = len(played) // self._of_a_round
+        return Counter({bot: rounds - sat[bot] // self._deals for bot in self._bots})
+
+
+class _Groups:
+    """Round robins in groups, and one of the best of them."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self._seats, self._deals = tournament.seats, tournament.deals
+        self._numbers = tournament.format.numbers
+        self._groups = groups(range(len(tournament.bots)), self._numbers["groups"])
+        meetings = self._numbers["meetings"]
+        self._first = [
+            field
+            for group in self._groups
+            for field in round_robin(group, self._seats, meetings)
+            for _ in range(self._deals)
+        ]
+
+    def count(self) -> int:
+        return 2
+
+    def size(self, number: int) -> int:
+        if number == 0:
+            return len(self._first)
+        return len(self._final_of(tuple(range(self._numbers["advance"] * len(self._groups)))))
+
+    def said(self, number: int) -> str:
+        if number == 0:
+            return f"{len(self._groups)} groups: {self.size(0):,} boards"
+        return f"final of the first {self._numbers['advance']} of each group: {self.size(1):,} boards"
+
+    def fields(self, number: int, before: Sequence[PlayedBoard]) -> list[Field]:
+        return self._first if number == 0 else self._final_of(self._finalists(before))
+
+    def _final_of(self, bots: tuple[int, ...]) -> list[Field]:
+        fields = round_robin(bots, self._seats, self._numbers["final_meetings"])
+        return [field for field in fields for _ in range(self._deals)]
+
+    def _finalists(self, before: Sequence[PlayedBoard]) -> tuple[int, ...]:
+        """The first of each group by their points a board, then their seeding; in the order of the seeding."""
+        points = totals(before)
+        boards = Counter(bot for board in before for bot in board.field)
+        first = [
+            bot
+            for group in self._groups
+            for bot in sorted(group, key=lambda bot: (-points[bot] / boards[bot], bot))[: self._numbers["advance"]]
+        ]
+        return tuple(sorted(first))
+
+    def stages(self, played: Sequence[PlayedBoard]) -> list[tuple[tuple[int, ...], list[PlayedBoard]]]:
+        before, final = list(played[: len(self._first)]), list(played[len(self._first) :])
+        if len(before) < len(self._first):
+            return [(tuple(sorted(bot for group in self._groups for bot in group)), before)]
+        finalists = self._finalists(before)
+        others = tuple(sorted(bot for group in self._groups for bot in group if bot not in finalists))
+        return [(finalists, final), (others, before)] if final else [(finalists, before), (others, before)]
+
+    def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
+        return Counter()

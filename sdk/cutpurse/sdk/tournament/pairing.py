@@ -1,0 +1,135 @@
+"""Who meets whom: fields of bots, by number, for matches of so many seats.
+
+Everything here follows from what it is given, without chance: the same bots in the same order meet alike again. The
+order in which bots are given is their seeding. This module knows no match and no result, only meetings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, permutations
+from math import comb
+from typing import Final, TypeAlias
+
+__all__ = ["Field", "gauntlet", "groups", "meetings_of", "round_robin", "swiss_round"]
+
+Field: TypeAlias = tuple[int, ...]
+_LOOKED_AT: Final = 2_000  # tables that are tried for a round without a second meeting
+_MOST: Final = 200  # bots for whom such a round is looked for; it goes as deep as there are bots
+
+
+def meetings_of(fields: Iterable[Field]) -> Counter[Field]:
+    """How often each two (the lower number first) have met."""
+    return Counter(pair for field in fields for pair in combinations(sorted(field), 2))
+
+
+def round_robin(bots: Sequence[int], seats: int, meetings: int) -> list[Field]:
+    """Fields in which each two meet `meetings` times at least; with two seats, exactly so often.
+
+    Every field that can be, once, is a plan in which all meet equally often: (bots - 2) over (seats - 2) times. For as
+    many meetings as that it is taken; for what is left over, those who have most still to meet sit down first.
+    """
+    whole, left_over = divmod(meetings, comb(len(bots) - 2, seats - 2))
+    return [*combinations(bots, seats)] * whole + (_covering(bots, seats, left_over) if left_over else [])
+
+
+def _covering(bots: Sequence[int], seats: int, meetings: int) -> list[Field]:
+    """Fields in which each two meet so often at least, and not many more of them than there have to be."""
+    place = {bot: at for at, bot in enumerate(bots)}
+    missing = {bot: dict.fromkeys((other for other in bots if other != bot), meetings) for bot in bots}
+    met: Counter[Field] = Counter()
+    played: Counter[int] = Counter()
+    fields = []
+    while any(missing.values()):
+        field = [max(bots, key=lambda bot: (len(missing[bot]), -played[bot], -place[bot]))]
+        while len(field) < seats:
+            rest = [bot for bot in bots if bot not in field]
+            field.append(
+                min(
+                    rest,
+                    key=lambda bot: (
+                        -sum(other in missing[bot] for other in field),
+                        played[bot],
+                        sum(met[min(bot, other), max(bot, other)] for other in field),
+                        place[bot],
+                    ),
+                )
+            )
+        for one, other in permutations(field, 2):
+            met[one, other] += 1
+            if other in missing[one]:
+                missing[one][other] -= 1
+                if not missing[one][other]:
+                    del missing[one][other]
+        played.update(field)
+        fields.append(tuple(sorted(field, key=place.__getitem__)))
+    return fields
+
+
+def gauntlet(challenger: int, others: Sequence[int], seats: int, meetings: int) -> list[Field]:
+    """Fields in which the challenger meets each of the others `meetings` times at least."""
+    boards = -(-len(others) * meetings // (seats - 1))
+    turns = [others[at % len(others)] for at in range(boards * (seats - 1))]
+    fields = [turns[at : at + seats - 1] for at in range(0, len(turns), seats - 1)]
+    return [(challenger, *field) for field in fields]
+
+
+def groups(bots: Sequence[int], number: int) -> list[tuple[int, ...]]:
+    """Groups of bots, drawn like a snake along the seeding: 1 to A, 2 to B, 3 to B, 4 to A, and so on."""
+    drawn: list[list[int]] = [[] for _ in range(number)]
+    for at, bot in enumerate(bots):
+        turn, place = divmod(at, number)
+        drawn[place if turn % 2 == 0 else number - 1 - place].append(bot)
+    return [tuple(group) for group in drawn]
+
+
+def swiss_round(
+    standing: Sequence[int], seats: int, met: Mapping[Field, int], byes: Mapping[int, int]
+) -> tuple[list[Field], tuple[int, ...]]:
+    """The fields of a round, those who stand alike together and as few as can be found meeting again; and who rests.
+
+    standing: the best first. met: how often each two have met. byes: how often each has rested; of those who have
+    least, the last in the standing rest.
+    """
+    resting = sorted(range(len(standing)), key=lambda at: (byes.get(standing[at], 0), -at))[: len(standing) % seats]
+    pool = [bot for at, bot in enumerate(standing) if at not in resting]
+    return _tables(pool, seats, met), tuple(standing[at] for at in sorted(resting))
+
+
+def _tables(pool: Sequence[int], seats: int, met: Mapping[Field, int]) -> list[Field]:
+    """Tables along the standing: without a second meeting, if such can be found; else each as good as it can be."""
+    looked = 0
+
+    def again(bot: int, field: Sequence[int]) -> int:
+        return sum(met.get((min(bot, other), max(bot, other)), 0) for other in field)
+
+    def seat(field: tuple[int, ...], rest: tuple[int, ...]) -> list[Field] | None:
+        nonlocal looked
+        looked += 1
+        if len(field) == seats:
+            if not rest:
+                return [field]
+            tail = seat(rest[:1], rest[1:])
+            return None if tail is None else [field, *tail]
+        for at, bot in enumerate(rest):
+            if looked > _LOOKED_AT:
+                return None
+            if not again(bot, field):
+                found = seat((*field, bot), (*rest[:at], *rest[at + 1 :]))
+                if found is not None:
+                    return found
+        return None
+
+    if not pool:
+        return []
+    found = seat((pool[0],), tuple(pool[1:])) if len(pool) <= _MOST else None
+    if found is not None:
+        return found
+    left, fields = list(pool), []
+    while left:
+        field = [left.pop(0)]
+        while len(field) < seats:
+            field.append(left.pop(min(range(len(left)), key=lambda at: (again(left[at], field), at))))
+        fields.append(tuple(field))
+    return fields

@@ -1,0 +1,243 @@
+"""A tournament as it is written down, in TOML.
+
+    name = "spring cup"
+    game = "greed"
+    bots = ["random", "greedy", { name = "mine", bot = "my_bot.py" }]
+
+    [format]
+    kind = "round_robin"
+
+This module knows what can be written; whether the bots can be loaded is seen by who plays them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.games import game_named
+from cutpurse.sdk.errors import NotFound
+
+__all__ = ["BOARDS", "FORMATS", "Entrant", "Format", "Tournament", "read_tournament"]
+
+BOARDS: Final = ("rotation", "plain")
+MOST_BOTS: Final = 256
+MOST: Final = 100_000  # of any number in a file
+_KEYS: Final = ("name", "game", "seats", "settings", "seed", "boards", "deals", "bots", "format")
+# What each format is told, and as usual.
+FORMATS: Final[Mapping[str, Mapping[str, int | str]]] = {
+    "round_robin": {"meetings": 1},
+    "gauntlet": {"challenger": "", "meetings": 1},
+    "swiss": {"rounds": 5},
+    "groups": {"groups": 2, "advance": 2, "meetings": 1, "final_meetings": 1},
+}
+_NAME: Final = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A bot that takes part: how the table names it, and what is to be played."""
+
+    name: str
+    bot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Who meets whom.
+
+    kind: "round_robin" (everybody meets everybody `meetings` times or more), "gauntlet" (one bot, the challenger, meets
+    everybody else), "swiss" (those who stand alike meet, `rounds` times), "groups" (round robins in groups, and one of
+    the first `advance` of each).
+    """
+
+    kind: str
+    numbers: Mapping[str, int]
+    challenger: int = 0  # its place among the bots
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """What is to be played.
+
+    boards: "rotation", every deal once with each bot in each seat in turn, or "plain", a match a deal. deals: boards
+    for each meeting of a field.
+    """
+
+    name: str
+    game: str
+    seats: int
+    settings: Mapping[str, str]
+    seed: str
+    boards: str
+    deals: int
+    bots: tuple[Entrant, ...]
+    format: Format
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as plain data."""
+        return {
+            "name": self.name,
+            "game": self.game,
+            "seats": self.seats,
+            "settings": dict(self.settings),
+            "seed": self.seed,
+            "boards": self.boards,
+            "deals": self.deals,
+            "bots": [{"name": one.name, "bot": one.bot} for one in self.bots],
+            "format": {"kind": self.format.kind, **self.format.numbers}
+            | ({"challenger": self.bots[self.format.challenger].name} if self.format.kind == "gauntlet" else {}),
+        }
+
+
+def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0]) -> Tournament:
+    """The tournament of a file; bots that are files are seen from its folder.  usual_boards: where the file names none.
+
+    Raises NotFound for no such file, UsageError for what cannot be, UnknownGame and SettingsError.
+    """
+    file = Path(path)
+    try:
+        written = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound(f"no tournament {file}: it does not exist") from None
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} is no TOML: {problem}") from None
+    _check_keys(written, _KEYS, f"{file}")
+    game = game_named(_text(written, "game", file))
+    seats = _number(written, "seats", game.usual_seats, 2, f"{file}")
+    settings = {name: _setting(value, name, file) for name, value in _table(written, "settings", file).items()}
+    changed = game.check(seats, settings).changed()
+    bots = _bots(written.get("bots"), file)
+    boards = _text(written, "boards", file, usual_boards)
+    if boards not in BOARDS:
+        raise UsageError(f"{file}: boards is {boards!r:.80}; there are: {', '.join(BOARDS)}")
+    if len(bots) < seats:
+        raise UsageError(f"{file} has {len(bots)} bots for {seats} seats: name more of them, or set fewer seats")
+    return Tournament(
+        _text(written, "name", file, file.stem),
+        game.words.game,
+        seats,
+        changed,
+        str(written.get("seed", "0")),
+        boards,
+        _number(written, "deals", 1, 1, f"{file}"),
+        bots,
+        _format(_table(written, "format", file), bots, seats, f"{file}, format"),
+    )
+
+
+def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
+    if not isinstance(given, list) or not given:
+        raise UsageError(f"{file} has no bots; it is to have: bots = ['random', 'my_bot.py']")
+    if len(given) > MOST_BOTS:
+        raise UsageError(f"{file} has {len(given):,} bots; {MOST_BOTS:,} are the most")
+    entrants: list[Entrant] = []
+    for number, one in enumerate(given, 1):
+        where = f"{file}, bot {number}"
+        if isinstance(one, dict):
+            _check_keys(one, ("name", "bot"), where)
+            bot = _text(one, "bot", where)
+            name = _text(one, "name", where, bot)
+        elif isinstance(one, str):
+            name = bot = one
+        else:
+            raise UsageError(f"{where} is {one!r:.80}; it is a text, or {{ name = 'mine', bot = 'my_bot.py' }}")
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{where} is called {name!r:.80}; a name has 1 to 64 signs, none of which is a control sign"
+            )
+        if any(name == other.name for other in entrants):
+            raise UsageError(
+                f"{where}: {name!r} is there twice; give one another name: {{ name = 'x', bot = {bot!r} }}"
+            )
+        entrants.append(Entrant(name, _seen_from(bot, file.parent)))
+    return tuple(entrants)
+
+
+def _seen_from(bot: str, folder: Path) -> str:
+    """A bot's file as it is found from here; all else as it is written."""
+    path, colon, name = bot.partition(".py")
+    if not colon or bot.startswith("exec:") or Path(path).is_absolute():
+        return bot
+    return f"{folder / path}.py{name}"
+
+
+def _format(table: Mapping[str, Any], bots: tuple[Entrant, ...], seats: int, where: str) -> Format:
+    kind = table.get("kind", "round_robin")
+    if kind not in FORMATS:
+        raise UsageError(f"{where}: kind is {kind!r:.80}; there are: {', '.join(FORMATS)}")
+    usual = FORMATS[kind]
+    _check_keys(table, ("kind", *usual), where)
+    numbers = {name: _number(table, name, value, 1, where) for name, value in usual.items() if isinstance(value, int)}
+    challenger = 0
+    if kind == "gauntlet":
+        names = [one.name for one in bots]
+        wanted = table.get("challenger", names[0])
+        if wanted not in names:
+            raise UsageError(
+                f"{where}: challenger is {wanted!r:.80}, which is none of the bots: {', '.join(names[:20])}"
+            )
+        challenger = names.index(wanted)
+    if kind == "groups":
+        _check_groups(numbers, len(bots), seats, where)
+    return Format(kind, numbers, challenger)
+
+
+def _check_groups(numbers: Mapping[str, int], bots: int, seats: int, where: str) -> None:
+    smallest = bots // numbers["groups"]
+    if smallest < seats:
+        raise UsageError(
+            f"{where}: {bots} bots in {numbers['groups']} groups leave {smallest} in one, and a match has {seats}"
+        )
+    if numbers["advance"] > smallest:
+        raise UsageError(f"{where}: advance is {numbers['advance']}, and a group has only {smallest} bots")
+    if numbers["advance"] * numbers["groups"] < seats:
+        raise UsageError(
+            f"{where}: {numbers['advance']} of each of {numbers['groups']} groups are too few for {seats} seats"
+        )
+
+
+def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(keys)}")
+
+
+def _text(table: Mapping[str, Any], key: str, where: object, usual: str | None = None) -> str:
+    value = table.get(key, usual)
+    if value is None:
+        raise UsageError(f"{where} has no {key}")
+    if not isinstance(value, str) or not value:
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a text")
+    return value
+
+
+def _number(table: Mapping[str, Any], key: str, usual: int, least: int, where: str) -> int:
+    value = table.get(key, usual)
+    if type(value) is not int or not least <= value <= MOST:
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a number from {least} to {MOST:,}")
+    return value
+
+
+def _table(table: Mapping[str, Any], key: str, where: object) -> Mapping[str, Any]:
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table")
+    return value
+
+
+def _setting(value: object, name: str, where: object) -> str:
+    """A setting as it is typed on the command line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise UsageError(f"{where}: settings.{name:.80} is {value!r:.80}; it is a text, a number, or true or false")

@@ -1,0 +1,87 @@
+"""`cutpurse web`: the page for spectators, of a server or of a database file, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.address import server_address
+from cutpurse.sdk.commands.asking import Authority, Database, Server
+from cutpurse.sdk.errors import needs
+from cutpurse.sdk.terminal import say
+
+__all__ = ["REACHED", "USUAL_ADDRESS", "web"]
+
+USUAL_ADDRESS: Final = "127.0.0.1:7780"
+PATIENCE_S: Final = 5.0  # for an answer of the server
+REACHED: Final = "other machines can read it, without TLS: it shows what is public, and nothing can be changed there"
+
+
+def web(
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where browsers find it; port 0: any that is free.")
+    ] = USUAL_ADDRESS,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    arena: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Where the page says that bots dial in; else the server's address."),
+    ] = None,
+    give_up_after: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="End once no server has answered for so long, or whoever started it has ended; else never.",
+        ),
+    ] = None,
+    file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a socket that listens; see server.page
+) -> None:
+    """The page for spectators: ladders, bots, matches, replays and what is being played.
+
+    Everything on it is public, and nothing can be changed there; private ladders are not shown. It may run on another
+    machine than the server, or beside it with `cutpurse serve --web`.
+
+    Example: cutpurse web --db league.db
+    """
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    with needs("server"), needs("web"):
+        from cutpurse.sdk.league import league_at
+        from cutpurse.server.logs import logger, take_others
+        from cutpurse.server.web.app import create_app
+        from cutpurse.server.web.asking import Asking
+        from cutpurse.server.web.patience import Patience
+        from cutpurse.server.web.serving import serve_page
+    if give_up_after is not None and not 0 < give_up_after < float("inf"):
+        raise UsageError(f"--give-up-after {give_up_after:g}: it is a number of seconds above 0")
+    take_others(logger(sys.stderr))
+    with league_at(server, ca, db, PATIENCE_S, as_stranger=True) as league:
+        is_live = db is None
+        if not is_live:
+            Asking(league, live=False).ladders()  # or there is no such file
+        bots_dial = arena or (server_address(server) if is_live else "")
+        with _socket(listen, file) as listening, Patience(league, give_up_after) as patience:
+            app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
+            serve_page(app, listening, patience.is_over)
+
+
+def _socket(listen: str, file: int | None) -> socket.socket:
+    """Where browsers come; somebody who hands a socket over has told where that is."""
+    from cutpurse.server.address import is_local
+    from cutpurse.server.page import listening_socket
+
+    if file is not None:
+        try:
+            return socket.socket(fileno=file)
+        except OSError:
+            raise UsageError(f"--socket {file}: this is no socket") from None
+    listening, address = listening_socket(listen)
+    say(f"the page is at http://{address}/")
+    if not is_local(listen):
+        say(REACHED)
+    return listening

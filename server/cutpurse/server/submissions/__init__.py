@@ -1,0 +1,1 @@
+"""Bots that are handed in: taken apart, built, checked, and kept running on the ladders."""

@@ -1,0 +1,289 @@
+"""An archive of a stranger, looked at byte by byte before anything of it is on a disk.
+
+Of zip only the plain part is taken: files and folders, stored or deflated, named by an allow-list, each once, none over
+another, none encrypted, no links, no comment at the end, no zip64. What the archive says of itself is believed nowhere:
+what is inflated is counted while it is, and its CRC computed. `contents` looks, `unpack` writes. This module knows
+no bot but the name of its manifest, and no database.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cutpurse.sdk.submission.packing import (
+    MOST_DEPTH,
+    MOST_FILES,
+    MOST_INFLATED,
+    MOST_NAME,
+    MOST_PACKED,
+    NAME_SIGNS,
+)
+
+__all__ = ["MOST_RATIO", "ArchiveError", "Entry", "contents", "read_entry", "unpack"]
+
+MOST_RATIO: Final = 100  # bytes inflated for one packed, once they are more than `FREE`
+FREE: Final = 1024 * 1024
+PIECE: Final = 65_536  # bytes inflated at once
+
+_END: Final = struct.Struct("<4s4H2LH")
+_CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
+_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_MOST_CENTRAL: Final = MOST_FILES * (_CENTRAL.size + MOST_NAME + 64)  # some tools write a few bytes more of each file
+_ENCRYPTED, _STREAMED, _UTF8 = 0x0001, 0x0008, 0x0800
+_KNOWN_FLAGS: Final = 0x0006 | _STREAMED | _UTF8  # the first: how hard the packer tried
+_STORED, _DEFLATED = 0, 8
+_UNIX: Final = 3
+_FOLDER, _FILE = 0o04, 0o10  # the first four bits of a mode
+_KINDS: Final = {0o12: "a link", 0o06: "a device", 0o02: "a device", 0o01: "a pipe", 0o14: "a socket"}
+_ZIP64: Final = 0xFFFFFFFF
+
+
+class ArchiveError(Exception):
+    """What is wrong with an archive, in one line for its author; every name in it is quoted and cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of an archive: where its packed bytes are, and what they are to become."""
+
+    name: str
+    method: int
+    crc: int
+    start: int
+    packed: int
+    size: int
+    is_program: bool
+
+
+def contents(archive: bytes) -> list[Entry]:
+    """The files of an archive, in the order of their bytes.  Raises ArchiveError for what is not taken."""
+    if len(archive) > MOST_PACKED:
+        raise ArchiveError(f"the archive has {len(archive):,} bytes; {MOST_PACKED:,} are the most")
+    entries: list[Entry] = []
+    folders: set[str] = set()
+    at = 0
+    for head, name, is_folder, is_program in _central(archive):
+        if is_folder:
+            folders.add(name)
+            at = _local_end(archive, head, name, at)[1]
+            continue
+        start, at = _local_end(archive, head, name, at)
+        entries.append(Entry(name, head.method, head.crc, start, head.packed, head.size, is_program))
+    _check_together([entry.name for entry in entries], folders)
+    total = sum(entry.size for entry in entries)
+    if total > MOST_INFLATED:
+        raise ArchiveError(f"its files would have {total:,} bytes; {MOST_INFLATED:,} are the most")
+    _check_ratio(total, len(archive))
+    return entries
+
+
+def read_entry(archive: bytes, entry: Entry) -> bytes:
+    """The bytes of a file.  Raises ArchiveError if they are not what was said."""
+    return b"".join(_inflated(archive, entry))
+
+
+def unpack(archive: bytes, target: Path) -> int:
+    """Write the files into a new folder, readable for all; their bytes together.
+
+    Raises ArchiveError, OSError; what was written until then is there.
+    """
+    entries = contents(archive)
+    target.mkdir(mode=0o755)
+    target.chmod(0o755)
+    total = 0
+    for entry in entries:
+        path = target
+        for part in entry.name.split("/")[:-1]:
+            path = path / part
+            if not path.is_dir():
+                path.mkdir()
+                path.chmod(0o755)
+        handle = os.open(target / entry.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with open(handle, "wb") as file:  # noqa: PTH123 # of a handle
+            for piece in _inflated(archive, entry):
+                total += len(piece)
+                _check_ratio(total, len(archive))
+                file.write(piece)
+            os.fchmod(handle, 0o755 if entry.is_program else 0o644)
+    return total
+
+
+# -- what the archive says of itself
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """An entry of the list at the end of an archive, the central directory."""
+
+    flags: int
+    method: int
+    crc: int
+    packed: int
+    size: int
+    local: int
+
+
+def _central(archive: bytes) -> Iterator[tuple[_Head, str, bool, bool]]:
+    """The entries of the list in the order of their bytes, with name, whether it is a folder, and a program."""
+    end = len(archive) - _END.size
+    if end < 0 or not archive.startswith(b"PK"):
+        raise ArchiveError("this is no zip archive")
+    sign, disk, first_disk, here, count, size, start, comment = _END.unpack_from(archive, end)
+    if sign != b"PK\x05\x06" or comment:
+        raise ArchiveError("the zip archive is cut off, or has a comment or something else behind its end")
+    if disk or first_disk or here != count or _ZIP64 in (size, start) or count == 0xFFFF:
+        raise ArchiveError("the zip archive is in parts, or needs zip64, which is not taken")
+    if count > MOST_FILES or size > _MOST_CENTRAL:
+        raise ArchiveError(f"it has {count:,} entries, and a list of {size:,} bytes; {MOST_FILES:,} files are the most")
+    if start + size != end:
+        raise ArchiveError("the list of the zip archive is not where it should be")
+    found, at = [], start
+    for _ in range(count):
+        if at + _CENTRAL.size > end:
+            raise ArchiveError("the list of the zip archive is cut off")
+        fields = _CENTRAL.unpack_from(archive, at)
+        (sign, made, _needs, flags, method, _time, _date, crc, packed, inflated) = fields[:10]
+        name_size, extra, note, disk, _inner, outer, local = fields[10:]
+        if sign != b"PK\x01\x02" or disk:
+            raise ArchiveError("the list of the zip archive is damaged")
+        raw = archive[at + _CENTRAL.size : at + _CENTRAL.size + name_size]
+        at += _CENTRAL.size + name_size + extra + note
+        name, is_folder = _name(raw)
+        head = _Head(flags, method, crc, packed, inflated, local)
+        mode = outer >> 16 if made >> 8 == _UNIX else 0
+        _check_kind(name, head, mode >> 12, is_folder)
+        found.append((head, name, is_folder, bool(mode & 0o100)))
+    if at != end:
+        raise ArchiveError("the list of the zip archive has more in it than it says")
+    found.sort(key=lambda entry: entry[0].local)
+    return iter(found)
+
+
+def _name(raw: bytes) -> tuple[str, bool]:
+    """The name of an entry, and whether it is a folder's."""
+    shown = repr(raw.decode("utf-8", "replace")[:80])
+    try:
+        text = raw.decode("ascii")
+    except UnicodeDecodeError:
+        raise ArchiveError(f"the name {_plain(shown)} has signs that are not of ASCII") from None
+    is_folder = text.endswith("/")
+    parts = (text[:-1] if is_folder else text).split("/")
+    if len(raw) > MOST_NAME or len(parts) > MOST_DEPTH:
+        raise ArchiveError(f"the name {shown} is too long: {MOST_NAME} signs and {MOST_DEPTH} parts are the most")
+    for part in parts:
+        if not NAME_SIGNS.fullmatch(part) or part != part.strip(" ") or part.endswith("."):
+            raise ArchiveError(f"the name {shown} is not taken: it leads elsewhere, or has signs that no name needs")
+    return "/".join(parts), is_folder
+
+
+def _plain(shown: str) -> str:
+    return shown.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _check_kind(name: str, head: _Head, kind: int, is_folder: bool) -> None:
+    """Files and folders only, packed in a way that is known, and not secretly."""
+    if kind not in (0, _FOLDER if is_folder else _FILE):
+        raise ArchiveError(f"{name!r} is {_KINDS.get(kind, 'something else')}; only files and folders are taken")
+    if head.flags & _ENCRYPTED:
+        raise ArchiveError(f"{name!r} is encrypted")
+    if head.flags & ~_KNOWN_FLAGS or head.method not in (_STORED, _DEFLATED):
+        raise ArchiveError(f"{name!r} is packed in a way that is not taken; stored and deflated are")
+    if _ZIP64 in (head.packed, head.size, head.local):
+        raise ArchiveError(f"{name!r} needs zip64, which is not taken")
+    if head.method == _STORED and head.packed != head.size:
+        raise ArchiveError(f"{name!r} is stored, but not in the size that it has")
+    if is_folder and (head.size or head.packed):
+        raise ArchiveError(f"{name!r} is a folder that has bytes")
+
+
+def _local_end(archive: bytes, head: _Head, name: str, at: int) -> tuple[int, int]:
+    """Where the packed bytes of an entry begin and end; they begin at `at` at the earliest.
+
+    Between two entries there may be what a packer writes that does not know sizes beforehand, and nothing else.
+    """
+    if head.local < at or head.local - at > 24 or head.local + _LOCAL.size > len(archive):
+        raise ArchiveError(f"{name!r} lies over another file, or far from it")
+    sign, _needs, flags, method, _time, _date, _crc, _packed, _size, name_size, extra = _LOCAL.unpack_from(
+        archive, head.local
+    )
+    start = head.local + _LOCAL.size + name_size + extra
+    raw = archive[head.local + _LOCAL.size : head.local + _LOCAL.size + name_size]
+    if sign != b"PK\x03\x04" or (flags, method) != (head.flags, head.method) or raw.rstrip(b"/") != name.encode():
+        raise ArchiveError(f"{name!r} is another file in the list than where its bytes are")
+    end = start + head.packed
+    if end > _END.unpack_from(archive, len(archive) - _END.size)[6]:  # where the list begins
+        raise ArchiveError(f"{name!r} is cut off")
+    return start, end
+
+
+def _check_together(names: list[str], folders: set[str]) -> None:
+    """No name twice, also where large and small letters are one; and none is a file here and a folder there."""
+    folded: dict[str, str] = {}
+    for name in names:
+        if (other := folded.get(name.casefold())) is not None:
+            raise ArchiveError(f"{name!r} is there twice, or differs from {other!r} by large letters only")
+        folded[name.casefold()] = name
+    for name in [*names, *folders]:
+        above = name
+        while "/" in above:
+            above = above.rpartition("/")[0]
+            if above.casefold() in folded:
+                raise ArchiveError(f"{above!r} is a file, and a folder with {name!r} in it")
+    for folder in folders:
+        if folder.casefold() in folded:
+            raise ArchiveError(f"{folder!r} is a file and a folder")
+    spelt: dict[str, str] = {}
+    for name in names:
+        above = name
+        while "/" in above:
+            above = above.rpartition("/")[0]
+            if (other := spelt.setdefault(above.casefold(), above)) != above:
+                raise ArchiveError(f"the folders {above!r} and {other!r} differ by large letters only")
+
+
+def _check_ratio(total: int, packed: int) -> None:
+    if total > FREE and total > MOST_RATIO * packed:
+        raise ArchiveError(f"it inflates to more than {MOST_RATIO} times its size")
+
+
+# -- what it holds
+def _inflated(archive: bytes, entry: Entry) -> Iterator[bytes]:
+    """The bytes of a file, piece by piece, never more than it said.  Raises ArchiveError."""
+    view = memoryview(archive)[entry.start : entry.start + entry.packed]
+    crc, left = 0, entry.size
+    for piece in _pieces(view, entry):
+        left -= len(piece)
+        if left < 0:
+            raise ArchiveError(f"{entry.name!r} inflates to more than the {entry.size:,} bytes that it says")
+        crc = zlib.crc32(piece, crc)
+        yield piece
+    if left or crc != entry.crc:
+        raise ArchiveError(f"{entry.name!r} is damaged: its size or its CRC is not what it says")
+
+
+def _pieces(view: memoryview, entry: Entry) -> Iterator[bytes]:
+    if entry.method == _STORED:
+        for at in range(0, len(view), PIECE):
+            yield bytes(view[at : at + PIECE])
+        return
+    inflating = zlib.decompressobj(-zlib.MAX_WBITS)
+    at = 0
+    try:
+        while at < len(view) and not inflating.eof:
+            waiting: bytes | memoryview = view[at : at + PIECE]
+            at += len(waiting)
+            while waiting and not inflating.eof:
+                yield inflating.decompress(waiting, PIECE)
+                waiting = inflating.unconsumed_tail
+        while not inflating.eof and (piece := inflating.decompress(b"", PIECE)):
+            yield piece
+    except zlib.error:
+        raise ArchiveError(f"{entry.name!r} is damaged: it does not inflate") from None
+    if not inflating.eof:
+        raise ArchiveError(f"{entry.name!r} is cut off")
+    if inflating.unused_data or at < len(view):
+        raise ArchiveError(f"{entry.name!r} has more bytes than its file")

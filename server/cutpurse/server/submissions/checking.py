@@ -1,0 +1,287 @@
+"""The check of a bot that was handed in: that of `cutpurse bot check`, and a match in which it has every seat.
+
+It happens in a process of its own, `python -m cutpurse.server.submissions.checking`: so neither its work nor a fault of
+it costs the server anything. The process is told what to check by a line of JSON on its standard input, tells each
+finding by a line on its standard output, and ends with whoever started it. The bot itself is run by a runner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.match import Match
+from cutpurse.games import GAMES
+from cutpurse.sdk.check.course import check_program
+from cutpurse.sdk.check.findings import Failed, Finding, Verdict
+from cutpurse.sdk.check.scenarios import Scenario, Visit
+from cutpurse.sdk.host import Guest, Host, HostTable
+from cutpurse.sdk.program import match_ended, match_started
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, runner_named
+from cutpurse.server.submissions.tasks import play_task, without_paths
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["CHECK_S", "Checked", "check_apart"]
+
+CHECK_S: Final = 420.0  # in all; a bot that is well takes some ten seconds
+DIAL_IN_S: Final = 30.0  # a machine that is busy starts programs slowly
+NICE: Final = 10
+LOOK_S: Final = 0.05
+LAST_WORDS: Final = 3
+KEY: Final = "cutpurse/submissions/itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a check.  why: empty if it passed, else one line."""
+
+    findings: tuple[Finding, ...]
+    why: str = ""
+
+
+def check_apart(
+    runner: str,
+    manifest: Manifest,
+    games: Sequence[str],
+    folder: Path,
+    arena: Path,
+    talk: Path,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Checked:
+    """Check a bot in a process of its own; waits until it is over.
+
+    games: with which; none: all that it plays. arena: an empty folder for the socket. is_over: nobody waits any more.
+    """
+    command = {
+        "runner": runner,
+        "manifest": asdict(manifest),
+        "games": [*games],
+        **{name: str(path) for name, path in (("folder", folder), ("arena", arena), ("talk", talk))},
+    }
+    findings: list[Finding] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", "cutpurse.server.submissions.checking"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        assert child.stdin is not None
+        with suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
+        ears = threading.Thread(target=_hear, args=(child.stdout, findings), daemon=True)
+        ears.start()
+        with suppress(BrokenPipeError):
+            child.stdin.write(json.dumps(command) + "\n")
+            child.stdin.flush()
+        waited_s = 0.0
+        while child.poll() is None and waited_s < CHECK_S and not is_over():
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(LOOK_S)
+            waited_s += LOOK_S
+        is_late = child.poll() is None
+        with suppress(BrokenPipeError):
+            child.stdin.close()  # it ends, and its bot with it
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(10.0)
+        child.kill()
+        child.wait()
+        ears.join(1.0)
+    return Checked(tuple(findings), _verdict(findings, child.returncode, is_late))
+
+
+def _verdict(findings: Sequence[Finding], code: int, is_late: bool) -> str:
+    failed = next((finding for finding in findings if finding.verdict is Verdict.FAILED), None)
+    if failed is not None:
+        return f"its check failed at {failed.scenario}: {failed.seen}"
+    if is_late:
+        return f"its check was not over in {CHECK_S:g} s"
+    if code:
+        return "its check broke down; it is not the bot's fault: hand it in again"
+    return ""
+
+
+def _hear(pipe: Any, findings: list[Finding]) -> None:
+    for line in pipe:
+        told = json.loads(line)
+        findings.append(Finding(told["scenario"], Verdict(told["verdict"]), told["seen"]))
+
+
+# -- within that process
+class _Checked:
+    """The bot's program, as scenarios see it."""
+
+    def __init__(self, running: Running, shown: Callable[[str], str]) -> None:
+        self._running = running
+        self._shown = shown
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it runs."""
+        ended = self._running.ended()
+        return None if ended is None else ended.code or 0
+
+    def how_it_ended(self) -> str:
+        """In words."""
+        ended = self._running.ended()
+        return "still runs" if ended is None else _words(ended)
+
+    def last_words(self) -> str:
+        """The last lines of what it said."""
+        lines = [line.strip() for line in self._shown(self._running.talk()).splitlines() if line.strip()]
+        return " | ".join(lines[-LAST_WORDS:])[-400:]
+
+    def stop(self, grace_s: float = 2.0) -> bool:
+        """Whether it ended by itself."""
+        began = time.monotonic()
+        self._running.stop(grace_s)
+        return time.monotonic() - began < grace_s  # else it was not waited for any longer
+
+
+def _words(ended: Ended) -> str:
+    return f"ended: {ended.text}"
+
+
+async def _check(told: dict[str, Any], runner: Runner, say: Callable[[Finding], None]) -> None:
+    said: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in told["manifest"].items()}
+    manifest = Manifest(**said)
+    folder, arena, talk = (Path(told[name]) for name in ("folder", "arena", "talk"))
+    games = tuple(told["games"]) or manifest.games or tuple(GAMES)
+    socket = arena / "bot.sock"
+    async with Host(socket=socket) as host:
+        socket.chmod(0o666)
+        loop = asyncio.get_running_loop()
+
+        def start() -> _Checked:
+            try:
+                running = runner.start(play_task(manifest, folder, arena, talk))
+            except (RunnerError, OSError) as problem:
+                raise Failed(f"it cannot be run: {without_paths(str(problem), folder, arena)}") from None
+            _watch(running, lambda: loop.call_soon_threadsafe(host.changed))
+            return _Checked(running, lambda text: without_paths(text, folder, arena))
+
+        visit = Visit(host, games, start, dial_in_s=DIAL_IN_S)
+        itself: list[tuple[str, Scenario]] = [
+            (f"{game}, against itself", partial(_against_itself, game)) for game in games
+        ]
+        await check_program(visit, on_finding=say, more=itself)
+
+
+def _watch(running: Running, tell: Callable[[], object]) -> None:
+    """Whoever waits is told of its end, as soon as it is known."""
+
+    def wait() -> None:
+        over = threading.Event()
+        while running.ended() is None:
+            over.wait(LOOK_S)
+        with suppress(RuntimeError):  # the loop is closed
+            tell()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+async def _against_itself(game: str, visit: Visit) -> str:
+    """It has every seat of a match, each a table of its own."""
+    guest = await visit.guest()
+    if game not in visit.plays(guest):
+        return "it does not play this game"
+    rules = GAMES[game]
+    seats = rules.usual_seats
+    if guest.max_tables < seats:
+        return f"it sits at {guest.max_tables} tables, and a match has {seats} seats"
+    match = Match(rules, [guest.hello.bot] * seats, _key(game), log=True)
+    tables = [
+        guest.start(match_started(game, match.game.settings, match.seats, seat, f"{game}-itself"))
+        for seat in range(seats)
+    ]
+    encoders = [MatchEncoder(rules, match.game.settings, seats) for _ in range(seats)]
+    told = [0] * seats
+    answered = 0
+    while not match.over:
+        for asked in match.decisions():
+            _put(guest, tables[asked.seat], encoders[asked.seat], match, asked.seat, told)
+            await visit.reply(_At(guest, tables[asked.seat]), f"decision {asked.number + 1} of a match with itself")
+            reply = tables[asked.seat].reply
+            if not isinstance(reply, arena_pb2.Answer) or not 0 <= reply.option < len(asked.options):
+                raise Failed(f"it gave no legal answer to {asked.ask} in a match with itself")
+            match.answer(asked.seat, asked.number, reply.option)
+            guest.accept(tables[asked.seat])
+            answered += 1
+    for seat, table in enumerate(tables):
+        body = encoders[seat].events(3, (match.game.log or [])[told[seat] :], seat) if guest.hello.events else b""
+        guest.end(table, match_ended(table.number, match.result(), told[seat], body))
+    return f"{seats} seats, {answered} decisions"
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """What `Visit.reply` needs to know of a sitting."""
+
+    guest: Guest
+    table: HostTable
+
+
+def _put(guest: Guest, table: HostTable, encoder: MatchEncoder, match: Match, seat: int, told: list[int]) -> None:
+    asked, log = match.decision(seat), match.game.log
+    assert asked is not None
+    assert log is not None
+    events = log[told[seat] :] if guest.hello.events else ()
+    body = encoder.decision(
+        table=table.number,
+        number=asked.number,
+        ask=asked.ask,
+        options=asked.options,
+        view=match.game.view(seat),
+        events=events,
+        first_event=told[seat],
+        base_left_ms=1_000,
+        bank_left_ms=10_000,
+        safe_option=match.safe_option(seat),
+        agenda="agenda" in guest.hello.features,
+    )
+    told[seat] = len(log)
+    guest.ask(table, asked.number + 1, body)
+
+
+def _key(game: str) -> bytes:
+    return sha256(f"{KEY}/{game}".encode()).digest()
+
+
+def _end_with_our_parent() -> None:
+    """Its standard input ends when whoever started us does not wait any more, or is gone."""
+    sys.stdin.read()
+    os._exit(3)  # and the bot, whose sandbox ends with us
+
+
+def _main() -> None:
+    told = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_our_parent, daemon=True).start()
+
+    def say(finding: Finding) -> None:
+        line = {"scenario": finding.scenario, "verdict": finding.verdict.value, "seen": finding.seen}
+        sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.flush()
+
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    asyncio.run(_check(told, runner_named(told["runner"]), say))
+    sys.stdout.flush()
+    os._exit(0)  # threads may wait for what is read of our standard input
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,257 @@
+"""Where bots are handed in: what is taken from whom, what he is told of it, and what of it runs.
+
+It puts the parts together: the files, what is written down, the intake and the residents. Its methods wait for the
+disk, so they are to be called where nobody else has to wait. Whoever asks sees his own only. This module knows no call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, UNPACKED, NewSubmission
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.errors import Refused, legible
+from cutpurse.server.logs import Logger
+from cutpurse.server.results import Identity
+from cutpurse.server.runners.port import Runner
+from cutpurse.server.submissions.archive import ArchiveError
+from cutpurse.server.submissions.building import manifest_of
+from cutpurse.server.submissions.intake import Intake
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.residents import Residents
+from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.tasks import without_paths
+from cutpurse.v1 import submission_pb2
+
+__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "Desk", "wanted_of"]
+
+MOST_BOTS: Final = 5  # of an owner that play
+MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
+MOST_BYTES: Final = 256 * 1024 * 1024  # of those archives together
+MOST_WAITING: Final = 3  # of an owner that are not checked yet
+MOST_IN_ALL: Final = 64  # of all
+MOST_LISTED: Final = 500
+_UNDER_WAY: Final = (RECEIVED, UNPACKED, BUILT)
+_STATES: Final = {
+    RECEIVED: submission_pb2.SUBMISSION_STATE_RECEIVED,
+    UNPACKED: submission_pb2.SUBMISSION_STATE_UNPACKED,
+    BUILT: submission_pb2.SUBMISSION_STATE_BUILT,
+    ACCEPTED: submission_pb2.SUBMISSION_STATE_ACCEPTED,
+    REFUSED: submission_pb2.SUBMISSION_STATE_REFUSED,
+    TAKEN_OFF: submission_pb2.SUBMISSION_STATE_TAKEN_OFF,
+}
+
+
+def wanted_of(
+    manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[str]]:
+    """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises Refused."""
+    games = {name: game for game, names in offered.items() for name in names}
+    wanted: dict[str, list[str]] = {}
+    for name in ladders:
+        game = games.get(name)
+        if game is None:
+            there = ", ".join(sorted(games)[:20])
+            raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'; there are: {there}")
+        if manifest.games and game not in manifest.games:
+            raise Refused(
+                "BAD_MESSAGE", f"ladder {name} plays {game}; by its bot.toml it plays {', '.join(manifest.games)} only"
+            )
+        wanted.setdefault(game, []).append(name)
+    missing = [game for game in manifest.games if game not in offered]
+    if missing and len(missing) == len(manifest.games):
+        raise Refused("NOT_FOUND", f"{', '.join(missing)} is not played here; there are: {', '.join(sorted(offered))}")
+    if not wanted:
+        return {game: () for game in manifest.games if game in offered}
+    return {game: tuple(dict.fromkeys(names)) for game, names in wanted.items()}
+
+
+class Desk:
+    """See the module's docstring. `begin` once the server listens at `address`, `close` before the store."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        storage: Storage,
+        store: Store,
+        passes: Passes,
+        log: Logger,
+        utc: Callable[[], datetime],
+        *,
+        is_paused: Callable[[Identity], bool],
+    ) -> None:
+        self._storage = storage
+        self._store = store
+        self._log = log
+        self._utc = utc
+        self.residents = Residents(runner, storage, store, passes, log, utc, is_paused=is_paused)
+        self.intake = Intake(runner, storage, store, log, utc, self._sync)
+
+    @property
+    def address(self) -> str:
+        """Where the server is to listen for the bots that it runs."""
+        return f"unix:{self._storage.server_socket}"
+
+    def begin(self) -> None:
+        """Run what is to run, and take up what is not done."""
+        self._storage.server_socket.chmod(0o666)  # the folder above is the server's alone
+        entries = self._store.submissions()
+        if gone := self._storage.remove_others(entry.digest for entry in entries if entry.is_kept):
+            self._log.info("archives removed", count=gone)
+        self._sync()
+        self.residents.begin()
+        self.intake.put(entry for entry in reversed(entries) if entry.state in _UNDER_WAY)
+        self.intake.begin()
+
+    def drain(self) -> None:
+        """The server is about to stop: nothing new is taken up or started. Does not wait."""
+        self.intake.drain()
+        self.residents.drain()
+
+    def close(self) -> None:
+        """Nothing is run any more."""
+        self.intake.close()
+        self.residents.close()
+        self._storage.close()
+
+    def _sync(self) -> None:
+        """What is active runs."""
+        wanted = []
+        for entry in self._store.submissions():
+            if entry.is_active and entry.state == ACCEPTED:
+                try:
+                    wanted.append((entry, manifest_of(self._storage.archive(entry.digest))))
+                except (OSError, ArchiveError, UsageError) as problem:
+                    self._log.error("archive lost", bot=entry.shown, error=type(problem).__name__)
+        self.residents.set([(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)])
+
+    def _has_tree(self, entry: SubmissionEntry) -> bool:
+        """Whether its files are there; as in a folder that was put back without them, they are made again."""
+        if self._storage.tree(entry.digest).is_dir():
+            return True
+        self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
+        self.intake.put([entry])
+        return False
+
+    # -- what is asked
+    def look(self, content: bytes) -> Manifest:
+        """What an archive says of its bot.  Raises Refused for one that is not taken."""
+        try:
+            return manifest_of(content)
+        except (ArchiveError, UsageError) as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 500)) from None
+
+    def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
+        """Keep it, and have it taken up; returns when it is on the disk.  Raises Refused, StoreError, OSError."""
+        mine = self._store.submissions(owner)
+        same = [one for one in mine if (one.bot, one.version) == (manifest.name, manifest.version)]
+        if not any(one.state != REFUSED for one in same):
+            self._check_quotas(owner, manifest.name, len(content), mine)
+        digest = self._storage.keep(content)
+        new = NewSubmission(owner, manifest.name, manifest.version, digest, len(content), ladders)
+        entry = self._store.hand_in(new, self._utc())
+        self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
+        if entry.state in _UNDER_WAY:
+            self.intake.put([entry])
+        self._prune(owner)
+        return entry
+
+    def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
+        playing = {one.bot for one in mine if one.is_active or one.state in _UNDER_WAY}
+        if bot not in playing and len(playing) >= MOST_BOTS:
+            names = ", ".join(sorted(playing))
+            raise Refused("FULL", f"{len(playing)} bots of {owner} play already ({names}), as many as may: retire one")
+        if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
+            waiting = self.intake.waiting(owner)
+            raise Refused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
+        kept = sum(one.size for one in mine if one.is_kept and one.is_active)
+        if kept + size > MOST_BYTES:
+            raise Refused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
+
+    def _prune(self, owner: str) -> None:
+        """Of old versions only so many are kept, and so many bytes."""
+        mine = [one for one in self._store.submissions(owner) if one.is_kept]
+        room, count, gone = MOST_BYTES, 0, []
+        for one in sorted(mine, key=lambda one: (not one.is_active, one.state not in _UNDER_WAY, -one.id)):
+            room, count = room - one.size, count + 1
+            if (room < 0 or count > MOST_KEPT) and not one.is_active and one.state not in _UNDER_WAY:
+                gone.append(one)
+        if not gone:
+            return
+        self._store.not_kept([one.id for one in gone])
+        still = {one.digest for one in self._store.submissions() if one.is_kept}
+        for one in gone:
+            if one.digest not in still:
+                self._storage.remove(one.digest)
+
+    def entries(self, owner: str, bot: str = "", version: str = "") -> list[SubmissionEntry]:
+        """What an owner handed in, the newest first."""
+        return self._store.submissions(owner, bot or None, version or None, MOST_LISTED)
+
+    def entry(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
+        """One of them; without a version the newest.  Raises Refused."""
+        found = self.entries(owner, bot, version) if bot else []
+        if not found:
+            named = f"{legible(bot, 40)}:{legible(version, 40)}" if version else legible(bot, 40)
+            raise Refused("NOT_FOUND", f"{owner} has handed in no bot {named}")
+        return found[0]
+
+    def log(self, entry: SubmissionEntry) -> tuple[str, str]:
+        """What was seen when it was built and checked, and what it has said since the server began."""
+        talk = without_paths(
+            self.residents.talk(entry.id), self._storage.tree(entry.digest), self._storage.run / f"bot-{entry.id}"
+        )
+        return self._store.submission_log(entry.id), talk
+
+    def archive(self, entry: SubmissionEntry) -> bytes:
+        """Its archive.  Raises Refused if it is not kept any more."""
+        try:
+            return self._storage.archive(entry.digest)
+        except OSError:
+            raise Refused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more") from None
+
+    def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
+        """It plays no more.  Raises Refused."""
+        active = [one for one in self.entries(owner, bot, version) if one.is_active] if bot else []
+        if not active:
+            self.entry(owner, bot, version)
+            raise Refused("NOT_FOUND", f"no such version of {legible(bot, 40)} plays")
+        entry = self._store.retire(active[0].id, self._utc())
+        self._log.info("submission retired", bot=entry.shown)
+        self._sync()
+        return entry
+
+    def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
+        """This version plays.  Raises Refused, and Refused of the leaderboard for one that may not."""
+        entry = self.entry(owner, bot, version)
+        others = {one.bot for one in self.entries(owner) if one.is_active and one.bot != entry.bot}
+        if len(others) >= MOST_BOTS:
+            raise Refused("FULL", f"{len(others)} bots of {owner} play already, as many as may: retire one")
+        entry = self._store.activate(entry.id, self._utc())
+        self._log.info("submission activated", bot=entry.shown)
+        self._sync()
+        return entry
+
+    def shown(self, entry: SubmissionEntry) -> submission_pb2.SubmissionShown:
+        """As it is told."""
+        return submission_pb2.SubmissionShown(
+            owner=entry.owner,
+            bot=entry.bot,
+            version=entry.version,
+            sha256=entry.digest,
+            size=entry.size,
+            state=_STATES[entry.state],
+            why=legible(entry.why, 500),
+            is_active=entry.is_active,
+            is_running=self.residents.is_running(entry.id),
+            ladders=entry.ladders,
+            received_ms=round(entry.received.timestamp() * 1_000),
+            changed_ms=round(entry.changed.timestamp() * 1_000),
+            before=self.intake.before(entry.id),
+            is_kept=entry.is_kept,
+        )

@@ -1,0 +1,197 @@
+"""What was handed in, taken up one by one: unpacked, built, checked, and put on its ladders, or refused and told why.
+
+One thread does it, the oldest first; how far it is, is written down at each step. What a server that stops or is killed
+leaves undone is taken up again at its next start, from the beginning. This module knows no call and no message.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Final, Protocol
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, REFUSED, UNPACKED
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.runners.port import Runner, RunnerError
+from cutpurse.server.submissions.archive import ArchiveError
+from cutpurse.server.submissions.building import NotBuilt, build, manifest_of
+from cutpurse.server.submissions.checking import Checked, check_apart
+from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.tasks import without_paths
+
+__all__ = ["Intake", "IntakeStore"]
+
+LOOK_S: Final = 1.0
+MOST_LOG: Final = 200_000  # characters
+
+
+class IntakeStore(Protocol):
+    """Where it is kept what was handed in: a `Store`."""
+
+    def set_submission(
+        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
+    ) -> SubmissionEntry:
+        """It is so far."""
+
+    def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
+        """It plays."""
+
+
+class Intake:
+    """See the module's docstring.  changed: called when a bot was accepted."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        storage: Storage,
+        store: IntakeStore,
+        log: Logger,
+        utc: Callable[[], datetime],
+        changed: Callable[[], object],
+    ) -> None:
+        self._runner = runner
+        self._storage = storage
+        self._store = store
+        self._log = log
+        self._utc = utc
+        self._changed = changed
+        self._waiting: deque[SubmissionEntry] = deque()
+        self._now: SubmissionEntry | None = None
+        self._lock = threading.Condition()
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+
+    # -- on any thread
+    def put(self, entries: Iterable[SubmissionEntry]) -> None:
+        """They are to be taken up, in this order; who waits already does so once."""
+        with self._lock:
+            known = {entry.id for entry in self._waiting} | ({self._now.id} if self._now is not None else set())
+            self._waiting.extend(entry for entry in entries if entry.id not in known)
+            self._lock.notify()
+
+    def before(self, submission: int) -> int:
+        """How many are taken up before this one."""
+        with self._lock:
+            waiting = [entry.id for entry in self._waiting]
+            return waiting.index(submission) + (self._now is not None) if submission in waiting else 0
+
+    def waiting(self, owner: str) -> int:
+        """How many of an owner wait or are being taken up."""
+        with self._lock:
+            now = [self._now] if self._now is not None else []
+            return sum(entry.owner == owner for entry in [*now, *self._waiting])
+
+    @property
+    def total(self) -> int:
+        """How many wait, of all."""
+        return len(self._waiting)
+
+    def begin(self) -> None:
+        """Take them up from now on."""
+        self._thread = threading.Thread(target=self._work, name="submissions", daemon=True)
+        self._thread.start()
+
+    def drain(self) -> None:
+        """Take up no more; what is under way is given up, and taken up again at the next start."""
+        with self._lock:
+            self._is_closed = True
+            self._lock.notify()
+
+    def close(self) -> None:
+        """The same, and wait until that is so."""
+        self.drain()
+        if self._thread is not None:
+            self._thread.join()
+
+    # -- on the thread
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                while not self._waiting and not self._is_closed:
+                    self._lock.wait(LOOK_S)
+                if self._is_closed:
+                    return
+                entry = self._now = self._waiting.popleft()
+            try:
+                self.take_up(entry)
+            except LeaderboardError as problem:  # it stays as it is until the next start
+                self._log.error("submission not written", bot=entry.shown, text=str(problem))
+            except Exception as problem:
+                facts = {"error": type(problem).__name__, "places": places(problem)}
+                self._log.error("submission broke", bot=entry.shown, **facts)
+                self._refuse(entry, "the server made a fault with it, and its log says more: hand it in again", [])
+            finally:
+                with self._lock:
+                    self._now = None
+
+    def take_up(self, entry: SubmissionEntry) -> None:
+        """From received to accepted or refused."""
+        self._log.info("submission taken up", bot=entry.shown, sha256=entry.digest.hex()[:16])
+        seen: list[str] = []
+        try:
+            manifest = manifest_of(self._storage.archive(entry.digest))
+            seen += build(
+                self._runner,
+                self._storage,
+                entry.digest,
+                manifest,
+                self._storage.talk / f"build-{entry.id}",
+                lambda: self._store.set_submission(entry.id, UNPACKED, self._utc()),
+                lambda: self._is_closed,
+            )
+            self._store.set_submission(entry.id, BUILT, self._utc(), log="\n".join(seen))
+            checked = self._check(entry, manifest)
+        except NotBuilt as problem:
+            if not self._is_closed:
+                self._refuse(entry, str(problem), [*seen, problem.log])
+            return
+        except (ArchiveError, UsageError) as problem:
+            self._refuse(entry, str(problem), seen)
+            return
+        except (OSError, RunnerError) as problem:
+            text = problem.strerror if isinstance(problem, OSError) else str(problem)
+            self._log.error("submission not run", bot=entry.shown, text=str(problem))
+            said = without_paths(text or type(problem).__name__, self._storage.root)
+            self._refuse(entry, f"the server could not build or run it ({said}); hand it in again", seen)
+            return
+        if self._is_closed:
+            return
+        seen += [f"{one.scenario}: {one.verdict.value}: {one.seen}" for one in checked.findings]
+        if checked.why:
+            self._refuse(entry, checked.why, seen)
+            return
+        self._store.set_submission(entry.id, ACCEPTED, self._utc(), log=_kept(seen))
+        self._store.activate(entry.id, self._utc())
+        self._log.info("submission accepted", bot=entry.shown)
+        self._changed()
+
+    def _check(self, entry: SubmissionEntry, manifest: Manifest) -> Checked:
+        name = f"check-{entry.id}"
+        arena = self._storage.empty_arena(name)
+        try:
+            return check_apart(
+                self._runner.name,
+                manifest,
+                manifest.games,
+                self._storage.tree(entry.digest),
+                arena,
+                self._storage.talk / name,
+                lambda: self._is_closed,
+            )
+        finally:
+            self._storage.no_arena(name)
+
+    def _refuse(self, entry: SubmissionEntry, why: str, seen: list[str]) -> None:
+        why = " ".join(why.split())
+        self._log.info("submission refused", bot=entry.shown, why=why)
+        self._store.set_submission(entry.id, REFUSED, self._utc(), why, _kept([*seen, why]))
+
+
+def _kept(seen: list[str]) -> str:
+    return "\n".join(line for line in seen if line)[-MOST_LOG:]

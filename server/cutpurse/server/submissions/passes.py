@@ -1,0 +1,81 @@
+"""Tokens of the bots that the server itself runs: one for each process, good while it lives, and kept nowhere.
+
+Whoever shows one is let in as exactly the bot that it was made for, with the scope play. All others are another
+guard's business. May be asked and changed from any thread.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from typing import Final
+
+from cutpurse.leaderboard.tokens import Token, new_token, read_token
+from cutpurse.server.owners import Grant, Guard, Resident, check_scope
+
+__all__ = ["Passes"]
+
+SCOPES: Final = ("play",)
+_BEARER: Final = re.compile(r"bearer +(\S+)", re.IGNORECASE | re.ASCII)
+
+
+class Passes:
+    """A `Guard` before another one."""
+
+    def __init__(self, others: Guard) -> None:
+        self._others = others
+        self._grants: dict[str, tuple[bytes, Grant]] = {}  # by the token's name: its hash, and what it is good for
+        self._lock = threading.Lock()
+        self._is_changed = False
+
+    def give(self, owner: str, resident: Resident) -> Token:
+        """A token for a process of this bot."""
+        token = new_token()
+        with self._lock:
+            self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, resident=resident))
+        return token
+
+    def take_back(self, token: Token) -> None:
+        """It is good for nothing any more; a stream that came with it is ended within a second."""
+        with self._lock:
+            self._grants.pop(token.id, None)
+            self._is_changed = True
+
+    def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
+        """See `Guard`."""
+        said = [*metadata]
+        grant = self._known(said)
+        if grant is None:
+            return self._others.enter(said, peer, scope, now)
+        check_scope(grant, scope)
+        return grant
+
+    def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
+        """See `Guard`."""
+        said = [*metadata]
+        return self._known(said) or self._others.recognise(said, peer, now)
+
+    def _known(self, metadata: Iterable[tuple[str, str | bytes]]) -> Grant | None:
+        shown = [value for key, value in metadata if key == "authorization"]
+        if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
+            return None
+        token = read_token(bearer[1])
+        if token is None or (found := self._grants.get(token.id)) is None:
+            return None
+        # The hash of a secret of 190 bits: how long it takes to compare tells nothing of use.
+        return found[1] if found[0] == token.digest else None
+
+    def is_good(self, token: str) -> bool:
+        """See `Guard`."""
+        return token in self._grants or self._others.is_good(token)
+
+    def look(self, now: float) -> bool:
+        """See `Guard`."""
+        with self._lock:
+            is_changed, self._is_changed = self._is_changed, False
+        return self._others.look(now) or is_changed
+
+    def close(self) -> None:
+        """See `Guard`."""
+        self._others.close()

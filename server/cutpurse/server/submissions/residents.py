@@ -1,0 +1,269 @@
+"""Bots that were accepted, kept running: each a process of its own, with a socket and a token of its own.
+
+One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. A
+paused version is not started until its pause is lifted. All happens on one thread; `begin` starts it once the server
+listens, `close` ends everything. This module knows no match.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import inf
+from time import monotonic
+from typing import Final, Protocol
+
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.submissions import TAKEN_OFF
+from cutpurse.leaderboard.tokens import Token
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.owners import Resident
+from cutpurse.server.results import Identity
+from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, Use
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.tasks import play_task, without_paths
+
+__all__ = ["Residents", "SubmissionStore"]
+
+LOOK_S: Final = 0.25  # between looks at whether all of them live
+FIRST_WAIT_S: Final = 1.0  # until one that has ended is started again; doubled each time
+LONGEST_WAIT_S: Final = 60.0
+LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
+MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
+GRACE_S: Final = 2.0
+LAST_WORDS: Final = 3
+
+
+class SubmissionStore(Protocol):
+    """Where it is kept what was handed in: a `Store`."""
+
+    def submissions(
+        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
+    ) -> list[SubmissionEntry]:
+        """The newest first."""
+
+    def set_submission(
+        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
+    ) -> SubmissionEntry:
+        """It is so far."""
+
+
+@dataclass(slots=True, eq=False)
+class _Course:
+    """How it goes with one of them."""
+
+    entry: SubmissionEntry
+    manifest: Manifest
+    start_at: float = -inf
+    started: float = inf
+    wait_s: float = FIRST_WAIT_S
+    ends: int = 0  # in a row
+    running: Running | None = None
+    token: Token | None = None
+    last: str = ""  # how it ended the last time
+
+    @property
+    def identity(self) -> Identity:
+        """Who it is."""
+        return Identity(self.entry.owner, self.entry.bot, self.entry.version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to run from now on."""
+
+    entries: Sequence[tuple[SubmissionEntry, Manifest]] = field(default_factory=tuple)
+
+
+class Residents:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        storage: Storage,
+        store: SubmissionStore,
+        passes: Passes,
+        log: Logger,
+        utc: Callable[[], datetime],
+        *,
+        is_paused: Callable[[Identity], bool],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._runner = runner
+        self._storage = storage
+        self._store = store
+        self._passes = passes
+        self._log = log
+        self._utc = utc
+        self._is_paused = is_paused
+        self._clock = clock
+        self._courses: dict[int, _Course] = {}  # by the submission's id; touched by the thread only
+        self._uses: dict[Identity, Callable[[], Use]] = {}  # replaced, never changed
+        self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
+        self._wanted: _Wanted | None = None
+        self._woken = threading.Event()
+        self._is_closed = False
+        self._is_draining = False
+        self._thread: threading.Thread | None = None
+
+    # -- on any thread
+    def uses(self) -> Mapping[Identity, Callable[[], Use]]:
+        """What those use that run now."""
+        return self._uses
+
+    def is_running(self, submission: int) -> bool:
+        """Whether its process is there."""
+        course = self._courses.get(submission)
+        return course is not None and course.running is not None
+
+    def talk(self, submission: int) -> str:
+        """The newest of what it said since the server began."""
+        running = self._talks.get(submission)
+        return "" if running is None else running.talk()
+
+    def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
+        """From now on these run, and no others."""
+        self._wanted = _Wanted(tuple(wanted))
+        self._woken.set()
+
+    def begin(self) -> None:
+        """The server listens."""
+        self._thread = threading.Thread(target=self._keep, name="residents", daemon=True)
+        self._thread.start()
+
+    def drain(self) -> None:
+        """None is started any more."""
+        self._is_draining = True
+
+    def close(self) -> None:
+        """End all of them."""
+        self._is_closed = True
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._stop([*self._courses.values()])
+
+    # -- on the thread
+    def _keep(self) -> None:
+        while not self._is_closed:
+            try:
+                self.look(self._clock())
+            except Exception as problem:
+                self._log.error("residents broke", error=type(problem).__name__, places=places(problem))
+            self._woken.wait(LOOK_S)
+            self._woken.clear()
+
+    def look(self, now: float) -> None:
+        """Start those whose time has come, and note those that have ended."""
+        if (wanted := self._wanted) is not None:
+            self._wanted = None
+            self._change(wanted)
+        for course in [] if self._is_draining else [*self._courses.values()]:
+            if course.running is not None and (ended := course.running.ended()) is not None:
+                self._ended(course, ended, now)
+            elif course.running is not None and self._is_paused(course.identity):
+                self._log.info("resident paused", bot=course.entry.shown)
+                self._stop([course])
+                course.start_at, course.ends = now, 0
+            elif course.running is None and now >= course.start_at and not self._is_paused(course.identity):
+                self._start(course, now)
+
+    def _change(self, wanted: _Wanted) -> None:
+        kept = {entry.id: (entry, manifest) for entry, manifest in wanted.entries}
+        gone = [
+            course
+            for number, course in self._courses.items()
+            if number not in kept or kept[number][0].digest != course.entry.digest
+        ]
+        self._stop(gone)
+        for course in gone:
+            del self._courses[course.entry.id]
+        for number, (entry, manifest) in kept.items():
+            if number not in self._courses:
+                self._courses[number] = _Course(entry, manifest)
+            else:
+                self._courses[number].entry = entry
+
+    def _start(self, course: _Course, now: float) -> None:
+        entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
+        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables)
+        course.token = self._passes.give(entry.owner, resident)
+        course.start_at, course.started = inf, now
+        try:
+            arena = self._storage.arena(name)
+            task = play_task(
+                manifest,
+                self._storage.tree(entry.digest),
+                arena,
+                self._storage.talk / str(entry.id),
+                course.token.reveal(),
+            )
+            course.running = self._runner.start(task)
+        except (OSError, RunnerError) as problem:
+            said = without_paths(str(problem), self._storage.tree(entry.digest), self._storage.run)
+            self._over(course, f"it cannot be run: {said}", now)
+            return
+        self._uses = {**self._uses, course.identity: course.running.use}
+        self._talks = {**self._talks, entry.id: course.running}
+        self._log.info("resident started", bot=entry.shown, pid=course.running.pid)
+
+    def _ended(self, course: _Course, ended: Ended, now: float) -> None:
+        """It has ended by itself, or for what it did."""
+        said = ""
+        if course.running is not None:
+            text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            said = " | ".join(lines[-LAST_WORDS:])[-300:]
+        self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
+
+    def _over(self, course: _Course, how: str, now: float) -> None:
+        """It is not there: it is started again, the sooner the longer it lived, or taken off."""
+        if now - course.started >= LIVED_S:
+            course.wait_s, course.ends = FIRST_WAIT_S, 0
+        self._leave(course)
+        course.ends += 1
+        course.last = how
+        if course.ends >= MOST_ENDS:
+            self._take_off(course)
+            return
+        self._log.warning("resident ended", bot=course.entry.shown, how=how, again_in_s=course.wait_s)
+        course.start_at, course.started = now + course.wait_s, inf
+        course.wait_s = min(2 * course.wait_s, LONGEST_WAIT_S)
+
+    def _take_off(self, course: _Course) -> None:
+        why = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
+        self._log.warning("resident taken off", bot=course.entry.shown, why=why)
+        self._courses.pop(course.entry.id, None)
+        try:
+            self._store.set_submission(course.entry.id, TAKEN_OFF, self._utc(), " ".join(why.split()))
+        except LeaderboardError as problem:  # it stays down until the next start of the server, which tries it again
+            self._log.error("resident not taken off", bot=course.entry.shown, text=str(problem))
+
+    def _leave(self, course: _Course) -> None:
+        """Nothing of it is left; its token is good for nothing."""
+        course.running = None
+        if course.token is not None:
+            self._passes.take_back(course.token)
+            course.token = None
+        self._uses = {who: use for who, use in self._uses.items() if who != course.identity}
+        self._storage.no_arena(f"bot-{course.entry.id}")
+
+    def _stop(self, courses: Sequence[_Course]) -> None:
+        """All at once, so that one that does not want to end is not waited for by the others."""
+        threads = []
+        for course in courses:
+            if course.running is not None:
+                threads.append(threading.Thread(target=course.running.stop, args=(GRACE_S,)))
+                threads[-1].start()
+        for thread in threads:
+            thread.join()
+        for course in courses:
+            if course.running is not None:
+                self._log.info("resident stopped", bot=course.entry.shown)
+            self._leave(course)

@@ -1,0 +1,269 @@
+"""SubmissionService over gRPC: authors hand in bots, and ask what became of them.
+
+An archive is gathered in memory, which its size and the number of those who send at once bound, and judged on threads
+of this service's own. This module knows who a caller is; what is taken, kept and told of is known in `desk`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from typing import Any, Final, Protocol, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+
+from cutpurse.leaderboard.errors import LeaderboardError, NotFound
+from cutpurse.leaderboard.errors import Refused as NotTaken
+from cutpurse.sdk.submission.packing import MOST_PACKED
+from cutpurse.server.entrance import Context, Entrance
+from cutpurse.server.errors import Ending, Refused, ending, incident, legible
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.results import Identity
+from cutpurse.server.service import abort
+from cutpurse.server.submissions.desk import Desk, wanted_of
+from cutpurse.v1 import submission_pb2
+
+__all__ = ["SUBMISSIONS", "SubmissionService"]
+
+SUBMISSIONS: Final = submission_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name
+THREADS: Final = 2
+MOST_CALLS: Final = 64  # at once
+MOST_SENDING: Final = 4  # archives at once, of all
+SEND_S: Final = 120.0  # for an archive to come
+PIECE: Final = 32_768
+MOST_TALK: Final = 1_500_000  # characters that are told
+
+Told = TypeVar("Told")
+
+
+class Ladders(Protocol):
+    """What is asked of the lobby, on the event loop: a `Lobby`."""
+
+    def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
+        """The ladders of each game that are there for this owner."""
+
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Whether a bot may play them.  Raises Refused."""
+
+
+class SubmissionService:
+    """`SubmissionService` of submission.proto. `close` it once no call is answered any more."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        ladders: Ladders,
+        entrance: Entrance,
+        log: Logger,
+        *,
+        is_open: Callable[[], bool],
+        incident_number: Callable[[], str],
+    ) -> None:
+        """is_open: whether anything is taken now; not while the server stops."""
+        self._desk = desk
+        self._ladders = ladders
+        self._entrance = entrance
+        self._log = log
+        self._is_open = is_open
+        self._incident_number = incident_number
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
+        self._sending: Counter[str] = Counter()  # by owner
+        self._calls = 0
+        self._readers: set[asyncio.Task[None]] = set()  # a read is never cancelled: it ends with its call
+
+    def close(self) -> None:
+        """There will be no more calls."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """To be added to a `grpc.aio.server`."""
+        unary: dict[str, Callable[[bytes, str], Message]] = {
+            "ListSubmissions": self._list,
+            "GetSubmissionLog": self._log_of,
+            "RetireBot": self._retire,
+            "ActivateVersion": self._activate,
+        }
+        methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            name: grpc.unary_unary_rpc_method_handler(self._answering(answer)) for name, answer in unary.items()
+        }
+        methods["Submit"] = grpc.stream_unary_rpc_method_handler(self.submit)
+        methods["GetArchive"] = grpc.unary_stream_rpc_method_handler(self.get_archive)
+        return grpc.method_handlers_generic_handler(SUBMISSIONS, methods)
+
+    def _answering(self, answer: Callable[[bytes, str], Message]) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        async def answered(request: bytes, context: Context) -> bytes:
+            async def told() -> bytes:
+                grant = await self._entrance.enter(context, "play")
+                return await self._apart(lambda: answer(request, grant.owner).SerializeToString())
+
+            return await self._guarded(told, context)
+
+        return answered
+
+    # -- handing in
+    async def submit(self, _requests: object, context: Context) -> bytes:
+        """The call Submit."""
+
+        async def told() -> bytes:
+            grant = await self._entrance.enter(context, "play")
+            owner = grant.owner
+            if grant.resident is not None:
+                raise Refused("TOKEN_SCOPE", "a bot that the server runs hands in nothing")
+            if not self._is_open():
+                raise Refused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
+            if self._sending[owner] or self._sending.total() >= MOST_SENDING:
+                raise Refused("STREAMS", "another archive is being sent; wait for it")
+            self._sending[owner] += 1
+            try:
+                head, content = await self._received(context)
+            finally:
+                del self._sending[owner]
+            return await self._take(owner, head, content)
+
+        return await self._guarded(told, context)
+
+    async def _received(self, context: Context) -> tuple[submission_pb2.SubmissionHead, bytes]:
+        """All that is sent."""
+        arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]] = (
+            asyncio.get_running_loop().create_future()
+        )
+        reader = asyncio.get_running_loop().create_task(self._read(context, arrived))
+        self._readers.add(reader)
+        reader.add_done_callback(self._readers.discard)
+        try:
+            return await asyncio.wait_for(arrived, SEND_S)
+        except TimeoutError:
+            raise Refused("SILENT", f"the archive did not come within {SEND_S:g} s") from None
+
+    async def _read(
+        self, context: Context, arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]]
+    ) -> None:
+        content = bytearray()
+        head: submission_pb2.SubmissionHead | None = None
+        try:
+            while (data := await context.read()) is not grpc.aio.EOF:
+                if arrived.done():
+                    return
+                request = submission_pb2.SubmitRequest.FromString(data)
+                if request.HasField("head"):
+                    if head is not None or content:
+                        raise Refused("BAD_MESSAGE", "the head comes once, and first")
+                    head = request.head
+                    _check_head(head)
+                if head is None:
+                    raise Refused("BAD_MESSAGE", "the head comes first")
+                content += request.piece
+                if len(content) > head.size:
+                    raise Refused("BAD_MESSAGE", f"more came than the {head.size:,} bytes that were told")
+            if head is None or len(content) != head.size:
+                raise Refused("BAD_MESSAGE", f"{len(content):,} bytes came, and others were told: send it again")
+        except (grpc.aio.BaseError, asyncio.CancelledError):
+            if not arrived.done():
+                arrived.cancel()
+            return
+        except Exception as problem:
+            if not arrived.done():
+                arrived.set_exception(problem)
+            return
+        if not arrived.done():
+            arrived.set_result((head, bytes(content)))
+
+    async def _take(self, owner: str, head: submission_pb2.SubmissionHead, content: bytes) -> bytes:
+        desk = self._desk
+        if (await self._apart(lambda: sha256(content).digest())) != head.sha256:
+            raise Refused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
+        manifest = await self._apart(lambda: desk.look(content))
+        wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
+        self._ladders.check(Identity(owner, manifest.name, manifest.version), wanted, forgets=False)
+        ladders = [*dict.fromkeys(head.ladders)]
+        # Begun, it goes on though its caller may go: what is on the disk is taken up.
+        work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
+        entry = await asyncio.shield(asyncio.wrap_future(work))
+        shown = await self._apart(lambda: desk.shown(entry))
+        return submission_pb2.SubmitResponse(submission=shown).SerializeToString()
+
+    # -- on a thread
+    def _list(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.ListSubmissionsRequest.FromString(request)
+        entries = self._desk.entries(owner, asked.bot, asked.version)
+        return submission_pb2.ListSubmissionsResponse(submissions=[self._desk.shown(entry) for entry in entries])
+
+    def _log_of(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.GetSubmissionLogRequest.FromString(request)
+        entry = self._desk.entry(owner, asked.bot, asked.version)
+        check, talk = self._desk.log(entry)
+        return submission_pb2.GetSubmissionLogResponse(
+            submission=self._desk.shown(entry), check=check, talk=talk[-MOST_TALK:]
+        )
+
+    def _retire(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.RetireBotRequest.FromString(request)
+        entry = self._desk.retire(owner, asked.bot, asked.version)
+        return submission_pb2.RetireBotResponse(submission=self._desk.shown(entry))
+
+    def _activate(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.ActivateVersionRequest.FromString(request)
+        entry = self._desk.activate(owner, asked.bot, asked.version)
+        return submission_pb2.ActivateVersionResponse(submission=self._desk.shown(entry))
+
+    async def get_archive(self, request: bytes, context: Context) -> None:
+        """The call GetArchive."""
+
+        async def told() -> None:
+            grant = await self._entrance.enter(context, "play")
+            asked = submission_pb2.GetArchiveRequest.FromString(request)
+            desk = self._desk
+            content = await self._apart(lambda: desk.archive(desk.entry(grant.owner, asked.bot, asked.version)))
+            for at in range(0, len(content), PIECE):
+                piece = submission_pb2.GetArchiveResponse(piece=content[at : at + PIECE])
+                await context.write(piece.SerializeToString())
+
+        await self._guarded(told, context)
+
+    # -- every call
+    async def _guarded(self, answer: Callable[[], Awaitable[Told]], context: Context) -> Told:
+        """What is answered, or the end of the call."""
+        self._calls += 1
+        try:
+            if self._calls > MOST_CALLS:
+                raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+            return await answer()
+        except grpc.aio.BaseError:  # the caller is gone
+            raise
+        except Exception as problem:
+            how = self._ending(problem)
+        finally:
+            self._calls -= 1
+        await abort(context, how)
+
+    async def _apart(self, work: Callable[[], Told]) -> Told:
+        """On a thread."""
+        return await asyncio.wrap_future(self._threads.submit(work))
+
+    def _ending(self, problem: Exception) -> Ending:
+        match problem:
+            case Refused():
+                return problem.ending
+            case DecodeError():
+                return ending("BAD_MESSAGE", "this is not the message that the method takes")
+            case NotFound():
+                return ending("NOT_FOUND", legible(str(problem), 300))
+            case NotTaken():
+                return ending("BAD_MESSAGE", legible(str(problem), 300))
+            case LeaderboardError() | OSError():
+                self._log.error("submission not kept", text=str(problem))
+                return ending("STORAGE", "nothing can be kept now; hand it in again later")
+        number = self._incident_number()
+        self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+        return incident(number)
+
+
+def _check_head(head: submission_pb2.SubmissionHead) -> None:
+    if not 0 < head.size <= MOST_PACKED:
+        raise Refused("BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; {MOST_PACKED:,} are the most")
+    if len(head.sha256) != 32 or len(head.ladders) > 100:
+        raise Refused("BAD_MESSAGE", "the head has no SHA-256 of 32 bytes, or too many ladders")

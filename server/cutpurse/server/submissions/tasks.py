@@ -1,0 +1,70 @@
+"""From what bot.toml says to what a runner is asked to run.
+
+This module knows no process.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from cutpurse.sdk.address import TOKEN_VARIABLE
+from cutpurse.sdk.program import PATIENCE_VARIABLE, PROTO_VARIABLE
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.runners.port import Limits, Task
+from cutpurse.server.runners.runtimes import python_runtime
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["BUILD_S", "build_task", "play_task", "without_paths"]
+
+MIB: Final = 1 << 20
+BUILD_S: Final = 120.0
+PATIENCE_S: Final = 10  # without a server: then nobody is there any more for whom to run
+
+
+def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
+    """Its build step: it may write into its folder, and sees nobody."""
+    return Task(
+        name=f"the build of {manifest.name}",
+        folder=folder,
+        command=manifest.build,
+        talk=talk,
+        is_writable=True,
+        environment=_environment(manifest),
+        limits=Limits(memory_bytes=512 * MIB, wall_s=BUILD_S, cpu_cores=1.0),
+        runtimes=python_runtime(),
+    )
+
+
+def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> Task:
+    """The bot itself: it sees a socket, and has a token for it."""
+    return Task(
+        name=f"{manifest.name}:{manifest.version}",
+        folder=folder,
+        command=manifest.run,
+        talk=talk,
+        arena=arena,
+        environment=_environment(manifest) | ({TOKEN_VARIABLE: token} if token else {}),
+        limits=Limits(memory_bytes=manifest.memory_mb * MIB),
+        runtimes=python_runtime(),
+    )
+
+
+def _environment(manifest: Manifest) -> dict[str, str]:
+    return {
+        "CUTPURSE_BOT": manifest.name,
+        "CUTPURSE_VERSION": manifest.version,
+        PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2]),
+        PATIENCE_VARIABLE: str(PATIENCE_S),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def without_paths(text: str, folder: Path, arena: Path | None = None) -> str:
+    """What a program said, as its author may read it: no path of this machine is in it."""
+    known = [(folder, "/bot"), *([(arena, "/run/cutpurse")] if arena is not None else [])]
+    known += [(path, f"/runtime{number}") for number, path in enumerate(python_runtime())]
+    for path, name in sorted(known, key=lambda pair: -len(str(pair[0]))):
+        text = text.replace(str(path), name)
+    return text

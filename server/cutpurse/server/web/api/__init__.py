@@ -1,0 +1,1 @@
+"""The league for programs: JSON and CSV."""

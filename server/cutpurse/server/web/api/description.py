@@ -1,0 +1,103 @@
+"""What the API says of itself: the OpenAPI document, made from the table of calls and the messages they answer with."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Final
+
+from cutpurse.server.web.api.calls import CALLS, PREFIX, Call
+from cutpurse.server.web.api.plain import schemas
+
+__all__ = ["FILE_PATH", "PROBLEM", "openapi"]
+
+PROBLEM: Final = "application/problem+json"
+FILE_PATH: Final = "/matches/{match}/record"
+_STATUSES: Final = {
+    "400": "What was asked makes no sense; `detail` says what would.",
+    "404": "There is no such thing, or it is not for everybody.",
+    "503": "The server of the league cannot be reached now.",
+}
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """The document."""
+    paths = {PREFIX + call.path: {"get": _operation(call)} for call in CALLS}
+    (match,) = [call for call in CALLS if call.name == "match"]
+    paths[PREFIX + FILE_PATH] = {"get": _file_operation(match)}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Cutpurse",
+            "version": version("cutpurse"),
+            "description": (
+                "What is public of a league, to be read by programs. Moments are milliseconds since 1970, 0 where "
+                "there is none. Lists that may be long come in pages; `next` is the address of the next one."
+            ),
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {**schemas(*(call.answer for call in CALLS)), "Problem": _PROBLEM_SCHEMA, **_pages()}
+        },
+    }
+
+
+def _operation(call: Call) -> dict[str, Any]:
+    name = f"{call.answer.name}Page" if call.before is not None else call.answer.name
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+    return _described(call, call.name, call.text, content)
+
+
+def _file_operation(match: Call) -> dict[str, Any]:
+    text = "The file of a match: all that is needed to replay and to check it, as `cutpurse match verify` does."
+    return _described(match, "record", text, {"application/jsonl": {"schema": {"type": "string"}}})
+
+
+def _described(call: Call, name: str, text: str, content: dict[str, Any]) -> dict[str, Any]:
+    refused = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        "operationId": name,
+        "summary": text,
+        "parameters": [
+            {
+                "name": one.name,
+                "in": "path" if one.name in call.in_path else "query",
+                "required": one.name in call.in_path,
+                "description": one.text,
+                "schema": one.schema,
+            }
+            for one in call.parameters
+        ],
+        "responses": {
+            "200": {"description": "The answer.", "content": content},
+            **{status: {"description": said, "content": refused} for status, said in _STATUSES.items()},
+        },
+    }
+
+
+def _pages() -> dict[str, Any]:
+    """Answers that come in pages have the address of the next one."""
+    found = schemas(*(call.answer for call in CALLS))
+    after = {"type": ["string", "null"], "description": "the address of the next page; null: this was the last"}
+    return {
+        f"{call.answer.name}Page": {
+            **found[call.answer.name],
+            "properties": {**found[call.answer.name]["properties"], "next": after},
+            "required": list(dict.fromkeys([*found[call.answer.name]["required"], "next"])),
+        }
+        for call in CALLS
+        if call.before is not None
+    }
+
+
+_PROBLEM_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "required": ["type", "title", "status"],
+}

@@ -1,0 +1,126 @@
+"""The routes below /api/v1: what was asked is read, the league is asked, and its answer becomes JSON.
+
+Anybody's page may read them (CORS). What cannot be answered is told as a document of RFC 9457, by the app. This module
+knows no call by name: they are in `calls.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from cutpurse.server.web.api.calls import CALLS, PREFIX, Call, Values, read_parameters
+from cutpurse.server.web.api.description import FILE_PATH, openapi
+from cutpurse.server.web.api.plain import plain
+from cutpurse.server.web.rendering import Asked, show
+
+__all__ = ["router"]
+
+OPEN: Final = {"Access-Control-Allow-Origin": "*"}
+_READ: Final = ["GET", "HEAD"]
+_FILE_KEEP_S: Final = 3_600
+_PREFLIGHT: Final = {
+    **OPEN,
+    "Access-Control-Allow-Methods": "GET, HEAD",
+    "Access-Control-Allow-Headers": "*",
+    "Access-Control-Expose-Headers": "ETag, Link",
+    "Access-Control-Max-Age": "86400",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+def _answering(call: Call) -> Callable[[Request, Asked], Response]:
+    """The route of a call."""
+
+    def answer(request: Request, ask: Asked) -> Response:
+        values = read_parameters(call, request.path_params, request.query_params.multi_items())
+        message = call.ask(ask, values)
+        told = plain(message)
+        headers = {}
+        if call.before is not None:
+            before = call.before(message)
+            told["next"] = _next(call, values, before) if before else None
+            if before:
+                headers["Link"] = f'<{told["next"]}>; rel="next"'
+        return _json(request, told, call.keep_s, headers)
+
+    return answer
+
+
+def _next(call: Call, values: Values, before: int) -> str:
+    """The address of the next page."""
+    path = PREFIX + call.path.format(**{name: quote(str(values[name]), safe="") for name in call.in_path})
+    asked = {**values, "before": before}
+    changed = [
+        (one.name, str(asked[one.name]).lower() if isinstance(one.default, bool) else asked[one.name])
+        for one in call.parameters
+        if one.name not in call.in_path and asked[one.name] != one.default
+    ]
+    return f"{path}?{urlencode(changed)}"
+
+
+def _json(request: Request, told: object, keep_s: int, headers: dict[str, str]) -> Response:
+    body = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return _cached(request, body, "application/json", keep_s, headers)
+
+
+def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict[str, str]) -> Response:
+    """The body, or 304 for whoever has it."""
+    tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: on its way it may be compressed
+    headers = {**OPEN, "ETag": tag, "Cache-Control": f"public, max-age={keep_s}", **headers}
+    had = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
+    if had & {tag, tag.removeprefix("W/"), "*"}:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(body, media_type=kind, headers=headers)
+
+
+for _call in CALLS:
+    router.add_api_route(PREFIX + _call.path, _answering(_call), methods=_READ, name=f"api_{_call.name}")
+
+
+@router.api_route(PREFIX + FILE_PATH, methods=_READ)
+def record(request: Request, ask: Asked, match: str) -> Response:
+    """The file of a match, as download."""
+    (call,) = [one for one in CALLS if one.name == "match"]
+    values = read_parameters(call, request.path_params, request.query_params.multi_items())
+    name = ask.match(str(values["match"])).match.match  # the whole of it, and whether it is there at all
+    headers = {"Content-Disposition": f'attachment; filename="{_safe(name)}.jsonl"'}
+    return _cached(request, ask.record_bytes(name), "application/jsonl", _FILE_KEEP_S, headers)
+
+
+def _safe(name: str) -> str:
+    """The name of a match, for a file."""
+    return "".join(sign for sign in name if sign.isascii() and sign.isalnum())[:64] or "match"
+
+
+@router.api_route(f"{PREFIX}/openapi.json", methods=_READ)
+def description(request: Request) -> Response:
+    """The OpenAPI document."""
+    return _json(request, openapi(), 60, {})
+
+
+@router.api_route(PREFIX, methods=_READ)
+def listing(request: Request) -> Response:
+    """The calls, for people."""
+    return show(request, "api.html", calls=CALLS, prefix=PREFIX, file_path=FILE_PATH)
+
+
+@router.api_route(f"{PREFIX}/{{rest:path}}", methods=["OPTIONS"])
+def preflight(rest: str) -> Response:
+    """A browser asks on behalf of somebody's page whether that may read here."""
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers=_PREFLIGHT)
+
+
+@router.api_route(f"{PREFIX}/{{rest:path}}", methods=_READ)
+def nowhere(rest: str) -> Response:
+    """Any other address."""
+    raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such call; they are listed at /api/v1.")

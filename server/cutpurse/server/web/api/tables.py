@@ -1,0 +1,155 @@
+"""Tables for a teacher's spreadsheet: rankings and matches of a ladder as CSV, in UTF-8.
+
+A spreadsheet takes what begins with `=`, `+`, `-` or `@` for a formula, and would run one that somebody calls his bot:
+such a text gets an apostrophe in front. Matches are fetched page by page while they are sent, so a ladder may have any
+number of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+
+from cutpurse.server.web.api.plain import enum_name
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.rendering import Asked
+from cutpurse.v1 import arena_pb2, ladder_pb2
+
+__all__ = ["cell", "router"]
+
+PAGE: Final = 500  # matches that are asked for at once
+_MARK: Final = "\N{BYTE ORDER MARK}"  # by which spreadsheets know UTF-8
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_END_CAUSES: Final = arena_pb2.DESCRIPTOR.enum_types_by_name["EndCause"]
+
+Cell = str | int | float | None
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/ladders/{ladder}/rankings.csv", methods=["GET", "HEAD"])
+def rankings(request: Request, ask: Asked, ladder: str) -> Response:
+    """Every version that was rated, the best first."""
+    name = ask.ladder(ladder).defined.name
+    head = (
+        "place",
+        "owner",
+        "bot",
+        "version",
+        "low",
+        "high",
+        "mu",
+        "sigma",
+        "matches",
+        "wins",
+        "faulted",
+        "best",
+        "worst",
+    )
+    rows = (_ranking(one) for one in ask.rankings(name, every_version=True))
+    return _table(request, f"{name}-rankings", head, rows)
+
+
+@router.api_route("/ladders/{ladder}/matches.csv", methods=["GET", "HEAD"])
+def matches(request: Request, ask: Asked, ladder: str) -> Response:
+    """Every match that is over, the newest first, with a line for each seat."""
+    name = ask.ladder(ladder).defined.name
+    head = (
+        *("match", "started", "finished", "rated_number", "void_cause", "requested_by", "decisions"),
+        *("seat", "owner", "bot", "version", "place", "score", "end_cause", "faults", "thinking_ms"),
+        *("mu_before", "sigma_before", "mu_after", "sigma_after", "cpu_ms", "peak_bytes"),
+    )
+    rows = (row for match in _all(ask, name) for row in _seats(match))
+    return _table(request, f"{name}-matches", head, rows)
+
+
+def _all(ask: Asking, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
+    """Every match of a ladder, page by page."""
+    before = 0
+    while True:
+        page = ask.matches(ladder, limit=PAGE, before=before)
+        yield from page.matches
+        if not (before := page.next):
+            return
+
+
+def _ranking(one: ladder_pb2.Ranking) -> tuple[Cell, ...]:
+    return (
+        *(one.place, one.bot.owner, one.bot.bot, one.bot.version, round(one.low, 3), round(one.high, 3)),
+        *(round(one.skill.mu, 3), round(one.skill.sigma, 3), one.matches, one.wins, one.faulted),
+        *(one.best or None, one.worst or None),
+    )
+
+
+def _seats(match: ladder_pb2.MatchShown) -> Iterator[tuple[Cell, ...]]:
+    whole: tuple[Cell, ...] = (
+        *(match.match, _moment(match.started_ms), _moment(match.finished_ms), match.rated_number or None),
+        *(match.void_cause, match.requested_by, match.decisions),
+    )
+    for number, seat in enumerate(match.seats):
+        is_void = bool(match.void_cause)
+        rated = ((seat.before, seat.HasField("before")), (seat.after, seat.HasField("after")))
+        skills = [round(value, 3) if there else None for one, there in rated for value in (one.mu, one.sigma)]
+        yield (
+            *whole,
+            *(number, seat.bot.owner, seat.bot.bot, seat.bot.version),
+            *(None if is_void else seat.place, None if is_void else seat.score),
+            *(enum_name(_END_CAUSES, seat.end_cause), seat.faults, seat.thinking_ms),
+            *skills,
+            *(seat.cpu_ms or None, seat.peak_bytes or None),
+        )
+
+
+def _moment(ms: int) -> str | None:
+    if not ms:
+        return None
+    try:
+        return (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds")
+    except OverflowError:  # whoever sends that does not mean it
+        return None
+
+
+def cell(value: Cell) -> Cell:
+    """A value as a spreadsheet may have it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _table(request: Request, name: str, head: Iterable[str], rows: Iterator[tuple[Cell, ...]]) -> Response:
+    """A file of these lines, sent as they come."""
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}.csv"',
+        "Cache-Control": "no-cache",
+        "Access-Control-Allow-Origin": "*",
+    }
+    if request.method == "HEAD":
+        return Response(media_type="text/csv; charset=utf-8", headers=headers)
+    first = list(_lines([next(rows, ())]))  # what fails at once is told as an error, and not as a file
+    lines = chain([_MARK], _lines([tuple(head)]), first, _lines(rows))
+    return StreamingResponse(_gathered(lines), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _lines(rows: Iterable[tuple[Cell, ...]]) -> Iterator[str]:
+    for row in rows:
+        if row:
+            written = io.StringIO()
+            csv.writer(written).writerow([cell(value) for value in row])
+            yield written.getvalue()
+
+
+def _gathered(lines: Iterable[str], most: int = 32_768) -> Iterator[bytes]:
+    """The same in larger pieces."""
+    piece = bytearray()
+    for line in lines:
+        piece += line.encode("utf-8", "replace")
+        if len(piece) >= most:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

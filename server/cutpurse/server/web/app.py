@@ -1,0 +1,69 @@
+"""The page, put together: its routes, its headers, its errors and its static files.
+
+It asks an `Asking` and knows nothing else of a league; who serves it is not known here.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.middleware.gzip import GZipMiddleware
+from fastapi.responses import PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+from cutpurse.server.web.api import routes as api
+from cutpurse.server.web.api import tables
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.guarding import Guarded
+from cutpurse.server.web.news import News
+from cutpurse.server.web.pages import bot, docs, events, home, ladder, live, match, matches, replay
+from cutpurse.server.web.problems import add_problems, refuse
+from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.table.live import Watches
+
+__all__ = ["create_app"]
+
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+ROUTERS: Final = tuple(
+    [page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api, tables)]
+)
+
+
+def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
+    """The app.  live: the league is that of a server that runs; bots_dial: where bots dial in there."""
+    app = FastAPI(title="Cutpurse", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app.state.ask = ask
+    app.state.bots_dial = bots_dial
+    app.state.news = News()
+    app.state.rendering = Rendering(live=live)
+    app.state.replays = replay.Replays()
+    app.state.watches = Watches()
+    add_problems(app)
+    app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)
+    app.add_middleware(Guarded, refuse=refuse)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/static/{name:path}", _static, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/robots.txt", _robots, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/healthz", _healthz, methods=["GET", "HEAD"], include_in_schema=False)
+    return app
+
+
+def _static(request: Request, name: str) -> Response:
+    file = rendering_of(request).by_address.get(f"/static/{name}")
+    if file is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return Response(file.content, media_type=file.kind, headers={"Cache-Control": FOR_EVER})
+
+
+def _robots() -> Response:
+    # Every match has a page for each of its moments: no crawler needs them.
+    return PlainTextResponse(
+        "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
+    )
+
+
+def _healthz() -> Response:
+    return PlainTextResponse("alive\n")

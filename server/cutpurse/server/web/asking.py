@@ -1,0 +1,203 @@
+"""What the pages ask of a league, and what is remembered of its answers for a second.
+
+The league is one that was opened as a stranger (see `league_at`), so all that is told here is public. A thousand
+readers of a page cost the server one call a second. Functions may be called on any thread; those who ask the same at
+the same time share one answer, which nobody may change. This module knows no page.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+from google.protobuf.message import Message
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.league import League
+from cutpurse.sdk.match_file import FiledMatch, read_matches
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["Asking"]
+
+KEEP_S: Final = 1.0  # that an answer is good for
+SLOW: Final = 15  # times as long, for what many calls are made for at once
+MOST_KEPT: Final = 512  # answers; the oldest goes
+MOST_FILES: Final = 32  # match files, which never change
+
+T = TypeVar("T")
+
+
+class _Asked:
+    """A question that is being answered, or was: whoever comes meanwhile waits for the same answer."""
+
+    __slots__ = ("answer", "at", "is_answered", "problem")
+
+    def __init__(self) -> None:
+        self.is_answered = threading.Event()
+        self.at = 0.0
+        self.answer: Any = None
+        self.problem: CutpurseError | None = None
+
+
+class _Kept:
+    """The last answers, by question."""
+
+    def __init__(self, most: int, keep_s: float, clock: Callable[[], float]) -> None:
+        self._most, self._keep_s, self._clock = most, keep_s, clock
+        self._asked: OrderedDict[object, _Asked] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, question: object, ask: Callable[[], T]) -> T:
+        """The answer that is kept, or what `ask` gives.  Raises what it raises, which is kept as well."""
+        with self._lock:
+            asked = self._asked.get(question)
+            is_mine = asked is None or (asked.is_answered.is_set() and self._clock() - asked.at >= self._keep_s)
+            if asked is None or is_mine:
+                asked = self._asked[question] = _Asked()
+                self._asked.move_to_end(question)
+                while len(self._asked) > self._most:
+                    self._asked.popitem(last=False)
+        if is_mine:
+            self._answer(question, asked, ask)
+        asked.is_answered.wait()
+        if asked.problem is not None:
+            raise asked.problem.with_traceback(None)
+        answer: T = asked.answer
+        return answer
+
+    def _answer(self, question: object, asked: _Asked, ask: Callable[[], Any]) -> None:
+        try:
+            asked.answer = ask()
+        except CutpurseError as problem:
+            asked.problem = problem
+        except BaseException:
+            asked.problem = CutpurseError("the league could not be asked")
+            with self._lock:
+                if self._asked.get(question) is asked:
+                    del self._asked[question]
+            raise
+        finally:
+            asked.at = self._clock()
+            asked.is_answered.set()
+
+
+class Asking:
+    """A league, asked for pages.
+
+    Each function raises as the calls of `League` do: NotFound, UsageError, ServerUnreachable and so on. Bots are named
+    by messages; the version is empty where all or the newest are meant. slow: it may be 15 s old.
+    """
+
+    def __init__(
+        self,
+        league: League,
+        *,
+        live: bool = True,
+        keep_s: float = KEEP_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """live: it is a server's league, and not a file's, in which nothing is being played."""
+        self.live: Final = live
+        self._league = league
+        self._answers = _Kept(MOST_KEPT, keep_s, clock)
+        self._slow_answers = _Kept(MOST_KEPT, SLOW * keep_s, clock)
+        self._files = _Kept(MOST_FILES, float("inf"), clock)
+
+    def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
+        call = getattr(self._league, name)
+        kept = self._slow_answers if slow else self._answers
+        return kept.get((name, request.SerializeToString(deterministic=True)), lambda: call(request))
+
+    # -- ladders
+    def ladders(self, game: str = "") -> Sequence[ladder_pb2.LadderShown]:
+        """All that are public, by name."""
+        told: ladder_pb2.ListLaddersResponse = self._ask("ListLadders", ladder_pb2.ListLaddersRequest(game=game))
+        return told.ladders
+
+    def ladder(self, name: str) -> ladder_pb2.LadderShown:
+        """One of them.  Raises NotFound."""
+        for one in self.ladders():
+            if one.defined.name == name:
+                return one
+        raise NotFound(f"there is no ladder {name!r:.80}")
+
+    def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
+        """The best first."""
+        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version)
+        told: ladder_pb2.ListRankingsResponse = self._ask("ListRankings", request)
+        return told.rankings
+
+    def history(
+        self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0, *, slow: bool = False
+    ) -> Sequence[ladder_pb2.RatingStep]:
+        """The newest step first."""
+        request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=limit, before=before)
+        told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
+        return told.steps
+
+    def opponents(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.Opponent]:
+        """Those it met most often first."""
+        request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot)
+        told: ladder_pb2.ListOpponentsResponse = self._ask("ListOpponents", request, slow)
+        return told.opponents
+
+    def bots(self, owner: str = "", ladder: str = "") -> Sequence[ladder_pb2.BotShown]:
+        """Versions of bots, by owner, name and age."""
+        request = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder)
+        told: ladder_pb2.ListBotsResponse = self._ask("ListBots", request)
+        return told.bots
+
+    # -- matches
+    def matches(
+        self,
+        ladder: str = "",
+        bot: ladder_pb2.BotName | None = None,
+        *,
+        faulted: bool = False,
+        since_ms: int = 0,
+        until_ms: int = 0,
+        limit: int = 0,
+        before: int = 0,
+    ) -> ladder_pb2.ListMatchesResponse:
+        """A page of matches that are over, the newest first."""
+        request = ladder_pb2.ListMatchesRequest(
+            ladder=ladder, bot=bot, faulted=faulted, since_ms=since_ms, until_ms=until_ms, limit=limit, before=before
+        )
+        told: ladder_pb2.ListMatchesResponse = self._ask("ListMatches", request)
+        return told
+
+    def match(self, name: str, *, slow: bool = False) -> ladder_pb2.GetMatchResponse:
+        """One that is over, by its name or the first eight signs of it or more."""
+        told: ladder_pb2.GetMatchResponse = self._ask("GetMatch", ladder_pb2.GetMatchRequest(match=name), slow)
+        return told
+
+    def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:
+        """What is being played; none in a file."""
+        if not self.live:
+            return ladder_pb2.ListOpenMatchesResponse()
+        request = ladder_pb2.ListOpenMatchesRequest(ladder=ladder, match=match)
+        told: ladder_pb2.ListOpenMatchesResponse = self._ask("ListOpenMatches", request)
+        return told
+
+    def record_bytes(self, name: str) -> bytes:
+        """The match file of one that is over, to be downloaded."""
+        return self._files.get(name, lambda: self._fetched(name))
+
+    def record(self, name: str) -> FiledMatch:
+        """The same, read.  Raises RecordError if it does not hold."""
+        return next(read_matches(self.record_bytes(name)))
+
+    def _fetched(self, name: str) -> bytes:
+        request = ladder_pb2.GetRecordRequest(match=name)
+        return b"".join([told.piece for told in self._league.GetRecord(request)])
+
+    def watch(self, match: str = "", ladder: str = "") -> Iterator[ladder_pb2.WatchMatchResponse]:
+        """A match as it is played, or those of a ladder one after the other, for spectators; nothing of it is kept.
+
+        Ends, or raises, when the server does; closing it lets go of it.
+        """
+        return self._league.WatchMatch(ladder_pb2.WatchMatchRequest(match=match, ladder=ladder))

@@ -1,0 +1,149 @@
+"""The project's documents, found beside this code and turned into pages: the handbook, the rules, the rulings.
+
+In a wheel they lie in `docs` here; in a checkout they are those of the checkout. They do not change while a process
+runs, so each is read once. This module knows no request.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.markdown import RULE, Links, Written, written
+
+__all__ = ["INDEX", "PREFIXES", "address_of", "document", "documents_folder", "names", "picture", "rulings", "sheet"]
+
+INDEX: Final = "README"  # the list of all documents
+PACKED: Final = Path(__file__).parent / "docs"
+CHECKOUT: Final = Path(__file__).resolve().parents[4] / "docs"
+PREFIXES: Final = {  # of the numbers of rules
+    "SP": "steal_and_plunder",
+    "ST": "stolen_treasure",
+    "SZ": "szmal",
+    "GR": "greed",
+    "BL": "bag_o_loot",
+}
+_DEFINITION: Final = re.compile(rf"^\s*(?:[-*]|\d+\.)?\s*\*\*({RULE.pattern})\*\*", re.MULTILINE)
+_FIRST_CELL: Final = re.compile(r"<td>((?:<a [^>]*>)?([A-Z]{2}-[\w.-]+))")
+
+
+def documents_folder() -> Path:
+    """Where the documents are.  Raises NotFound if they were not installed."""
+    for folder in (PACKED, CHECKOUT):
+        if (folder / f"{INDEX}.md").is_file():
+            return folder
+    raise NotFound("the documents were not installed with this page")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all documents but the rules, as addresses have them: "match-files"."""
+    return tuple(sorted(path.stem.replace("_", "-") for path in documents_folder().glob("*.md")))
+
+
+@cache
+def document(name: str) -> Written:
+    """One of `names`.  Raises NotFound."""
+    if name not in names():
+        raise NotFound("There is no such document.")
+    return _read(f"{name.replace('-', '_')}.md")
+
+
+@cache
+def sheet(game: str) -> Written:
+    """The rules of a game; "README": what is common to all.  Raises NotFound."""
+    if game not in (*GAMES, INDEX):
+        raise NotFound("There is no such game.")
+    return _read(f"rules/{game}.md", below=0)
+
+
+@cache
+def rulings(game: str) -> Written:
+    """What the rule book of a game leaves open, each ruling with the anchor `ruling-NUMBER`.  Raises NotFound."""
+    if game not in GAMES:
+        raise NotFound("There is no such game.")
+    text = (documents_folder() / "rulings.md").read_text(encoding="utf-8")
+    title = GAMES[game].words.title
+    parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
+    own = dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "")
+    found = written(own, _links("rulings.md"), below=1)
+    seen: set[str] = set()
+
+    def marked(cell: re.Match[str]) -> str:
+        if cell[2] in seen:
+            return cell[0]
+        seen.add(cell[2])
+        return f'<td id="ruling-{cell[2]}">{cell[1]}'
+
+    html = type(found.html)(_FIRST_CELL.sub(marked, found.html))
+    return Written(title, html, found.headings, tuple(sorted(seen)))
+
+
+def picture(name: str) -> bytes:
+    """A picture of the documents, PNG.  Raises NotFound."""
+    file = documents_folder() / "pictures" / f"{name}.png"
+    if not re.fullmatch(r"[a-z0-9_-]+", name) or not file.is_file():
+        raise NotFound("There is no such picture.")
+    return file.read_bytes()
+
+
+def address_of(path: str) -> str | None:
+    """Where a file of the documents is on the page, by its path below their folder; None: nowhere."""
+    folder, name = posixpath.split(path)
+    stem = name.removesuffix(".md")
+    if folder == "rules" and name in ("", "README.md"):
+        return "/rules"
+    if folder == "rules" and stem in GAMES:
+        return f"/rules/{stem}"
+    if folder == "" and name.endswith(".md") and stem.replace("_", "-") in names():
+        return f"/docs/{stem.replace('_', '-')}"
+    return None
+
+
+def _read(path: str, below: int = 0) -> Written:
+    return written((documents_folder() / path).read_text(encoding="utf-8"), _links(path), below=below)
+
+
+@cache
+def _defined(game: str) -> frozenset[str]:
+    """The numbers of the rules that a sheet defines."""
+    text = (documents_folder() / "rules" / f"{game}.md").read_text(encoding="utf-8")
+    return frozenset(_DEFINITION.findall(text))
+
+
+def _links(path: str) -> Links:
+    """Where the links of the document at this path lead."""
+    folder = posixpath.dirname(path)
+
+    def page(link: str) -> str | None:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            return link if parts.scheme in ("http", "https") else None
+        if not parts.path:
+            return link
+        there = address_of(_below(folder, parts.path))
+        return None if there is None else there + (f"#{parts.fragment}" if parts.fragment else "")
+
+    def pictured(link: str) -> str | None:
+        there = _below(folder, link)
+        stem = there.removeprefix("pictures/").removesuffix(".png")
+        is_there = (documents_folder() / "pictures" / f"{stem}.png").is_file()
+        return f"/docs/pictures/{stem}.png" if there == f"pictures/{stem}.png" and is_there else None
+
+    def rule(number: str) -> str | None:
+        game = PREFIXES[number[:2]]
+        return f"/rules/{game}#{number}" if number in _defined(game) else None
+
+    return Links(page, pictured, rule)
+
+
+def _below(folder: str, link: str) -> str:
+    """The path of a link of a document in this folder; a folder keeps its slash."""
+    joined = posixpath.normpath(posixpath.join(folder, link))
+    return f"{joined}/" if link.endswith("/") else joined

@@ -1,0 +1,68 @@
+"""What every answer of the page carries, and which requests are not worth an answer.
+
+Nothing on a page is run or painted that did not come from here as a file of its own, no other page may frame it, and no
+cookie is ever set or read. This module knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["HEADERS", "MOST_HEADER_BYTES", "MOST_TARGET_BYTES", "Guarded"]
+
+MOST_TARGET_BYTES: Final = 4_096  # of path and query
+MOST_HEADER_BYTES: Final = 16_384
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Guarded:
+    """An app whose answers carry HEADERS, and which is not asked absurdly long questions."""
+
+    def __init__(self, app: ASGIApp, refuse: Callable[[Scope, HTTPStatus], ASGIApp]) -> None:
+        """refuse: what answers a request with this status."""
+        self._app = app
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        app = self._app
+        if status := _too_long(scope):
+            app = self._refuse(scope, status)
+        await app(scope, receive, _with_headers(send))
+
+
+def _too_long(scope: Scope) -> HTTPStatus | None:
+    if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_TARGET_BYTES:
+        return HTTPStatus.REQUEST_URI_TOO_LONG
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
+        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    return None
+
+
+def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

@@ -1,0 +1,103 @@
+"""What changes on a page while it is looked at: rendered once for all who look, and sent as server-sent events.
+
+For each topic that somebody listens to, one task looks once a second and tells all when something is new; a topic that
+nobody listens to costs nothing. A slow listener misses what has become old meanwhile, and nothing else. This module
+knows no page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.errors import ServerRefused
+
+__all__ = ["News"]
+
+LOOK_S: Final = 1.0
+SILENCE_S: Final = 15.0  # after which a word is said, so that nobody on the way takes the stream for dead
+MOST: Final = 1_000  # listeners
+
+
+@dataclass
+class _Topic:
+    """What is told of one thing, to whom."""
+
+    render: Callable[[], str]
+    listeners: set[asyncio.Queue[str]] = field(default_factory=set)
+    told: str = ""
+    looking: asyncio.Task[None] | None = None
+
+
+class News:
+    """The topics of an app; for one event loop."""
+
+    def __init__(self, look_s: float = LOOK_S, silence_s: float = SILENCE_S, most: int = MOST) -> None:
+        self._look_s, self._silence_s, self._most = look_s, silence_s, most
+        self._topics: dict[str, _Topic] = {}
+
+    @property
+    def listeners(self) -> int:
+        """How many listen."""
+        return sum(len(topic.listeners) for topic in self._topics.values())
+
+    def response(self, name: str, render: Callable[[], str]) -> StreamingResponse:
+        """The answer to whoever listens to a topic from now on.  Raises ServerRefused if too many do.
+
+        render: gives the fragment; called on another thread, and for all listeners of this name alike.
+        """
+        if self.listeners >= self._most:
+            raise ServerRefused("too many listen already")
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._told(name, render), media_type="text/event-stream", headers=headers)
+
+    async def _told(self, name: str, render: Callable[[], str]) -> AsyncIterator[str]:
+        topic = self._topics.setdefault(name, _Topic(render))
+        queue: asyncio.Queue[str] = asyncio.Queue(1)
+        topic.listeners.add(queue)
+        if topic.told:
+            queue.put_nowait(topic.told)
+        if topic.looking is None:
+            topic.looking = asyncio.create_task(self._look(topic))
+        try:
+            yield "retry: 3000\n\n"
+            while True:
+                try:
+                    yield await asyncio.wait_for(queue.get(), self._silence_s)
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            topic.listeners.discard(queue)
+            if not topic.listeners and self._topics.get(name) is topic:
+                del self._topics[name]
+                topic.looking.cancel()
+
+    async def _look(self, topic: _Topic) -> None:
+        while True:
+            try:
+                event = _event("changed", await run_in_threadpool(topic.render))
+            except CutpurseError:  # whoever looks at the page is told that what it shows may be old
+                event = _event("away", "")
+            except Exception:
+                logging.getLogger(__name__).exception("news broke")
+                event = _event("away", "")
+            if event != topic.told:
+                topic.told = event
+                for queue in topic.listeners:
+                    if queue.full():
+                        queue.get_nowait()
+                    queue.put_nowait(event)
+            await asyncio.sleep(self._look_s)
+
+
+def _event(name: str, text: str) -> str:
+    """A text as an event; its line ends become those of the form."""
+    data = "".join([f"data: {line}\n" for line in text.splitlines() or [""]])
+    return f"event: {name}\n{data}\n"

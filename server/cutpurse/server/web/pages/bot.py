@@ -1,0 +1,184 @@
+"""A bot: its versions, where it stands and why, whom it beats, how long it thinks, where it failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import Line, bars, over_time
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["router"]
+
+STEPS: Final = 500  # of the chart
+MATCHES: Final = 200  # by seat
+THOUGHT: Final = 10  # matches whose think times are counted
+FAULTED: Final = 6  # matches whose faults are shown
+FAULTS: Final = 4  # of each
+TIMES_MS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)  # between the columns of think times
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(slots=True)
+class _BySeat:
+    """How it did from one seat."""
+
+    matches: int = 0
+    wins: int = 0
+    places: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """A decision that was taken for it."""
+
+    match: str
+    seat: int
+    decision: int
+    at: int
+    cause: int
+
+
+@dataclass(slots=True)
+class _Course:
+    """How it did on one ladder."""
+
+    ladder: ladder_pb2.LadderShown
+    ranking: ladder_pb2.Ranking | None = None
+    of: int = 0
+    steps: Sequence[ladder_pb2.RatingStep] = ()
+    opponents: Sequence[ladder_pb2.Opponent] = ()
+    seats: dict[int, _BySeat] = field(default_factory=dict)
+    counted: int = 0
+    faults: list[_Fault] = field(default_factory=list)
+    chart: Markup = field(default_factory=Markup)
+    thinking: Markup = field(default_factory=Markup)
+
+
+# Names are read from the path as it was sent: one with a slash in it is one part all the same.
+@router.api_route("/bots/{rest:path}", methods=["GET", "HEAD"])
+def bot(request: Request, ask: Asked, ladder: str = "") -> Response:
+    """The page of a bot, or of one of its versions; ladder: where, if it plays on several."""
+    owner, bot, version = _named(request)
+    versions = [one for one in ask.bots(owner) if (one.bot.owner, one.bot.bot) == (owner, bot)]
+    chosen = [one for one in versions if version in ("", one.bot.version)]
+    if not chosen:
+        raise NotFound("There is no such bot here.")
+    ladders = sorted({name for one in chosen for name in one.ladders})
+    if ladder and ladder not in ladders:
+        raise NotFound("That bot was never rated on such a ladder.")
+    name = ladder_pb2.BotName(owner=owner, bot=bot, version=version)
+    course = _course(ask, name, ladder or _usual(ask, ladders)) if ladders else None
+    return show(request, "bot.html", bot=name, versions=versions, newest=chosen[-1], ladders=ladders, course=course)
+
+
+def _named(request: Request) -> tuple[str, str, str]:
+    """Owner, bot, and version or nothing."""
+    raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
+    parts = [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").split("/")[2:]]
+    if len(parts) not in (2, 3) or not all(parts):
+        raise NotFound("A bot's page is at /bots/OWNER/BOT.")
+    owner, bot, *rest = parts
+    return owner, bot, rest[0] if rest else ""
+
+
+def _usual(ask: Asking, ladders: Sequence[str]) -> str:
+    """Where most is played."""
+    matches = {one.defined.name: one.matches for one in ask.ladders()}
+    return max(ladders, key=lambda name: matches.get(name, 0))
+
+
+def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _Course:
+    course = _Course(ask.ladder(ladder))
+    rankings = ask.rankings(ladder, every_version=bool(bot.version))
+    course.of = len(rankings)
+    course.ranking = next((one for one in rankings if _is(one.bot, bot)), None)
+    try:
+        course.steps = ask.history(ladder, bot, STEPS)
+        course.opponents = ask.opponents(ladder, ladder_pb2.BotName(owner=bot.owner, bot=bot.bot))
+    except CutpurseError:  # it is there, and was not rated yet
+        pass
+    course.chart = _chart(course.steps)
+    matches = ask.matches(ladder, bot, limit=MATCHES).matches
+    _count_seats(course, bot, matches)
+    _look_at_courses(ask, course, bot, matches)
+    return course
+
+
+def _is(one: ladder_pb2.BotName, bot: ladder_pb2.BotName) -> bool:
+    return (one.owner, one.bot) == (bot.owner, bot.bot) and bot.version in ("", one.version)
+
+
+def _chart(steps: Sequence[ladder_pb2.RatingStep]) -> Markup:
+    """A line for each version."""
+    versions: dict[str, list[ladder_pb2.RatingStep]] = {}
+    for step in reversed(steps):
+        versions.setdefault(step.version, []).append(step)
+    lines = [
+        Line(
+            f"version {version}",
+            [(step.number, step.after.mu) for step in of],
+            [(step.after.mu - 1.96 * step.after.sigma, step.after.mu + 1.96 * step.after.sigma) for step in of],
+        )
+        for version, of in versions.items()
+    ]
+    return over_time(
+        lines, title="Its rating over time, and how far off it may be", x_name="rated boards of the ladder"
+    )
+
+
+def _count_seats(course: _Course, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+    for match in matches:
+        for number, seat in enumerate(match.seats):
+            if seat.place and _is(seat.bot, bot):
+                by_seat = course.seats.setdefault(number, _BySeat())
+                by_seat.matches += 1
+                by_seat.wins += seat.place == 1
+                by_seat.places += seat.place
+    course.counted = len(matches)
+
+
+def _look_at_courses(
+    ask: Asking, course: _Course, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]
+) -> None:
+    """Think times of the newest matches, and faults of the newest of those that had one."""
+    faulted = [match for match in matches if any(seat.faults and _is(seat.bot, bot) for seat in match.seats)]
+    times: Counter[int] = Counter()
+    newest = matches[:THOUGHT]
+    for match in {one.match: one for one in [*newest, *faulted[:FAULTED]]}.values():
+        try:
+            courses = ask.match(match.match, slow=True).courses
+        except CutpurseError:  # it is not told yet
+            continue
+        for number, (seat, told) in enumerate(zip(match.seats, courses, strict=False)):
+            if _is(seat.bot, bot):
+                course.faults += [
+                    _Fault(match.match, number, one.decision, one.at, one.cause) for one in told.faults[:FAULTS]
+                ]
+                if match in newest:
+                    times.update(_column(ms) for ms in told.thinking_ms)
+    columns = [(_column_name(number), times[number]) for number in range(len(TIMES_MS) + 1)]
+    course.thinking = bars(
+        columns, title=f"How long it thought, in its newest {len(newest)} matches", x_name="milliseconds for a decision"
+    )
+
+
+def _column(ms: int) -> int:
+    return sum(ms >= most for most in TIMES_MS)
+
+
+def _column_name(number: int) -> str:
+    names = [f"{most // 1_000} s" if most >= 1_000 else f"{most}" for most in TIMES_MS]
+    return f"< {names[number]}" if number < len(names) else f"{names[-1]} +"

@@ -1,0 +1,46 @@
+"""What moves on the pages: streams of fragments, for those who look at them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.news import News
+from cutpurse.server.web.pages.home import now_playing
+from cutpurse.server.web.pages.ladder import standings
+from cutpurse.server.web.rendering import Asked, Rendering, rendering_of
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/events/home")
+async def home(request: Request, ask: Asked) -> Response:
+    """Ladders and what is being played, of the first page."""
+    return _news(request).response("home", partial(_home, ask, rendering_of(request)))
+
+
+@router.get("/events/ladders/{ladder}")
+async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False) -> Response:
+    """The rankings of a ladder."""
+    await run_in_threadpool(ask.ladder, ladder)  # or there is none
+    name = f"ladder {every_version} {ladder}"
+    return _news(request).response(name, partial(_standings, ask, rendering_of(request), ladder, every_version))
+
+
+def _news(request: Request) -> News:
+    news: News = request.app.state.news
+    return news
+
+
+def _home(ask: Asking, rendering: Rendering) -> str:
+    return rendering.html("now.html", **now_playing(ask))
+
+
+def _standings(ask: Asking, rendering: Rendering, ladder: str, every_version: bool) -> str:
+    return rendering.html("standings.html", **standings(ask, ladder, every_version))

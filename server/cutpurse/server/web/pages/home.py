@@ -1,0 +1,62 @@
+"""The first page: every ladder with its leaders, what is being played, the newest matches, and how to join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import Axis, axis_of
+from cutpurse.server.web.joining import how_to_join
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.standing import Lead, lead_of
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["now_playing", "router"]
+
+LEADERS: Final = 3
+OPEN: Final = 8
+NEWEST: Final = 10
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A ladder, who leads it, and how sure that is."""
+
+    ladder: ladder_pb2.LadderShown
+    leaders: Sequence[ladder_pb2.Ranking]
+    lead: Lead | None
+    axis: Axis
+
+
+@router.api_route("/", methods=["GET", "HEAD"])
+def home(request: Request, ask: Asked) -> Response:
+    """The page."""
+    return show(request, "home.html", join=how_to_join(request), **now_playing(ask))
+
+
+def now_playing(ask: Asking) -> dict[str, Any]:
+    """What moves on it."""
+    entries = [_entry(ask, one) for one in ask.ladders()]
+    entries.sort(key=lambda one: (one.ladder.is_frozen, -one.ladder.tables, -one.ladder.matches))
+    return {
+        "entries": entries,
+        "open_matches": ask.open_matches().matches[:OPEN],
+        "newest": ask.matches(limit=NEWEST).matches,
+    }
+
+
+def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _Entry:
+    try:
+        rankings = ask.rankings(ladder.defined.name)
+    except CutpurseError:  # it has just gone
+        rankings = []
+    leaders = rankings[:LEADERS]
+    return _Entry(ladder, leaders, lead_of(rankings), axis_of([end for one in leaders for end in (one.low, one.high)]))

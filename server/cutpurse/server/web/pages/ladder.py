@@ -1,0 +1,110 @@
+"""A ladder: who stands where, how sure that is, how it came about, and who beats whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.league import shown
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import Line, axis_of, over_time
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.standing import lead_of
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["router", "standings"]
+
+MOST_ROWS: Final = 200  # unless all are asked for
+LINES: Final = 8
+STEPS: Final = 300  # of each line
+MOST_MATRIX: Final = 16  # bots that are compared with each other
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/ladders/{ladder}", methods=["GET", "HEAD"])
+def ladder(request: Request, ask: Asked, ladder: str, every_version: bool = False, everybody: bool = False) -> Response:
+    """The page of a ladder."""
+    shown_now = standings(ask, ladder, every_version, everybody)
+    return show(request, "ladder.html", chart=_chart(ask, ladder, shown_now["rows"][:LINES]), **shown_now)
+
+
+@router.api_route("/ladders/{ladder}/head-to-head", methods=["GET", "HEAD"])
+def head_to_head(request: Request, ask: Asked, ladder: str) -> Response:
+    """Who is how often ahead of whom, of the best."""
+    found = ask.ladder(ladder)
+    bots = [one.bot for one in ask.rankings(ladder)[:MOST_MATRIX]]
+    return show(request, "head_to_head.html", ladder=found, bots=bots, rows=_matrix(ask, ladder, bots))
+
+
+def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False) -> dict[str, Any]:
+    """What moves on the page of a ladder.  Raises NotFound."""
+    found, rankings = ask.ladder(ladder), ask.rankings(ladder, every_version)
+    rows = rankings if everybody else rankings[:MOST_ROWS]
+    return {
+        "ladder": found,
+        "rows": rows,
+        "all": len(rankings),
+        "lead": lead_of(rankings),
+        "axis": axis_of([end for one in rows for end in (one.low, one.high)], 4),
+        "every_version": every_version,
+        "open_matches": ask.open_matches(ladder).matches,
+    }
+
+
+def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> Markup:
+    lines = []
+    for one in rankings:
+        try:
+            steps = ask.history(ladder, one.bot, STEPS, slow=True)
+        except CutpurseError:  # it has only just been rated
+            continue
+        lines.append(Line(shown(one.bot), [(step.number, step.after.mu) for step in reversed(steps)]))
+    return over_time(
+        lines, title=f"The ratings of the best {len(lines)} over time", x_name="rated boards of the ladder"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How a bot did against another: None where they never met.  share: how often it was ahead, ties counted half."""
+
+    bot: ladder_pb2.BotName
+    share: float | None
+    matches: int
+
+    @property
+    def tone(self) -> int:
+        """From 0, hardly ever ahead, to 8, nearly always."""
+        return 4 if self.share is None else min(int(self.share * 9), 8)
+
+
+def _matrix(ask: Asking, ladder: str, bots: Sequence[ladder_pb2.BotName]) -> list[list[Meeting]]:
+    """A row for each bot, with its meetings in the same order."""
+    rows = []
+    for bot in bots:
+        met = {
+            (one.bot.owner, one.bot.bot): one
+            for one in _opponents(ask, ladder, ladder_pb2.BotName(owner=bot.owner, bot=bot.bot))
+        }
+        row = []
+        for other in bots:
+            one = met.get((other.owner, other.bot))
+            is_met = one is not None and one.matches > 0
+            share = (one.ahead + one.level / 2) / one.matches if one is not None and is_met else None
+            row.append(Meeting(other, share, one.matches if one is not None else 0))
+        rows.append(row)
+    return rows
+
+
+def _opponents(ask: Asking, ladder: str, bot: ladder_pb2.BotName) -> Sequence[ladder_pb2.Opponent]:
+    try:
+        return ask.opponents(ladder, bot, slow=True)
+    except CutpurseError:
+        return []

@@ -1,0 +1,87 @@
+"""Matches while they are played: what is on; and one table, or those of a ladder in turn, as spectators see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from sse_starlette.event import ServerSentEvent
+from sse_starlette.sse import EventSourceResponse
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.table.drawing import symbols
+from cutpurse.server.web.table.live import Watches
+
+__all__ = ["router"]
+
+RETRY_MS: Final = 1_500  # until a browser comes again
+PING_S: Final = 15
+UNREAD_S: Final = 20.0  # that a browser may leave what it was sent unread
+MOST_NAME: Final = 64
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/live", methods=["GET", "HEAD"])
+def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_length=MOST_NAME)] = "") -> Response:
+    """What is being played; or with a ladder, its matches one after the other."""
+    if not ladder or not ask.live:
+        matches = ask.open_matches().matches
+        ladders = [one.defined.name for one in ask.ladders()] if ask.live else []
+        return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
+    ask.ladder(ladder)
+    return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **_nothing_else())
+
+
+@router.api_route("/live/{match}", methods=["GET", "HEAD"])
+def one(request: Request, ask: Asked, match: str) -> Response:
+    """A match; one that is over is shown on its own page."""
+    if not ask.live:
+        return show(request, "live.html", events="", ladder="", match="", matches=(), ladders=())
+    found = ask.open_matches(match=match).matches
+    if not found:
+        return RedirectResponse(f"/matches/{quote(ask.match(match).match.match)}")
+    name = found[0].match
+    return show(
+        request,
+        "live.html",
+        events=f"/events/live?match={quote(name)}",
+        ladder="",
+        **{**_nothing_else(), "match": name},
+    )
+
+
+def _nothing_else() -> dict[str, Any]:
+    return {"match": "", "matches": (), "ladders": (), "symbols": symbols()}
+
+
+@router.get("/events/live")
+async def events(
+    request: Request,
+    ask: Asked,
+    match: Annotated[str, Query(max_length=MOST_NAME)] = "",
+    ladder: Annotated[str, Query(max_length=MOST_NAME)] = "",
+) -> Response:
+    """What happens at a table, as it happens: `whole` and `step`, `status` and `over`, see `Watch`."""
+    if bool(match) == bool(ladder):
+        raise UsageError("name a match or a ladder")
+    if not ask.live:
+        raise NotFound("nothing is being played in an archive")
+    watches: Watches = request.app.state.watches
+    watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder))
+
+    async def told() -> AsyncIterator[ServerSentEvent]:
+        try:
+            yield ServerSentEvent(comment="here it comes", retry=RETRY_MS)
+            async for news in reader.read():
+                yield ServerSentEvent(data=news.text, event=news.kind)
+        finally:
+            watch.leave(reader)
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return EventSourceResponse(told(), headers=headers, ping=PING_S, send_timeout=UNREAD_S, sep="\n")

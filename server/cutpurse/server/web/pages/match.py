@@ -1,0 +1,141 @@
+"""One match: who sat where, how it ended, how long each thought, what was decided for whom, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.v1 import arena_pb2, ladder_pb2
+
+__all__ = ["router"]
+
+MOST_BARS: Final = 240  # in a drawing of how long a seat thought; beyond that each bar is the longest of several
+_HEIGHT: Final = 28.0
+_CAUSES: Final = {
+    arena_pb2.END_CAUSE_NORMAL: "played to the end",
+    arena_pb2.END_CAUSE_TIMEOUT: "too slow",
+    arena_pb2.END_CAUSE_ILLEGAL: "illegal answer",
+    arena_pb2.END_CAUSE_CRASHED: "crashed",
+    arena_pb2.END_CAUSE_DISCONNECTED: "away",
+    arena_pb2.END_CAUSE_VOID_SERVER: "void",
+    arena_pb2.END_CAUSE_VOID_OPERATOR: "void",
+}
+_VOID: Final = {
+    "void_server": "by a fault of the server it counts for nothing",
+    "void_operator": "whoever runs the server ended it, and it counts for nothing",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """A decision, or several: its place and height in the drawing."""
+
+    x: float
+    width: float
+    height: float
+    is_fault: bool
+    words: str
+
+    @property
+    def y(self) -> float:
+        """Where it begins."""
+        return _HEIGHT - self.height
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """How long a seat thought, decision by decision.  most_ms: the top of the drawing."""
+
+    bars: tuple[_Bar, ...]
+    decisions: int
+    total_ms: int
+    longest_ms: int
+    most_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """A decision that the server took."""
+
+    seat: int
+    decision: int
+    at: int
+    cause: str
+
+
+@router.api_route("/matches/{match}", methods=["GET", "HEAD"])
+def match(request: Request, ask: Asked, match: str) -> Response:
+    """The page; of a match that is being played, where to watch it."""
+    try:
+        told = ask.match(match)
+    except NotFound:
+        if (going := _going_on(ask, match)) is None:
+            raise
+        return show(request, "match_going_on.html", match=going)
+    one = told.match
+    faults = [
+        _Fault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
+        for seat, course in enumerate(told.courses)
+        for fault in course.faults
+    ]
+    return show(
+        request,
+        "match.html",
+        told=told,
+        match=one,
+        outcome=_outcome(one),
+        order=sorted(range(len(one.seats)), key=lambda seat: (one.seats[seat].place, seat)),
+        causes=_CAUSES,
+        thoughts=_thoughts(told.courses),
+        faults=faults,
+        others=[name for name in one.board_matches if name != one.match],
+        commitment=told.commitment.hex(),
+        seed=told.opening.seed.hex(),
+        params=told.opening.params.decode("utf-8", "replace"),
+    )
+
+
+def _going_on(ask: Asking, name: str) -> ladder_pb2.OpenMatch | None:
+    """The match of this name, if it is being played where all may see it."""
+    return next((one for one in ask.open_matches(match=name).matches if one.match == name), None) if name else None
+
+
+def _outcome(match: ladder_pb2.MatchShown) -> str:
+    """What came of it, for a sentence that may begin with who won."""
+    if match.void_cause:
+        return _VOID.get(match.void_cause, "it counts for nothing")
+    if match.rated_number:
+        return f"rated, number {match.rated_number:,} of its ladder"
+    return "not rated: somebody asked for it" if match.requested_by else "not rated"
+
+
+def _thoughts(courses: Sequence[ladder_pb2.SeatCourse]) -> list[_Thought]:
+    """A drawing for each seat, all to one scale."""
+    most = max((ms for course in courses for ms in course.thinking_ms), default=0)
+    return [_thought(course, max(most, 1)) for course in courses]
+
+
+def _thought(course: ladder_pb2.SeatCourse, most: int) -> _Thought:
+    times = list(course.thinking_ms)
+    faults = {fault.decision for fault in course.faults}
+    together = -(-len(times) // MOST_BARS) if times else 1
+    bars = []
+    width = 100.0 / max(1, -(-len(times) // together))
+    for place, first in enumerate(range(0, len(times), together)):
+        some = times[first : first + together]
+        numbers = range(first + 1, first + len(some) + 1)
+        is_fault = any(number in faults for number in numbers)
+        which = f"decision {numbers[0]}" if len(some) == 1 else f"decisions {numbers[0]} to {numbers[-1]}"
+        words = f"{which}: {max(some):,} ms" + (", taken by the server" if is_fault else "")
+        height = max(_HEIGHT * max(some) / most, 2.0 if is_fault else 0.4)
+        bars.append(_Bar(round(place * width, 3), round(width * 0.86, 3), round(height, 2), is_fault, words))
+    return _Thought(tuple(bars), len(times), sum(times), max(times, default=0), most)

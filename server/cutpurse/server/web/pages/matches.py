@@ -1,0 +1,111 @@
+"""Matches that are over, page by page: of a ladder, of a bot, of a day, or those with faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["bot_meant", "router"]
+
+PAGE: Final = 50
+MOST_TRAIL: Final = 40  # pages that are remembered for the way back
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NUMBERS: Final = re.compile(r"(\d{1,16}(\.\d{1,16})*)?", re.ASCII)
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/matches", methods=["GET", "HEAD"])
+def matches(
+    request: Request,
+    ask: Asked,
+    ladder: str = "",
+    bot: str = "",
+    day: str = "",
+    faulted: bool = False,
+    before: Annotated[int, Query(ge=0, lt=2**53)] = 0,
+    trail: str = "",
+) -> Response:
+    """The page.  bot: as owner/name or owner/name:version; day: as 2026-11-21, in UTC; trail: of the pages before."""
+    since_ms, until_ms = _day(day)
+    bots = ask.bots()
+    who = bot_meant(bot.strip(), bots) if bot.strip() else None
+    told = ask.matches(ladder, who, faulted=faulted, since_ms=since_ms, until_ms=until_ms, limit=PAGE, before=before)
+    asked = {"ladder": ladder, "bot": bot.strip(), "day": day, "faulted": "true" if faulted else ""}
+    return show(
+        request,
+        "matches.html",
+        told=told.matches,
+        ladders=ask.ladders(),
+        bots=sorted({(one.bot.owner, one.bot.bot) for one in bots}),
+        asked=asked,
+        is_filtered=any(asked.values()),
+        is_later=before > 0,
+        newer=_newer(asked, before, trail),
+        older=_address(asked, told.next, _trail(trail, before)) if told.next else None,
+        newest=_address(asked, 0, ""),
+    )
+
+
+def bot_meant(text: str, known: Sequence[ladder_pb2.BotShown]) -> ladder_pb2.BotName:
+    """The bot that is meant by `name`, `owner/name` or `owner/name:version`, of those that are known if it can be."""
+    names = {(one.bot.owner, one.bot.bot): one.bot for one in known}
+    owner, _, bot = text.rpartition("/") if "/" in text else ("local", "", text)
+    for at in [at for at, sign in enumerate(text) if sign == "/"]:  # a name from elsewhere may hold such signs itself
+        if (text[:at], text[at + 1 :]) in names:
+            return ladder_pb2.BotName(owner=text[:at], bot=text[at + 1 :])
+    if "/" not in text:
+        alike = [one for (_, name), one in names.items() if name == text]
+        if len(alike) == 1:  # nobody else's bot is called so
+            return ladder_pb2.BotName(owner=alike[0].owner, bot=text)
+    name, _, version = bot.partition(":")
+    if not owner or not name:
+        raise UsageError(f"{text!r:.80} names no bot: write owner/name, or owner/name:version")
+    return ladder_pb2.BotName(owner=owner, bot=name, version=version)
+
+
+def _day(text: str) -> tuple[int, int]:
+    """When a day begins and ends, ms since 1970 in UTC; 0 and 0 for no day.  Raises UsageError."""
+    if not text:
+        return 0, 0
+    try:
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII):
+            raise ValueError
+        begin = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
+        if not 1971 <= begin.year < 2100:
+            raise ValueError
+    except ValueError:
+        raise UsageError(f"{text!r:.40} is no day: write it as 2026-11-21") from None
+    since = (begin - _EPOCH) // timedelta(milliseconds=1)
+    return since, since + 86_400_000
+
+
+def _trail(trail: str, before: int) -> str:
+    """The pages that led to the next one: that of `before`, and those that led to it."""
+    if not _NUMBERS.fullmatch(trail):
+        return str(before)
+    return ".".join([*trail.split("."), str(before)][-MOST_TRAIL:] if trail else [str(before)])
+
+
+def _newer(asked: dict[str, str], before: int, trail: str) -> str | None:
+    """The address of the page before this one, as far as it is known."""
+    if not before or not trail or not _NUMBERS.fullmatch(trail):
+        return None
+    *earlier, last = trail.split(".")
+    return _address(asked, int(last), ".".join(earlier))
+
+
+def _address(asked: dict[str, str], before: int, trail: str) -> str:
+    query = {**asked, "before": str(before or ""), "trail": trail if before else ""}
+    said = urlencode({name: value for name, value in query.items() if value})
+    return f"/matches?{said}" if said else "/matches"

@@ -1,0 +1,219 @@
+"""A match that is over, decision by decision: every card on the table, or as one seat saw it.
+
+A page shows one moment and has plain links to the others; where scripts run they fetch the moments in batches instead.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from markupsafe import Markup
+
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.match_file import FiledMatch
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.table.drawing import lines_of, packed, rendered, symbols
+from cutpurse.server.web.table.replay import STRIDE, Moment, Path, Replayed
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["BATCH", "Replays", "router"]
+
+BATCH: Final = STRIDE  # moments that are fetched at once
+MOST_KEPT: Final = 8  # matches; one of 3,000 decisions takes some megabytes
+KEPT_BY_BROWSERS_S: Final = 600
+MOST: Final = 10**9
+
+router = APIRouter(include_in_schema=False)
+
+
+class Replays:
+    """Matches that were played again, the last that were looked at."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Replayed] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
+        """A match.  Raises NotFound and RecordError for one that cannot be shown."""
+        name = told.match.match
+        with self._lock:
+            if name in self._kept:
+                self._kept.move_to_end(name)
+                return self._kept[name]
+        if not told.has_record:
+            raise NotFound("this match has no record, so it cannot be shown: the platform broke down in it")
+        made = _replayed(ask.record(name), told.courses)
+        with self._lock:
+            self._kept[name] = made
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+
+def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Replayed:
+    record = filed.record()
+    names = record.seats if filed.head is None else tuple([seat.shown for seat in filed.head.seats])
+    return Replayed(record, names, [course.thinking_ms for course in courses])
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a request is about; viewer: a seat, or None for all cards."""
+
+    told: ladder_pb2.GetMatchResponse
+    replayed: Replayed
+    viewer: int | None
+    path: Path
+
+    @property
+    def base(self) -> str:
+        return f"/matches/{self.told.match.match}/replay"
+
+    def link(self, index: int) -> str:
+        """The address of a moment."""
+        return self.address(self.path.ats[index])
+
+    def address(self, at: int, seat: int | None = None) -> str:
+        """The address of a place in the record, as the viewer or another seat saw it."""
+        viewer = self.viewer if seat is None else seat
+        return f"{self.base}?at={at}" + ("" if viewer is None else f"&seat={viewer}")
+
+    def html(self, moment: Moment) -> str:
+        """A moment, to be put into the page."""
+        return rendered(
+            "moment.html",
+            moment=moment,
+            last=len(self.path.ats) - 1,
+            frame=moment.frame,
+            link=self.link,
+            game=self.told.match.game,
+        )
+
+
+def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _Wanted:
+    """Raises NotFound and RecordError."""
+    told = ask.match(match)
+    replays: Replays = request.app.state.replays
+    replayed = replays.get(ask, told)
+    if seat is not None and not 0 <= seat < replayed.seats:
+        raise NotFound(f"this match has seats 0 to {replayed.seats - 1}")
+    return _Wanted(told, replayed, seat, replayed.path(seat))
+
+
+def _seat(request: Request) -> int | None:
+    """The seat of the query; none, or an empty one, is who sees everything.  Raises NotFound for what is no seat."""
+    text = request.query_params.get("seat", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal()) or len(text) > 2:
+        raise NotFound("a seat is a number, from 0")
+    return int(text)
+
+
+@router.api_route("/matches/{match}/replay", methods=["GET", "HEAD"])
+def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge=-MOST, le=MOST)] = 0) -> Response:
+    """The page, at one moment."""
+    wanted = _wanted(request, ask, match, _seat(request))
+    if match != wanted.told.match.match:  # by its first signs
+        return RedirectResponse(wanted.address(at))
+    path = wanted.path
+    index = path.index(at)
+    with wanted.replayed.lock:
+        (moment,) = wanted.replayed.moments(wanted.viewer, index)
+        html = wanted.html(moment)
+    return show(
+        request,
+        "replay.html",
+        match=wanted.told.match,
+        viewer=wanted.viewer,
+        names=wanted.replayed.names,
+        path=path,
+        index=index,
+        at=path.ats[index],
+        batch=BATCH,
+        frames=f"{wanted.base}/moments?seat={'' if wanted.viewer is None else wanted.viewer}&first=",
+        ways=_ways(wanted, index),
+        seats=[(seat, wanted.address(path.ats[index], seat)) for seat in range(wanted.replayed.seats)],
+        everything=f"{wanted.base}?at={path.ats[index]}",
+        moment=Markup(html),
+        symbols=symbols(),
+        hashes=_hashes(wanted.replayed),
+    )
+
+
+@router.get("/matches/{match}/replay/moments")
+def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
+    """A batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
+    wanted = _wanted(request, ask, match, _seat(request))
+    with wanted.replayed.lock:
+        shown = [lines_of(wanted.html(one)) for one in wanted.replayed.moments(wanted.viewer, first, BATCH)]
+    if not shown:
+        raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
+    headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
+    return JSONResponse({"first": first, **packed(shown)}, headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A link to another moment.  address: empty where there is none."""
+
+    name: str
+    words: str
+    sign: str
+    address: str
+
+
+def _ways(wanted: _Wanted, index: int) -> list[_Way]:
+    path, last = wanted.path, len(wanted.path.ats) - 1
+    turns, faults, steals = path.turns, path.faults, path.steals
+
+    def way(name: str, words: str, sign: str, to: int | None) -> _Way:
+        return _Way(name, words, sign, "" if to is None or to == index else wanted.link(to))
+
+    def before(places: Sequence[int]) -> int | None:
+        return max((one for one in places if one < index), default=None)
+
+    def after(places: Sequence[int]) -> int | None:
+        return min((one for one in places if one > index), default=None)
+
+    ways = [
+        way("first", "first", "first", 0),
+        way("turn-back", "turn back", "turnback", before(turns)),
+        way("back", "back", "back", index - 1 if index else None),
+        way("on", "on", "on", index + 1 if index < last else None),
+        way("turn", "next turn", "turn", after(turns)),
+        way("last", "last", "last", last),
+    ]
+    if steals:
+        ways += [
+            way("steal-back", "steal before", "", before(steals)),
+            way("steal", "next steal", "", after(steals)),
+        ]
+    if faults:
+        ways += [
+            way("fault-back", "fault before", "", before(faults)),
+            way("fault", "next fault", "", after(faults)),
+        ]
+    return ways
+
+
+@dataclass(frozen=True, slots=True)
+class _Hash:
+    """What the record says all that a viewer was told comes to, and whether it does."""
+
+    who: str
+    recorded: str
+    agrees: bool
+
+
+def _hashes(replayed: Replayed) -> list[_Hash]:
+    recorded = replayed.record.events
+    who = [f"seat {seat}" for seat in range(replayed.seats)] + ["spectators"]
+    return [_Hash(name, said, said == found) for name, said, found in zip(who, recorded, replayed.hashes, strict=False)]

@@ -1,0 +1,63 @@
+"""Whether the server is still there: a page that a server started for itself goes when that server does.
+
+This module knows no page; it asks a league on a thread of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.league import League
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["Patience"]
+
+LOOK_S: Final = 1.0  # between questions
+
+
+class Patience:
+    """Asks now and then, from `with` on until its block is left, whether there is a server."""
+
+    def __init__(self, league: League, patience_s: float | None, look_s: float = LOOK_S) -> None:
+        """patience_s: for which no server has to answer until it `is_over`; None: it never is, and nothing is asked."""
+        self._started_by = os.getppid()
+        self._league = league
+        self._patience_s = patience_s
+        self._look_s = look_s
+        self._answered_at = time.monotonic()
+        self._is_left = threading.Event()
+        self._thread = threading.Thread(target=self._ask, name="patience", daemon=True)
+
+    def is_over(self) -> bool:
+        """Whether nobody has answered for too long, or whoever started this process has ended."""
+        if self._patience_s is None:
+            return False
+        return os.getppid() != self._started_by or time.monotonic() - self._answered_at >= self._patience_s
+
+    def _ask(self) -> None:
+        while not self._is_left.wait(self._look_s):
+            try:
+                self._league.ListLadders(ladder_pb2.ListLaddersRequest(game="none"))
+            except ServerUnreachable:
+                continue
+            except CutpurseError:  # it is there, and in trouble
+                pass
+            self._answered_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self._patience_s is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_left.set()
+        if self._thread.is_alive():
+            self._thread.join()

@@ -1,0 +1,107 @@
+"""What goes wrong, as a page with the right status: in words for people, without a trace and without an address.
+
+Whoever asks below /api/ is told the same as a document (RFC 9457). This module knows no page.
+"""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Scope
+
+from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.terminal import legible
+from cutpurse.server.web.rendering import show
+
+__all__ = ["add_problems", "problem", "refuse"]
+
+_STATUS: Final[tuple[tuple[type[CutpurseError], HTTPStatus], ...]] = (
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (RecordError, HTTPStatus.NOT_FOUND),
+    (UsageError, HTTPStatus.BAD_REQUEST),
+    (NotAuthorised, HTTPStatus.FORBIDDEN),
+    (ServerUnreachable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (ServerRefused, HTTPStatus.SERVICE_UNAVAILABLE),
+    (CutpurseError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_WORDS: Final = {
+    HTTPStatus.BAD_REQUEST: ("That cannot be asked", "Something in the address makes no sense here."),
+    HTTPStatus.FORBIDDEN: ("Not for everybody", "The server does not tell that to whoever asks."),
+    HTTPStatus.NOT_FOUND: ("Not here", "There is no such page, or it is not for everybody."),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("Only to be read", "Pages can be fetched (GET), and nothing else."),
+    HTTPStatus.REQUEST_URI_TOO_LONG: ("Too long", "The address is longer than any of ours."),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: ("Too much", "The request carries more headers than are read."),
+    HTTPStatus.INTERNAL_SERVER_ERROR: ("A fault of ours", "The page broke down over this. The log says where."),
+    HTTPStatus.SERVICE_UNAVAILABLE: (
+        "The arena does not answer",
+        "It may be starting or resting. Look again in a moment.",
+    ),
+}
+_FROM: Final = re.compile(
+    r"^the server at \S+: "
+)  # what a league's errors begin with; where it is, is nobody's business
+RETRY_S: Final = "5"
+
+
+def problem(request: Request, status: int, text: str = "") -> Response:
+    """A page, or below /api/ a document, that says what is wrong.  text: of this case, if there is more to say."""
+    found = HTTPStatus(status)
+    title, usual = _WORDS.get(found, (found.phrase, found.description))
+    headers = {"Cache-Control": "no-store"}
+    if found is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = "GET, HEAD"
+    if found is HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = RETRY_S
+    said = legible(text, 600) or usual
+    response: Response
+    if request.url.path.startswith("/api/"):
+        body = {"type": "about:blank", "title": title, "status": status, "detail": said}
+        headers["Access-Control-Allow-Origin"] = (
+            "*"  # as the answers of the API: a page of others can say what is wrong
+        )
+        response = JSONResponse(body, status, headers, "application/problem+json")
+    else:
+        response = show(request, "problem.html", status=status, title=title, text=said, number=status)
+        response.headers.update(headers)
+    return response
+
+
+def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
+    """An answer to a request that is not looked at any further: nothing of it is repeated."""
+    path = "/api/" if scope["path"].startswith("/api/") else "/"
+    return problem(Request({**scope, "path": path}), status)
+
+
+def add_problems(app: FastAPI) -> None:
+    """Have an app answer so."""
+
+    def asked(request: Request, error: Exception) -> Response:
+        status = next((status for kind, status in _STATUS if isinstance(error, kind)))
+        # Of what broke down, the text is for whoever runs the server: it may name files.
+        text = _FROM.sub("", str(error)) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""
+        return problem(request, status, text)
+
+    def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        text = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+        return problem(request, error.status_code, text)
+
+    def malformed(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        where = ", ".join(sorted({str(one["loc"][-1]) for one in error.errors() if one["loc"]}))
+        return problem(request, HTTPStatus.BAD_REQUEST, f"This makes no sense here: {where}." if where else "")
+
+    def broken(request: Request, error: Exception) -> Response:
+        return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+    app.add_exception_handler(CutpurseError, asked)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(Exception, broken)

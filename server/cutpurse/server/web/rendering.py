@@ -1,0 +1,191 @@
+"""How pages become HTML: templates with every text escaped, and static files under names that change with them.
+
+A static file is addressed by a hash of its bytes, so browsers may keep it for ever. This module knows no single page.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cutpurse.games import GAMES
+from cutpurse.sdk.terminal import legible
+from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.charts import interval, scale, share
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
+
+HERE: Final = Path(__file__).parent
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CAUSES: Final[dict[int, str]] = {
+    arena_pb2.END_CAUSE_NORMAL: "played to the end",
+    arena_pb2.END_CAUSE_TIMEOUT: "took too long",
+    arena_pb2.END_CAUSE_ILLEGAL: "gave illegal answers",
+    arena_pb2.END_CAUSE_CRASHED: "its own code failed",
+    arena_pb2.END_CAUSE_DISCONNECTED: "was gone",
+    arena_pb2.END_CAUSE_VOID_SERVER: "void: the platform failed",
+    arena_pb2.END_CAUSE_VOID_OPERATOR: "void: ended by whoever runs the server",
+}
+_KINDS: Final = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file of `static/`. address: where the page finds it."""
+
+    address: str
+    kind: str
+    content: bytes
+
+
+class Rendering:
+    """The templates and static files of the page."""
+
+    def __init__(self, *, live: bool, folder: Path = HERE) -> None:
+        """live: there is a server, so something may be going on."""
+        self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
+        self.by_address: Final = {file.address: file for file in self.static.values()}
+        self.environment: Final = Environment(
+            loader=FileSystemLoader(folder / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.environment.globals |= {
+            "static": lambda name: self.static[name].address,
+            "is_live": live,
+            "interval": interval,
+            "scale": scale,
+            "share_bar": share,
+        }
+        self.environment.filters |= FILTERS
+
+    def html(self, template: str, **context: object) -> str:
+        """A template, filled in."""
+        return self.environment.get_template(template).render(context)
+
+
+def rendering_of(request: Request) -> Rendering:
+    """That of the app which a request came to."""
+    rendering: Rendering = request.app.state.rendering
+    return rendering
+
+
+def _asking_of(request: Request) -> Asking:
+    ask: Asking = request.app.state.ask
+    return ask
+
+
+Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of whatever answers a request
+
+
+def show(request: Request, template: str, *, status: int = 200, **context: object) -> HTMLResponse:
+    """A page.  `here`: its path, which the template is told too."""
+    html = rendering_of(request).html(template, here=request.url.path, **context)
+    return HTMLResponse(html, status, headers={"Cache-Control": "no-cache"})
+
+
+# -- what templates can do
+def _segment(text: str) -> str:
+    """A text as one part of a path."""
+    return quote(text, safe="")
+
+
+def _bot_path(bot: Any, *, version: bool = False) -> str:
+    """The address of a bot's page: of the bot, or of the version that is named."""
+    path = f"/bots/{_segment(bot.owner or 'local')}/{_segment(bot.bot)}"
+    return f"{path}/{_segment(bot.version)}" if version and bot.version else path
+
+
+def _bot_shown(bot: Any) -> str:
+    """A bot as people write it: without the owner where nobody in particular is, and without its version."""
+    name = legible(bot.bot, 64)
+    return name if bot.owner in ("", "local") else f"{legible(bot.owner, 64)}/{name}"
+
+
+def _iso(ms: int) -> str:
+    """A moment, as a browser reads it."""
+    return _moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _utc(ms: int) -> str:
+    """A moment, as people read it."""
+    return _moment(ms).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _moment(ms: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:  # whoever sends that does not mean it
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def _game_title(game: str) -> str:
+    """As the box says it."""
+    return GAMES[game].words.title if game in GAMES else legible(game, 64)
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    """ "1 match", "2,000 matches"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _cause(cause: int) -> str:
+    """Why a decision was taken for a seat, or how it came to its end, for people."""
+    return _CAUSES.get(cause, "of another cause")
+
+
+def _percent(share: float) -> str:
+    """A share of 1; never 0 % or 100 %, which nothing here is sure of."""
+    return f"{min(max(round(100 * share), 1), 99)} %"
+
+
+def _signed(number: float) -> str:
+    """With its sign, and a minus that is as wide as the plus."""
+    return f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+FILTERS: Final = {
+    "cause": _cause,
+    "percent": _percent,
+    "signed": _signed,
+    "segment": _segment,
+    "bot_path": _bot_path,
+    "bot_shown": _bot_shown,
+    "iso": _iso,
+    "utc": _utc,
+    "ordinal": _ordinal,
+    "game_title": _game_title,
+    "counted": _counted,
+}
+
+
+def _static(folder: Path) -> dict[str, StaticFile]:
+    """All files, by their names below the folder."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            name = path.relative_to(folder).as_posix()
+            hashed = f"{name.removesuffix(path.suffix)}.{sha256(content).hexdigest()[:12]}{path.suffix}"
+            kind = _KINDS.get(path.suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+            files[name] = StaticFile(f"/static/{hashed}", kind, content)
+    return files

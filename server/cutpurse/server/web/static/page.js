@@ -1,0 +1,100 @@
+// What every page does once it is there; each works without it too. Nothing but the browser is needed: what moves comes
+// as whole fragments of HTML that the server has rendered (see news.py), and a library would do no more than put them in.
+"use strict";
+
+(() => {
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // -- moments as how long ago they were; the exact one stays as the title
+  const STEPS = [[60, "second"], [3600, "minute"], [86400, "hour"], [7 * 86400, "day"]];
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+  function tellMoments() {
+    for (const time of document.querySelectorAll("time[datetime]")) {
+      const then = Date.parse(time.dateTime);
+      if (Number.isNaN(then)) continue;
+      const ago = Math.round((Date.now() - then) / 1000);
+      const at = STEPS.findIndex(([most]) => Math.abs(ago) < most);
+      if (!time.title) time.title = time.textContent;
+      if (at < 0) { time.textContent = time.title; continue; }
+      const unit = at === 0 ? 1 : STEPS[at - 1][0];
+      time.textContent = words.format(-Math.round(ago / unit), STEPS[at][1]);
+    }
+  }
+
+  // -- a fragment in place of the one before: what has moved slides there, what is new lights up
+  function keyed(box) {
+    return new Map([...box.querySelectorAll("[data-key]")].map((one) => [one.dataset.key, one]));
+  }
+
+  function put(box, html) {
+    const before = new Map([...keyed(box)].map(([key, one]) => [key, [one.getBoundingClientRect().top, one.textContent]]));
+    const focused = document.activeElement && box.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    const scrolled = [...box.querySelectorAll(".scrolls")].map((one) => one.scrollLeft);
+    box.innerHTML = html;
+    box.querySelectorAll(".scrolls").forEach((one, at) => { one.scrollLeft = scrolled[at] || 0; });
+    if (focused) [...box.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused)?.focus({ preventScroll: true });
+    tellMoments();
+    for (const [key, one] of keyed(box)) {
+      const was = before.get(key);
+      if (!was) { if (before.size) one.classList.add("changed"); continue; }
+      const moved = was[0] - one.getBoundingClientRect().top;
+      if (moved && !isCalm.matches) {
+        one.animate([{ transform: `translateY(${moved}px)` }, { transform: "none" }], { duration: 700, easing: "cubic-bezier(.2,.7,.2,1)" });
+      }
+    }
+  }
+
+  function places(box) {
+    return new Map([...box.querySelectorAll("[data-place]")].map((one) => [one.dataset.name, Number(one.dataset.place)]));
+  }
+
+  function tellPlaces(before, now) {
+    const risen = [...now].filter(([name, place]) => before.has(name) && place < before.get(name));
+    if (!risen.length) return;
+    const status = document.getElementById("status");
+    if (status) status.textContent = risen.slice(0, 3).map(([name, place]) => `${name} is now number ${place}.`).join(" ");
+  }
+
+  function listen(box) {
+    let shown = box.innerHTML.trim();
+    const note = document.createElement("p");
+    note.className = "away-note";
+    note.hidden = true;
+    note.textContent = "The arena does not answer at the moment; what stands here may be old.";
+    box.before(note);
+    const source = new EventSource(box.dataset.events);
+    source.addEventListener("changed", (event) => {
+      note.hidden = true;
+      if (event.data.trim() === shown) return;
+      shown = event.data.trim();
+      const before = places(box);
+      put(box, event.data);
+      tellPlaces(before, places(box));
+    });
+    source.addEventListener("away", () => { note.hidden = false; });
+    source.addEventListener("error", () => { note.hidden = false; });
+    source.addEventListener("open", () => { note.hidden = true; });
+    addEventListener("pagehide", () => source.close());
+  }
+
+  // -- commands to be copied
+  function offerCopies() {
+    if (!navigator.clipboard) return;
+    for (const button of document.querySelectorAll("[data-copy]")) {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        const said = button.firstChild;
+        said.textContent = "Copied";
+        setTimeout(() => { said.textContent = "Copy"; }, 1500);
+      });
+    }
+  }
+
+  tellMoments();
+  offerCopies();
+  document.querySelectorAll("[data-events]").forEach(listen);
+  setInterval(tellMoments, 15000);
+  document.addEventListener("cutpurse:changed", tellMoments); // somebody put something new on the page
+})();

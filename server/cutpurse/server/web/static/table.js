@@ -1,0 +1,219 @@
+// Tables that move: a replay that is stepped through, and a live match. Without scripts both pages have plain links.
+"use strict";
+
+(() => {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // -- one moment in place of another; each card goes on from where it lay
+  const places = (root) => {
+    const cards = new Map(), zones = new Map();
+    for (const zone of root.querySelectorAll("[data-zone]")) zones.set(zone.dataset.zone, zone.getBoundingClientRect());
+    for (const card of root.querySelectorAll("[data-key]")) {
+      const box = card.getBoundingClientRect();
+      const zone = card.closest("[data-zone]").dataset.zone;
+      if (box.width) cards.set(card.dataset.key, { box, zone, face: card.dataset.face, from: card.dataset.from });
+    }
+    return { cards, zones };
+  };
+
+  const fly = (card, dx, dy, ms) => {
+    if (Math.abs(dx) < 1 && Math.abs(dy) < 1) return;
+    const far = Math.hypot(dx, dy) > 40;
+    const steps = [{ transform: `translate(${dx}px, ${dy}px)`, zIndex: 20 }, { transform: "none", zIndex: 20 }];
+    if (far) steps.splice(1, 0, { transform: `translate(${dx / 2}px, ${dy / 2}px) scale(1.15)`, zIndex: 20 });
+    card.animate(steps, { duration: far ? ms : ms / 2, easing: "cubic-bezier(.3,.7,.3,1)" });
+  };
+
+  // Where a card that is new here lay before: the same face that has left, best from the zone that is named.
+  const origin = (card, zone, left) => {
+    let best = null, points = 0;
+    for (const [key, one] of left) {
+      if (one.face !== card.dataset.face) continue;
+      const found = one.zone === card.dataset.from ? 3 : one.from === zone ? 2 : 1;
+      if (found > points) { best = key; points = found; }
+    }
+    return best;
+  };
+
+  const put = (root, html, ms) => {
+    const open = [...root.querySelectorAll("details[open]")].map((one) => one.closest("[data-zone]").dataset.zone);
+    const moves = ms > 60 && !still.matches;
+    const before = moves ? places(root) : null;
+    root.innerHTML = html;
+    for (const zone of open) root.querySelector(`[data-zone="${zone}"] details`)?.setAttribute("open", "");
+    if (!moves) return;
+    const after = [...root.querySelectorAll("[data-key]")].map((card) => [card, card.getBoundingClientRect()]);
+    const left = new Map(before.cards);
+    for (const [card] of after) left.delete(card.dataset.key);
+    for (const [card, box] of after) {
+      if (!box.width) continue;
+      const was = before.cards.get(card.dataset.key);
+      if (was) { fly(card, was.box.x - box.x, was.box.y - box.y, ms); continue; }
+      const key = origin(card, card.closest("[data-zone]").dataset.zone, left);
+      const from = key ? left.get(key).box : before.zones.get(card.dataset.from);
+      if (key) left.delete(key);
+      if (from) fly(card, from.x + from.width / 2 - box.x - box.width / 2, from.y + from.height / 2 - box.y - box.height / 2, ms);
+      else card.animate([{ opacity: 0 }, { opacity: 1 }], { duration: ms / 2 });
+    }
+  };
+
+  // -- a replay
+  const replay = (player) => {
+    const list = (name) => JSON.parse(player.dataset[name]);
+    const ats = list("ats"), jumps = { fault: list("faults"), steal: list("steals"), turn: list("turns") };
+    const batch = Number(player.dataset.batch), last = ats.length - 1;
+    const root = document.getElementById("moment"), slider = document.getElementById("at");
+    const play = document.getElementById("play"), speed = document.getElementById("speed");
+    const position = document.getElementById("position"), status = document.getElementById("status");
+    const batches = new Map();
+    let index = Number(player.dataset.index), wanted = index, timer = 0, kept = 0;
+
+    const unpacked = ({ lines, frames }) => {
+      let before = [];
+      return frames.map(([same, ends, ...middle]) => {
+        before = [...before.slice(0, same), ...middle, ...before.slice(before.length - ends)];
+        return before.map((place) => lines[place]).join("\n");
+      });
+    };
+    const fetched = (number) => {
+      if (!batches.has(number)) {
+        const asked = fetch(player.dataset.frames + number * batch)
+          .then((answer) => { if (!answer.ok) throw new Error(answer.status); return answer.json(); })
+          .then(unpacked);
+        asked.catch(() => batches.delete(number));
+        batches.set(number, asked);
+        if (batches.size > 24) batches.delete(batches.keys().next().value);
+      }
+      return batches.get(number);
+    };
+    const next = (places, from) => places.find((one) => one > from);
+    const previous = (places, from) => places.filter((one) => one < from).at(-1);
+    const goal = (name) => {
+      const [what, back] = name.split("-");
+      if (what in jumps) return (back ? previous : next)(jumps[what], wanted);
+      return { first: 0, last, on: Math.min(wanted + 1, last), back: Math.max(wanted - 1, 0) }[what];
+    };
+    const address = (to) => {
+      const query = new URLSearchParams(location.search);
+      query.set("at", ats[to]);
+      return `${location.pathname}?${query}`;
+    };
+
+    const shown = () => {
+      slider.value = ats[index];
+      position.textContent = `Moment ${index} of ${last}`;
+      for (const way of player.querySelectorAll("[data-go]")) {
+        const to = goal(way.dataset.go);
+        if (to === undefined || to === index) { way.removeAttribute("href"); way.setAttribute("aria-disabled", "true"); }
+        else { way.href = address(to); way.removeAttribute("aria-disabled"); }
+      }
+      for (const way of document.querySelectorAll("[data-viewer]")) {
+        if (way.href) way.href = `${location.pathname}?at=${ats[index]}${way.dataset.viewer && `&seat=${way.dataset.viewer}`}`;
+      }
+      clearTimeout(kept); // browsers count how often an address is changed
+      kept = setTimeout(() => history.replaceState(null, "", address(index)), 150);
+      document.documentElement.dataset.moment = index; // for whoever waits for it
+    };
+    const go = async (to) => {
+      if (to === undefined || to < 0 || to > last) return;
+      wanted = to;
+      let html;
+      try {
+        html = (await fetched(Math.floor(to / batch)))[to % batch];
+      } catch {
+        status.textContent = "The moment could not be fetched; try again.";
+        pause();
+        return;
+      }
+      if (wanted !== to) return; // another was asked for meanwhile
+      const ms = Math.abs(to - index) === 1 ? Math.min(420, timer ? Number(speed.value) * 0.8 : 420) : 260;
+      index = to;
+      put(root, html, ms);
+      shown();
+      if (!timer) status.textContent = root.querySelector(".decided h2")?.textContent ?? "";
+      for (const near of [to - batch / 4, to + batch / 4]) {
+        const number = Math.floor(near / batch);
+        if (near >= 0 && near <= last && !batches.has(number)) fetched(number).catch(() => {});
+      }
+    };
+    const pause = () => { clearTimeout(timer); timer = 0; play.textContent = "play"; };
+    const step = async () => {
+      await go(wanted + 1);
+      if (!timer) return;
+      if (wanted >= last) pause();
+      else timer = setTimeout(step, Number(speed.value));
+    };
+    const toggle = () => {
+      if (timer) { pause(); return; }
+      play.textContent = "pause";
+      if (wanted >= last) wanted = -1;
+      timer = setTimeout(step, 0);
+    };
+
+    const KEYS = { ArrowRight: "on", ArrowLeft: "back", Home: "first", End: "last", f: "fault", F: "fault-back", s: "steal", S: "steal-back", t: "turn", T: "turn-back" };
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const on = event.target.tagName;
+      if (on === "INPUT" || on === "SELECT" || on === "TEXTAREA") return;
+      if (event.key === " " && on !== "BUTTON" && on !== "SUMMARY") { event.preventDefault(); toggle(); }
+      else if (Object.hasOwn(KEYS, event.key)) { event.preventDefault(); pause(); go(goal(KEYS[event.key])); }
+    });
+    document.addEventListener("click", (event) => {
+      const to = event.target.closest("[data-go], [data-index]:not(.player)");
+      if (!to || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      pause();
+      go(to.dataset.go ? goal(to.dataset.go) : Number(to.dataset.index));
+    });
+    slider.addEventListener("input", () => {
+      pause();
+      const at = Number(slider.value);
+      let to = ats.findIndex((one) => one > at) - 1;
+      if (to < -1) to = last;
+      go(Math.max(0, to));
+    });
+    slider.form.addEventListener("submit", (event) => event.preventDefault());
+    play.addEventListener("click", toggle);
+    for (const id of ["play", "pace", "keys"]) document.getElementById(id).hidden = false;
+    document.getElementById("go").hidden = true;
+    fetched(Math.floor(index / batch)).catch(() => {});
+    shown();
+  };
+
+  // -- a match that is being played
+  const live = (table) => {
+    const root = document.getElementById("moment"), status = document.getElementById("live-status");
+    let lines = null, number = -1;
+    const source = new EventSource(table.dataset.events);
+    const say = (text, isTrouble) => {
+      if (status.textContent !== text) status.textContent = text;
+      status.classList.toggle("bad", Boolean(isTrouble));
+    };
+    source.addEventListener("whole", (event) => {
+      const told = JSON.parse(event.data);
+      const moves = lines !== null;
+      lines = told.lines;
+      number = told.number;
+      put(root, lines.join("\n"), moves ? 420 : 0);
+      document.documentElement.dataset.moment = number;
+    });
+    source.addEventListener("step", (event) => {
+      const told = JSON.parse(event.data);
+      if (told.number !== number + 1) return; // it was in the whole
+      lines = told.lines.flatMap((one) => (typeof one === "string" ? one : lines.slice(one[0], one[1])));
+      number = told.number;
+      put(root, lines.join("\n"), told.ms);
+      document.documentElement.dataset.moment = number;
+    });
+    source.addEventListener("status", (event) => { const told = JSON.parse(event.data); say(told.text, told.trouble); });
+    source.addEventListener("over", () => source.close());
+    source.onerror = () => {
+      if (source.readyState === EventSource.CLOSED) say("The page does not tell of this match any more; load it again.", true);
+      else say("The connection was lost; trying again.", true);
+    };
+  };
+
+  const player = document.getElementById("player"), table = document.getElementById("live");
+  if (player) replay(player);
+  if (table) live(table);
+})();

@@ -1,0 +1,176 @@
+"""How each game lies on the page: a table of data, and nothing that a game would not be drawn without.
+
+A game that has no line here is drawn as `USUAL` says. This module knows no view and no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from cutpurse.engine.words import CardKind, Unit, Visibility, ZoneKind
+
+__all__ = ["LAYOUTS", "USUAL", "Layout", "layout_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Hints by the names of a game's zones, verbs, counters and cards.
+
+    tones and emblems are looked up by a card's name, then its mark ("special:2"), then "sort:value", then its sort.
+    """
+
+    fans: frozenset[str] = frozenset({"hand"})  # cards overlap, as they are held
+    stacks: frozenset[str] = frozenset()  # only the top is seen; beside the table's ordered zones, which are stacks
+    rows: frozenset[str] = frozenset()  # ordered zones of the table whose every card is to be seen
+    worth: frozenset[str] = frozenset()  # what its cards count is told
+    is_money: bool = False  # what cards count is money
+    index: Unit | None = Unit.COUNT  # in the corner of a card: its number, its value, or (None) nothing
+    marks: tuple[str, ...] = ()  # traits that are shown as symbols
+    tones: Mapping[str, str] = field(default_factory=dict)
+    emblems: Mapping[str, str] = field(default_factory=dict)
+    small: frozenset[str] = frozenset()  # columns whose numbers are told only where one points at a card
+    steals: frozenset[str] = frozenset()  # verbs that take from another seat, or try to
+    turns: tuple[str, ...] = ("game", "round", "turns", "turn")  # counters that change when a turn begins
+
+    def style(self, kind: ZoneKind) -> str:
+        """How a zone of this kind lies: "fan", "stack" or "row"."""
+        if kind.name in self.fans:
+            return "fan"
+        if kind.name in self.stacks or (kind.ordered and not kind.per_seat and kind.name not in self.rows):
+            return "stack"
+        return "stack" if kind.visibility is Visibility.NOBODY else "row"
+
+    def tone(self, card: CardKind) -> str:
+        """The name of its colour."""
+        return _looked_up(self.tones, card) or f"n{card.traits.get('number', 0) % 17}"
+
+    def emblem(self, card: CardKind) -> str:
+        """The name of its symbol; empty if it has none."""
+        return _looked_up(self.emblems, card) or ""
+
+
+def _looked_up(table: Mapping[str, str], card: CardKind) -> str | None:
+    special = card.traits.get("special", 0)
+    for key in (card.name, f"special:{special}" if special else "", f"{card.sort}:{card.value}", card.sort):
+        if key in table:
+            return table[key]
+    return None
+
+
+USUAL: Final = Layout()
+LAYOUTS: Final[Mapping[str, Layout]] = {
+    "greed": Layout(
+        rows=frozenset({"middle"}),
+        tones={"crook": "dark"},
+        emblems={"crook": "crook", "special:1": "plus", "special:2": "eye", "special:3": "swap"},
+        steals=frozenset({"raid", "take", "look"}),
+    ),
+    "steal_and_plunder": Layout(
+        rows=frozenset({"battle", "start_draw"}),
+        stacks=frozenset({"spent"}),
+        fans=frozenset({"hand", "pack", "plundered", "offshore", "taxed"}),
+        worth=frozenset({"pack", "plundered", "offshore"}),
+        is_money=True,
+        index=Unit.MONEY,
+        tones={
+            "wealth:50000": "yellow",
+            "wealth:100000": "blue",
+            "wealth:150000": "red",
+            "wealth:200000": "green",
+            "wild": "violet",
+            "power": "dark",
+        },
+        emblems={
+            "redistributed_diesel": "drop",
+            "counterfeit_cigarettes": "smoke",
+            "copper_wire": "coil",
+            "bribe_money": "note",
+            "cash_in_the_couch": "couch",
+            "fake_perfume": "bottle",
+            "liberated_livestock": "cow",
+            "minibus_taxi_routes": "car",
+            "next_election_ballots": "ballot",
+            "pre_approved_tenders": "stamp",
+            "cryptocurrency_coin": "coin",
+            "gold_bar": "bar",
+            "blood_diamond": "gem",
+            "steal": "hand",
+            "plunder": "sack",
+            "forensic_audit": "eye",
+            "flee_the_country": "plane",
+            "tax_audit": "percent",
+        },
+        steals=frozenset(
+            {"attack", "power_steal", "power_plunder", "power_audit", "power_tax", "contribute", "win", "take"}
+        ),
+    ),
+    "stolen_treasure": Layout(
+        rows=frozenset({"in_play", "taken"}),
+        fans=frozenset({"treasure_hand", "piracy_hand"}),
+        small=frozenset({"since"}),
+        index=Unit.POINTS,
+        tones={
+            "sapphire": "blue",
+            "ruby": "red",
+            "emerald": "green",
+            "diamond": "n9",
+            "treasure:0": "grime",
+            "treasure:-50": "grime",
+            "treasure:-100": "grime",
+            "treasure:-200": "grime",
+            "treasure": "yellow",
+            "piracy": "dark",
+        },
+        emblems={
+            "sapphire": "gem",
+            "ruby": "gem",
+            "emerald": "gem",
+            "diamond": "gem",
+            "silver_coin": "coin",
+            "gold_dubloons": "coin",
+            "gold_bullion": "bar",
+            "pirates_booty": "sack",
+            "treasure:0": "skull",
+            "treasure:-50": "skull",
+            "treasure:-100": "skull",
+            "treasure:-200": "skull",
+            "treasure": "chest",
+            "spyglass": "eye",
+            "hook": "hook",
+            "x_marks_the_spot": "cross",
+            "plunder": "sack",
+            "skulduggery": "hand",
+            "the_kraken": "wave",
+            "bombs_away": "bomb",
+            "yarr": "bolt",
+            "the_black_spot": "spot",
+            "piracy": "sword",
+        },
+        steals=frozenset({"wager", "take_treasure", "take_piracy", "take", "surrender"}),
+    ),
+    "szmal": Layout(
+        fans=frozenset({"hand"}),
+        stacks=frozenset({"pile"}),
+        small=frozenset({"since_round", "play", "until_round"}),
+        index=None,
+        marks=("gun", "car", "key", "bottle", "heart", "wrench"),
+        tones={"thug": "red", "holding": "blue", "action": "yellow"},
+        emblems={"thug": "hat", "holding": "house", "action": "bolt"},
+        steals=frozenset({"lose"}),
+        turns=("round",),
+    ),
+    "bag_o_loot": Layout(
+        rows=frozenset({"middle"}),
+        fans=frozenset({"hand", "set", "bag", "bag_open", "bluff_bag"}),
+        tones={"looter": "dark"},
+        emblems={"looter": "crook", "coin": "coin"},
+        steals=frozenset({"steal", "pinch", "snitch", "give", "challenge", "take_bag", "take_sets"}),
+    ),
+}
+
+
+def layout_of(game: str) -> Layout:
+    """The hints for a game."""
+    return LAYOUTS.get(game, USUAL)

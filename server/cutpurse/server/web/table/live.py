@@ -1,0 +1,341 @@
+"""Matches that are being played, for any number of spectators: each is read, drawn and told once.
+
+A thread reads what the league tells of a match, or of a ladder's matches one after the other; a task draws it at a pace
+that people can follow (faster the more waits) and hands the same text to every reader. A reader who does not keep up is
+let go: his browser comes again, and is given the whole table. This module knows no HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.view import View
+from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
+from cutpurse.server.web.table.drawing import changes, lines_of, rendered
+from cutpurse.server.web.table.frames import SeatMarks, Told, asked_of, frame, told_lines
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
+
+Messages: TypeAlias = Callable[[], Iterator[ladder_pb2.WatchMatchResponse]]
+
+STEP_S: Final = 0.5  # that a moment stays, if nothing waits
+HURRIES: Final = 12  # moments that wait when each stays half as long
+MERGES: Final = 40  # of so many that wait, several are drawn as one
+OVER_S: Final = 3.0  # that the end of a match stays before the next is shown
+MOST_WAITING: Final = 1_000  # moments; then the league has to wait
+MOST_TOLD: Final = 14  # lines of what has happened
+MOST_UNREAD: Final = 48  # pieces of news that one reader leaves lying
+LINGER_S: Final = 10.0  # that a match is followed without a reader
+PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
+UNREACHED: Final = "The arena cannot be reached; the table is shown again as soon as it can."
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A piece of news for a browser: the kind of its event, and its text."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """The stream was lost (it is tried again), or has ended for good."""
+
+    text: str
+    is_end: bool
+
+
+class Reader:
+    """One who reads the news of a watch, until it is over or he is let go."""
+
+    def __init__(self) -> None:
+        self._news: asyncio.Queue[News | None] = asyncio.Queue()
+
+    def tell(self, news: News) -> bool:
+        """Whether he keeps up."""
+        if self._news.qsize() >= MOST_UNREAD:
+            return False
+        self._news.put_nowait(news)
+        return True
+
+    def let_go(self, at_once: bool) -> None:
+        """He is told nothing more; at once: nor what he has not read."""
+        while at_once and not self._news.empty():
+            self._news.get_nowait()
+        self._news.put_nowait(None)
+
+    async def read(self) -> AsyncIterator[News]:
+        """What he is told, as it comes."""
+        while (news := await self._news.get()) is not None:
+            yield news
+
+
+class Watch:
+    """A match, or those of a ladder, as they are played."""
+
+    def __init__(self, messages: Messages, *, follows: bool, forget: Callable[[Watch], None], step_s: float) -> None:
+        """Begins at once, on the event loop that runs.
+
+        follows: one match after the other, for ever; forget: called when this is no longer good for readers.
+        """
+        self._messages = messages
+        self._follows = follows
+        self._forget = forget
+        self._step_s = step_s
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Watched | _Trouble] = deque()
+        self._arrived = asyncio.Event()
+        self._room = threading.Semaphore(MOST_WAITING)
+        self._stop = threading.Event()
+        self._readers: set[Reader] = set()
+        self._left_at: float | None = None  # when the last reader went
+        self._picture = _Picture()
+        self._lines: list[str] = []
+        self._number = 0
+        self._status = News("status", _status("Waiting for the arena, which tells spectators a little later than the bots."))
+        self._showing = self._loop.create_task(self._show())
+        threading.Thread(target=self._read, name="live", daemon=True).start()
+
+    # -- readers
+    def join(self) -> Reader:
+        """One more; he is told how the table looks now, and then what changes."""
+        reader = Reader()
+        self._readers.add(reader)
+        self._left_at = None
+        reader.tell(self._status)
+        if self._lines:
+            reader.tell(News("whole", _text({"number": self._number, "lines": self._lines})))
+        return reader
+
+    def leave(self, reader: Reader) -> None:
+        """He has gone."""
+        self._readers.discard(reader)
+        if not self._readers:
+            self._left_at = self._loop.time()
+
+    @property
+    def readers(self) -> int:
+        """How many there are."""
+        return len(self._readers)
+
+    def close(self) -> None:
+        """Nothing more is told."""
+        self._stop.set()
+        self._showing.cancel()
+        for reader in self._readers:
+            reader.let_go(at_once=False)
+        self._readers.clear()
+
+    def _tell(self, news: News) -> None:
+        for reader in [one for one in self._readers if not one.tell(news)]:
+            reader.let_go(at_once=True)
+            self.leave(reader)
+
+    # -- the thread that reads
+    def _read(self) -> None:
+        tries = 0
+        while not self._stop.is_set():
+            try:
+                for step in watched(self._messages()):
+                    tries = 0
+                    if not self._hand(step):
+                        return
+                self._hand(_Trouble("", is_end=True))
+                return
+            except ServerUnreachable:
+                if not self._hand(_Trouble(UNREACHED, is_end=False)):
+                    return
+                self._stop.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
+                tries += 1
+            except CutpurseError:
+                self._hand(_Trouble("This match is not being played any more.", is_end=True))
+                return
+
+    def _hand(self, step: Watched | _Trouble) -> bool:
+        """Hand a step to the event loop, and wait while too many lie there; whether somebody still wants them."""
+        while not self._room.acquire(timeout=1.0):
+            if self._stop.is_set():
+                return False
+        try:
+            self._loop.call_soon_threadsafe(self._add, step)
+        except RuntimeError:  # the loop is closed
+            return False
+        return not self._stop.is_set()
+
+    # -- the task that shows
+    def _add(self, step: Watched | _Trouble) -> None:
+        self._waiting.append(step)
+        self._arrived.set()
+        if self._left_at is not None and self._loop.time() - self._left_at > LINGER_S:
+            self._forget(self)
+            self.close()
+
+    async def _show(self) -> None:
+        while True:
+            await self._arrived.wait()
+            behind = len(self._waiting)
+            stays_s = self._step_s / (1 + behind / HURRIES)
+            step = self._take(1 + behind // MERGES)
+            if isinstance(step, _Trouble):
+                self._say(step.text or "The match is over.", is_trouble=not step.is_end or bool(step.text))
+                if step.is_end:
+                    self._tell(News("over", "{}"))
+                    self._forget(self)
+                    self.close()
+                    return
+                continue
+            if isinstance(step, Began):
+                self._say(_began(step), is_trouble=False)
+            self._draw(step, int(stays_s * 800))
+            if isinstance(step, Over) and self._follows:
+                self._say("The match is over; the next one is shown as soon as it begins.", is_trouble=False)
+                stays_s = OVER_S * stays_s / self._step_s if self._step_s else 0.0
+            await asyncio.sleep(stays_s)
+
+    def _take(self, most: int) -> Watched | _Trouble:
+        """The next step that waits, or so many moves of a match as one."""
+        step = self._waiting.popleft()
+        taken = 1
+        if isinstance(step, Began):  # of matches that are over already only the newest is shown
+            newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, Began)), default=-1)
+            for _ in range(newest + 1):
+                step = self._waiting.popleft()
+            taken += newest + 1
+        if isinstance(step, Moved):
+            events = list(step.events)
+            while taken < most and self._waiting and isinstance(following := self._waiting[0], Moved):
+                self._waiting.popleft()
+                events += following.events
+                step = Moved(following.table, following.at_ms, step.first_event, tuple(events), following.view)
+                taken += 1
+        self._room.release(taken)
+        if not self._waiting:
+            self._arrived.clear()
+        return step
+
+    def _draw(self, step: Watched, ms: int) -> None:
+        lines = lines_of(self._picture.of(step, self._follows))
+        change = changes(self._lines, lines)
+        is_new = isinstance(step, Began) or not self._lines
+        self._lines = lines
+        self._number += 1
+        if is_new:
+            self._tell(News("whole", _text({"number": self._number, "lines": lines})))
+        else:
+            self._tell(News("step", _text({"number": self._number, "lines": change, "ms": ms})))
+
+    def _say(self, text: str, *, is_trouble: bool) -> None:
+        self._status = News("status", _status(text, is_trouble=is_trouble))
+        self._tell(self._status)
+
+
+class Watches:
+    """What is followed now, by match or ladder."""
+
+    def __init__(self, *, step_s: float = STEP_S) -> None:
+        self._step_s = step_s
+        self._watches: dict[tuple[str, str], Watch] = {}
+
+    def join(self, match: str, ladder: str, messages: Messages) -> tuple[Watch, Reader]:
+        """The watch of a match or ladder, begun if there is none; and a new reader of it."""
+        key = match, ladder
+        if key not in self._watches:
+
+            def forget(watch: Watch) -> None:
+                if self._watches.get(key) is watch:
+                    del self._watches[key]
+
+            self._watches[key] = Watch(messages, follows=bool(ladder), forget=forget, step_s=self._step_s)
+        watch = self._watches[key]
+        return watch, watch.join()
+
+    @property
+    def readers(self) -> int:
+        """How many read."""
+        return sum(watch.readers for watch in self._watches.values())
+
+    def close(self) -> None:
+        """Nothing is followed any more."""
+        for watch in list(self._watches.values()):
+            watch.close()
+        self._watches.clear()
+
+
+class _Picture:
+    """A match as it is drawn: what was told of it so far."""
+
+    def __init__(self) -> None:
+        self._began: Began | None = None
+        self._view: View | None = None
+        self._asked: tuple[int, ...] = ()
+        self._told: deque[Told] = deque(maxlen=MOST_TOLD)
+        self._at_ms = 0
+
+    def of(self, step: Watched, follows: bool) -> str:
+        """The table after this step, as HTML."""
+        if isinstance(step, Began):
+            self._began = step
+            self._asked, self._at_ms = (), 0
+            self._told.clear()
+        began = self._began
+        assert began is not None  # `watched` tells of nothing before
+        events = () if isinstance(step, Began) else step.events
+        if not isinstance(step, Over):
+            self._view = step.view.raw
+        if isinstance(step, Moved):
+            self._at_ms = step.at_ms
+        view = self._view
+        assert view is not None
+        result = step.result if isinstance(step, Over) else None
+        self._asked = () if result else asked_of(view, events, self._asked)
+        first = 0 if isinstance(step, Began) else step.first_event
+        self._told.extend(told_lines(view, events, first))
+        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result))
+        return rendered(
+            "live_moment.html",
+            frame=made,
+            told=list(self._told)[::-1],
+            match=began.table.match,
+            ladder=began.table.ladder,
+            at_ms=self._at_ms,
+            result=result,
+            follows=follows,
+        )
+
+
+def _marks(result: MatchResult | None) -> dict[int, SeatMarks]:
+    if result is None:
+        return {}
+    return {
+        seat: SeatMarks(
+            place=result.places[seat] if result.places else None,
+            score=result.scores[seat] if result.scores else None,
+            end_cause="" if cause is EndCause.NORMAL else cause.value.replace("_", " "),
+        )
+        for seat, cause in enumerate(result.end_causes)
+    }
+
+
+def _began(step: Began) -> str:
+    where = f" on {step.table.ladder}" if step.table.ladder else ""
+    late = f", told {step.delay_ms / 1_000:g} s later than the bots" if step.delay_ms else ""
+    return f"Match {step.table.match[:8]}{where}{late}"
+
+
+def _status(text: str, *, is_trouble: bool = False) -> str:
+    return _text({"text": text, "trouble": is_trouble})
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,286 @@
+"""Boards of several matches: what is rated on one, once, by whom it is played, and what is told before it is over."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.boards import Field, Sat, fields_of, half_points, misfit
+from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.ratings import rate
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.results import Announcement, MatchResult, SeatResult, Stored
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import DAWN, DEAL, RATING, places_of
+
+SEATS = 3
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "ladder.db") as made:
+        for kind in ("plain", "rotation", "duplicate"):
+            made.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
+        for n in range(12):
+            made.ensure_version(f"owner {n}", f"bot {n}", "1")
+        yield made
+
+
+def of_board(
+    kind: str, board: str, table: int, versions: list[int], places: list[int] | None, matches: int, **other: object
+) -> MatchResult:
+    """A match of a board; places None: it is void."""
+    is_void = places is None
+    seats = tuple(
+        SeatResult(
+            version,
+            None if places is None else places[seat],
+            None if places is None else -places[seat],
+            "void_server" if is_void else "normal",
+        )
+        for seat, version in enumerate(versions)
+    )
+    fields: dict[str, object] = {"seats": seats, "void_cause": "void_server" if is_void else None, **other}
+    return MatchResult(
+        f"{board}/{table}",
+        board,
+        kind,
+        "1",
+        DAWN,
+        DAWN,
+        9,
+        deal=DEAL,
+        board_matches=matches,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def announcement(result: MatchResult) -> Announcement:
+    versions = tuple(seat.version for seat in result.seats)
+    return Announcement(
+        result.match, result.board, result.ladder, "1", DAWN, DEAL, versions, board_matches=result.board_matches
+    )
+
+
+def rotation(board: str, versions: list[int], all_places: list[list[int] | None]) -> list[MatchResult]:
+    """Places by match, and in it by seat."""
+    return [
+        of_board("rotation", board, turn, [*versions[turn:], *versions[:turn]], places, SEATS)
+        for turn, places in enumerate(all_places)
+    ]
+
+
+def duplicate(board: str, tables: list[list[int]], all_places: list[list[int] | None]) -> list[MatchResult]:
+    return [
+        of_board("duplicate", board, table, versions, places, len(tables))
+        for table, (versions, places) in enumerate(zip(tables, all_places, strict=True))
+    ]
+
+
+def submit(store: Store, *results: MatchResult) -> list[Stored]:
+    return [future.result() for future in [store.submit(result) for result in results]]
+
+
+def check_whole(store: Store) -> None:
+    checks = recompute(store)
+    assert [check.differences for check in checks] == [()] * len(checks)
+
+
+# -- what is compared
+def test_place_points_are_whom_one_is_ahead_of() -> None:
+    assert half_points([1, 2, 3, 4]) == [6, 4, 2, 0]
+    assert half_points([1, 1, 3, 4]) == [5, 5, 2, 0]
+    assert half_points([1, 2, 2, 2]) == [6, 2, 2, 2]
+    assert half_points([1, 1]) == [1, 1]
+
+
+def test_a_rotation_is_ranked_by_the_sum_of_its_points() -> None:
+    seats = [(5, 6, 7), (6, 7, 5), (7, 5, 6)]
+    places = [(1, 2, 3), (1, 2, 3), (1, 2, 2)]  # of 5: 4 0 1, of 6: 2 4 1, of 7: 0 2 4
+    matches = [Sat(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
+    (field,) = fields_of("rotation", matches)
+    assert field == Field((5, 6, 7), (3, 1, 2), (1, 1, 1))
+
+
+def test_a_duplicate_compares_those_who_held_the_same_seat() -> None:
+    matches = [
+        Sat((1, 2, 3), (1, 2, 3), (0, 0, 0)),
+        Sat((4, 5, 6), (2, 1, 3), (0, 2, 0)),
+        Sat((7, 8, 9), (1, 2, 2), (0, 0, 0)),
+    ]
+    assert fields_of("duplicate", matches) == [
+        Field((1, 4, 7), (1, 3, 1), (0, 0, 0)),
+        Field((2, 5, 8), (2, 1, 3), (0, 2, 0)),
+        Field((3, 6, 9), (2, 2, 1), (0, 0, 0)),
+    ]
+
+
+def test_what_does_not_fit_a_board() -> None:
+    assert misfit("plain", 1, (1, 2), [(1, 2)]) is None
+    assert "have one" in str(misfit("plain", 2, (1, 2), []))
+    assert "as many" in str(misfit("rotation", 3, (1, 2), []))
+    assert misfit("rotation", 2, (1, 2), [(2, 1)]) is None
+    assert "others sit" in str(misfit("rotation", 2, (1, 3), [(2, 1)]))
+    assert "the same seat" in str(misfit("rotation", 2, (2, 1), [(2, 1)]))
+    assert misfit("duplicate", 3, (1, 2), [(3, 4), (5, 6)]) is None
+    assert "has seen its cards" in str(misfit("duplicate", 3, (1, 2), [(3, 4), (5, 1)]))
+
+
+# -- what is rated
+@pytest.mark.parametrize("is_announced", [True, False])
+def test_a_rotation_is_rated_once_by_its_last_match(store: Store, is_announced: bool) -> None:
+    results = rotation("r", [1, 2, 3], [[1, 2, 3], [1, 2, 3], [1, 2, 2]])
+    if is_announced:
+        for result in results:
+            store.announce(announcement(result)).result()
+    first, second, last = submit(store, *results[:1]) + submit(store, *results[1:2]) + submit(store, *results[2:])
+    assert [(one.sequence, one.changes) for one in (first, second)] == [(None, ()), (None, ())]
+    assert last.sequence == 1
+    assert [change.after for change in last.changes] == rate([3, 1, 2], [RATING.newcomer] * 3, RATING)
+    assert [(r.bot, r.matches, r.wins, r.form) for r in store.rankings("rotation")] == [
+        ("bot 1", 1, 1, (1,)),
+        ("bot 2", 1, 0, (2,)),
+        ("bot 0", 1, 0, (3,)),
+    ]
+    check_whole(store)
+    assert submit(store, *results) == [first, second, last]  # again: the same answers, and nothing more
+    check_whole(store)
+    assert store.ladders()[2].matches == 1
+
+
+def test_a_duplicate_is_rated_seat_by_seat(store: Store) -> None:
+    results = duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [2, 1, 3]])
+    answers = submit(store, *results)
+    assert [one.sequence for one in answers] == [None, 1]
+    after = {change.version: change.after for change in answers[1].changes}
+    for seat, places in enumerate([[1, 2], [2, 1], [1, 1]]):
+        expected = rate(places, [RATING.newcomer] * 2, RATING)
+        assert [after[1 + seat], after[4 + seat]] == expected
+    assert {(one.owner, one.matches) for one in store.opponents("duplicate", "owner 0", "bot 0")} == {("owner 3", 1)}
+    check_whole(store)
+    assert submit(store, *results) == answers
+
+
+def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(store: Store, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    results: list[MatchResult] = []
+    for number in range(60):
+        kind = rng.choice(["plain", "rotation", "duplicate"])
+        drawn = rng.sample(range(1, 13), SEATS * (rng.choice([2, 3, 4]) if kind == "duplicate" else 1))
+        tables = [drawn[at : at + SEATS] for at in range(0, len(drawn), SEATS)]
+        if kind == "rotation":
+            tables = [[*drawn[turn:], *drawn[:turn]] for turn in range(SEATS)]
+        for at, versions in enumerate(tables):
+            places = places_of([rng.randint(0, 4) for _ in versions]) if rng.random() > 0.05 else None
+            results.append(of_board(kind, f"b{number}", at, versions, places, len(tables)))
+    for result in results:
+        store.submit(result).result()
+    check_whole(store)
+    with Store(tmp_path / "other.db") as other:
+        for kind in ("plain", "rotation", "duplicate"):
+            other.ensure(NewLadder(kind, "greed", SEATS, RATING, boards=kind))
+        for n in range(12):
+            other.ensure_version(f"owner {n}", f"bot {n}", "1")
+        for result in results:
+            other.announce(announcement(result))
+        submit(other, *results)
+        check_whole(other)
+        for kind in ("plain", "rotation", "duplicate"):
+            assert other.rankings(kind) == store.rankings(kind)
+            assert len(store.rankings(kind)) == 12
+
+
+# -- what rates nothing
+@pytest.mark.parametrize("void", [0, 1, 2])
+def test_a_void_match_voids_its_board(store: Store, void: int) -> None:
+    places: list[list[int] | None] = [[1, 2, 3], [1, 2, 3], [1, 2, 3]]
+    places[void] = None
+    answers = submit(store, *rotation("r", [1, 2, 3], places))
+    assert [(one.sequence, one.changes) for one in answers] == [(None, ())] * 3
+    assert store.rankings("rotation") == []
+    entry = store.match(f"r/{(void + 1) % 3}")
+    assert (entry.sequence, entry.void_cause, entry.is_sealed, entry.is_board_over) == (None, None, False, True)
+    check_whole(store)
+    assert submit(store, *rotation("s", [1, 2, 3], [[1, 2, 3]] * 3))[2].sequence == 1
+
+
+def test_a_server_that_was_killed_leaves_a_board_that_rates_nothing(tmp_path: Path, store: Store) -> None:
+    tables = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    killed = duplicate("d", tables, [[1, 2, 3]] * 3)
+    for result in killed[:2]:  # of the third nothing was written
+        store.announce(announcement(result)).result()
+    submit(store, killed[0])
+    assert store.match("d/0").is_sealed
+    assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == ["d/1"]
+    entry = store.match("d/0")
+    assert (entry.sequence, entry.is_sealed, entry.is_board_over) == (None, False, False)
+    assert (entry.board_matches, entry.board_size) == (("d/0", "d/1"), 3)
+    check_whole(store)
+    assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == []
+
+
+# -- what does not fit
+def test_what_does_not_fit_is_refused(store: Store) -> None:
+    good = duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [1, 2, 3]])
+    submit(store, good[0])
+    wrong = {
+        "has seen its cards": of_board("duplicate", "d", 1, [3, 5, 6], [1, 2, 3], 2),
+        "another number of matches": of_board("duplicate", "d", 1, [4, 5, 6], [1, 2, 3], 3),
+        "another ladder": of_board("rotation", "d", 1, [4, 5, 6], [1, 2, 3], 2),
+        "boards of its ladder have one": of_board("plain", "p", 0, [4, 5, 6], [1, 2, 3], 2),
+        "has as many": of_board("rotation", "r", 0, [4, 5, 6], [1, 2, 3], 2),
+    }
+    for why, result in wrong.items():
+        with pytest.raises(Refused, match=why):
+            store.submit(result).result()
+    submit(store, good[1])
+    with pytest.raises(Refused, match="board d has its 2 matches already, d/0, d/1"):
+        store.submit(of_board("duplicate", "d", 2, [7, 8, 9], [1, 2, 3], 2)).result()
+    with pytest.raises(Refused, match="was asked for, and so is the only one"):
+        of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 2, is_rated=False)
+    with pytest.raises(Refused, match="1 to 255 can be"):
+        of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 0)
+    with pytest.raises(Refused, match="there are: plain, rotation, duplicate"):
+        store.ensure(NewLadder("odd", "greed", 2, RATING, boards="round"))
+    with pytest.raises(Refused, match="has boards rotation, not plain"):
+        store.ensure(NewLadder("rotation", "greed", SEATS, RATING))
+
+
+# -- what is told
+def test_of_a_board_that_is_not_over_nothing_is_listed(store: Store) -> None:
+    results = duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [1, 2, 3]])
+    submit(store, of_board("duplicate", "p", 0, [1, 2, 3], [1, 2, 3], 1), results[0])
+    assert store.match("d/0").is_sealed
+    assert [entry.match for entry in store.matches(limit=1)] == ["p/0"]
+    assert [entry.match for entry in store.matches("duplicate", "owner 0", "bot 0")] == ["p/0"]
+    assert [log.match.match for log in store.logs("owner 0", "bot 0", limit=1)] == ["p/0"]
+    assert store.logs("owner 0", "bot 0", match="d/0") == []
+    submit(store, results[1])
+    entries = store.matches("duplicate")
+    assert [entry.match for entry in entries] == ["d/1", "d/0", "p/0"]
+    assert [entry.board_kind for entry in entries] == ["duplicate", "duplicate", "plain"]
+    assert [entry.board_matches for entry in entries] == [("d/0", "d/1"), ("d/0", "d/1"), ("p/0",)]
+    assert not any(entry.is_sealed for entry in entries)
+
+
+# -- a ledger that was changed is found
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE matches SET void_cause = 'void_server' WHERE id = 'd/0'",
+        "UPDATE seats SET place = 1 WHERE match_number = 1 AND seat = 2",
+        "DELETE FROM rating_changes WHERE version_id = 5",
+        "UPDATE boards SET matches = 3 WHERE id = 'd'",
+    ],
+)
+def test_a_board_that_was_changed_is_found(store: Store, tmp_path: Path, change: str) -> None:
+    submit(store, *duplicate("d", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [2, 1, 3]]))
+    with store._transaction() as connection:
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
+        connection.exec_driver_sql(change)
+    assert sum(check.count for check in recompute(store)) > 0

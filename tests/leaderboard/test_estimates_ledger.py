@@ -1,0 +1,199 @@
+"""Estimates in the database: from a ledger into a line, from a line into rows, and what a ranking makes of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.backup import back_up, restore
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.estimates import Estimated, estimate
+from cutpurse.leaderboard.estimates_ledger import LadderEstimates
+from cutpurse.leaderboard.queries import ladder_history
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.store import Store
+from tests.leaderboard.sample_results import LADDER, RATING, prepare, random_result, result
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Sixty results, some of them void."""
+    path = tmp_path / "league.db"
+    with Store(path) as store:
+        versions = prepare(store)
+        for future in [store.submit(random_result(number, versions)) for number in range(60)]:
+            future.result()
+    return path
+
+
+def estimated(database: Path) -> LadderEstimates:
+    with Reader(database) as reader:
+        return reader.ladder_estimates(LADDER)
+
+
+# -- what is found
+def test_they_are_those_of_the_results_that_were_rated(database: Path) -> None:
+    found = estimated(database)
+    with Reader(database) as reader, reader.reading() as connection:
+        results = [(step.versions, step.places) for step in ladder_history(connection, LADDER)]
+        rows = reader.rankings(LADDER)
+    assert found.boards == len(results) < 60
+    middle = sum(row.skill.mu * row.matches for row in rows) / sum(row.matches for row in rows)
+    wanted = estimate(results, RATING, middle=middle)
+    assert {version: tuple(its) for version, its in found.found.items()} == {
+        version: pytest.approx(tuple(its)) for version, its in wanted.items()
+    }
+    assert sum(found.found[row.version_id].mu * row.matches for row in rows) == pytest.approx(
+        middle * sum(row.matches for row in rows)
+    )
+
+
+def test_a_new_version_is_ranked_and_the_one_before_it_is_not(database: Path) -> None:
+    with Store(database) as store:
+        new = store.ensure_version("owner 3", "bot 3", "2.0")
+        others = [row.version_id for row in store.rankings(LADDER) if row.bot in ("bot 4", "bot 5", "bot 6")]
+        store.submit(result("new", [new, *others])).result()
+        old = next(row.version_id for row in store.rankings(LADDER, every_version=True) if row.version == "1.0")
+    found = estimated(database).found
+    assert (found[4].best, found[4].worst) == (0, 0)
+    assert 1 <= found[new].best <= found[new].worst <= 12
+    assert abs(found[new].mu - found[4].mu) < abs(found[new].high - found[new].low)
+    assert old != new
+
+
+def test_a_ladder_without_results_has_none(tmp_path: Path) -> None:
+    with Store(tmp_path / "new.db") as store:
+        prepare(store)
+        assert store.ladder_estimates(LADDER) == LadderEstimates(LADDER, 0, {})
+        store.put_estimates(store.ladder_estimates(LADDER), NOW).result()
+        with pytest.raises(NotFound, match="no ladder 'nowhere'"):
+            store.ladder_estimates("nowhere")
+
+
+# -- as a line
+def test_a_line_comes_back_to_the_bit(database: Path) -> None:
+    found = estimated(database)
+    assert "\n" not in found.to_json()
+    assert LadderEstimates.from_json(found.to_json()) == found
+
+
+GOOD = {"ladder": "l", "boards": 3, "estimates": [[1, 2.0, 1.0, 3.0, 1, 2]]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Traceback (most recent call last):",
+        "[" * 100_000,
+        "[]",
+        "{}",
+        json.dumps({**GOOD, "more": 1}),
+        json.dumps({**GOOD, "boards": -1}),
+        json.dumps({**GOOD, "boards": True}),
+        json.dumps({**GOOD, "ladder": None}),
+        json.dumps({**GOOD, "estimates": {}}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, 3.0, 1]]}),
+        json.dumps({**GOOD, "estimates": [[1, "2", 1.0, 3.0, 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, float("nan"), 1.0, 3.0, 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, float("inf"), 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, 10**400, 1.0, 3.0, 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, 9.0, 1.0, 3.0, 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, 3.0, 2, 1]]}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, 3.0, 0, 1]]}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, 3.0, 1, 10**30]]}),
+        json.dumps({**GOOD, "estimates": [[1.5, 2.0, 1.0, 3.0, 1, 2]]}),
+        json.dumps({**GOOD, "estimates": [[1, 2.0, 1.0, 3.0, 1, 2]] * 2}),
+    ],
+)
+def test_what_is_no_estimates_is_no_estimates(text: str) -> None:
+    assert LadderEstimates.from_json(json.dumps(GOOD)).found == {1: Estimated(2.0, 1.0, 3.0, 1, 2)}
+    with pytest.raises(ValueError, match=r"."):
+        LadderEstimates.from_json(text)
+
+
+# -- in the database
+def test_a_ranking_has_them_and_its_order_is_theirs(database: Path) -> None:
+    found = estimated(database)
+    with Store(database) as store:
+        before = store.rankings(LADDER)
+        assert {(row.best, row.worst, row.estimated) for row in before} == {(0, 0, 0)}
+        assert [row.version_id for row in before] == sorted(
+            (row.version_id for row in before),
+            key=lambda version: -next(row.skill.exposed for row in before if row.version_id == version),
+        )
+        store.put_estimates(found, NOW).result()
+        rows = store.rankings(LADDER)
+        every = store.rankings(LADDER, every_version=True)
+    for row in rows:
+        its = found.found[row.version_id]
+        assert (row.low, row.high, row.best, row.worst) == (its.low, its.high, its.best, its.worst)
+        assert row.estimated == found.boards
+        assert row.best <= row.place <= row.worst
+    assert [row.version_id for row in rows] == sorted(found.found, key=lambda version: -found.found[version].mu)
+    assert {row.skill for row in rows} == {row.skill for row in before}
+    assert {(row.best, row.worst, row.estimated) for row in every} == {(0, 0, found.boards)}
+
+
+def test_a_ladder_that_went_on_shows_what_it_has_and_newcomers_by_what_is_believed(database: Path) -> None:
+    found = estimated(database)
+    with Store(database) as store:
+        store.put_estimates(found, NOW).result()
+        new = store.ensure_version("owner 9", "stranger", "1.0")
+        store.submit(result("later", [new, 1, 2, 3])).result()
+        rows = store.rankings(LADDER)
+        assert [(grown.ladder, grown.boards, grown.estimated) for grown in store.grown()] == [
+            (LADDER, found.boards + 1, found.boards)
+        ]
+    *others, last = rows
+    assert (last.bot, last.best, last.estimated) == ("stranger", 0, 0)
+    assert last.low == pytest.approx(last.skill.mu - 1.96 * last.skill.sigma)
+    assert {row.estimated for row in others} == {found.boards}
+
+
+def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(database: Path) -> None:
+    found = estimated(database)
+    with Store(database) as store:
+        store.put_estimates(found, NOW).result()
+        more = {**found.found, 999: Estimated(25.0, 24.0, 26.0, 1, 1)}
+        for wrong, why in (
+            (replace(found, found=more), "version 999, which it never rated"),
+            (replace(found, boards=found.boards + 1), "it has"),
+            (replace(found, boards=found.boards - 1), "some from"),
+        ):
+            with pytest.raises(Refused, match=why):
+                store.put_estimates(wrong, NOW).result()
+        with pytest.raises(NotFound):
+            store.put_estimates(replace(found, ladder="nowhere"), NOW).result()
+        assert {row.estimated for row in store.rankings(LADDER)} == {found.boards}
+        some = dict(list(found.found.items())[:3])
+        store.put_estimates(replace(found, found=some), NOW).result()
+        assert sorted(row.version_id for row in store.rankings(LADDER) if row.estimated) == sorted(some)
+
+
+def test_nothing_else_hangs_on_them(database: Path, tmp_path: Path) -> None:
+    with Store(database) as store:
+        store.put_estimates(estimated(database), NOW).result()
+        store.submit(result("one more", [1, 2, 3, 4])).result()
+        assert all(check.equal for check in recompute(store))
+    back_up(database, tmp_path / "copy.db")
+    restore(tmp_path / "copy.db", tmp_path / "again.db")
+    with Reader(database) as one, Reader(tmp_path / "again.db") as other:
+        assert one.rankings(LADDER) == other.rankings(LADDER)
+        assert any(row.estimated for row in other.rankings(LADDER))
+
+
+def test_another_beta_is_another_unit_so_they_go(database: Path) -> None:
+    with Store(database) as store:
+        store.put_estimates(estimated(database), NOW).result()
+        store.open_epoch(LADDER, replace(RATING, tau=2 * RATING.tau))
+        assert all(row.estimated for row in store.rankings(LADDER))
+        store.open_epoch(LADDER, replace(RATING, beta=2 * RATING.beta))
+        assert not any(row.estimated for row in store.rankings(LADDER))

@@ -1,0 +1,91 @@
+"""Bots that were handed in, as they are written down: a version never changes, and one of a bot plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, NewSubmission
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+FIRST, OTHER = b"1" * 32, b"2" * 32
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "league.db") as opened:
+        yield opened
+
+
+def sneak(version: str = "1", digest: bytes = FIRST, owner: str = "ann") -> NewSubmission:
+    return NewSubmission(owner, "sneak", version, digest, 1_000, ["greed"])
+
+
+def test_what_is_handed_in_is_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
+    with Store(tmp_path / "league.db") as store:
+        entry = store.hand_in(sneak(), NOW)
+        assert (entry.shown, entry.state, entry.is_active, entry.is_kept) == ("ann/sneak:1", RECEIVED, False, True)
+    with Store(tmp_path / "league.db") as store:
+        assert store.submissions() == [entry]
+        assert store.submissions("ann", "sneak", "1") == [entry]
+        assert store.submissions("bob") == store.submissions("ann", "other") == []
+        assert store.bots() == []  # a version is known once it plays
+
+
+def test_the_same_bytes_again_are_the_same_answer(store: Store) -> None:
+    first = store.hand_in(sneak(), NOW)
+    accepted = store.set_submission(first.id, ACCEPTED, NOW, log="all was well")
+    assert store.hand_in(sneak(), NOW + timedelta(days=1)) == accepted
+    assert store.submission_log(first.id) == "all was well"
+
+
+def test_a_version_never_means_other_bytes(store: Store) -> None:
+    first = store.hand_in(sneak(), NOW)
+    for state in (RECEIVED, BUILT, ACCEPTED, TAKEN_OFF):
+        store.set_submission(first.id, state, NOW)
+        with pytest.raises(Refused, match=r"sneak:1 was handed in with other bytes .*another version in bot\.toml"):
+            store.hand_in(sneak(digest=OTHER), NOW)
+    assert store.hand_in(sneak(digest=OTHER, owner="bob"), NOW).owner == "bob"  # a name is its owner's own
+
+
+def test_what_was_refused_never_played_and_may_come_again(store: Store) -> None:
+    first = store.hand_in(sneak(), NOW)
+    store.set_submission(first.id, REFUSED, NOW, "it does not start", "Traceback ...")
+    again = store.hand_in(sneak(digest=OTHER), NOW + timedelta(hours=1))
+    assert (again.id, again.digest, again.state, again.why) == (first.id, OTHER, RECEIVED, "")
+    assert store.submission_log(first.id) == ""
+
+
+def test_of_a_bot_one_version_plays(store: Store) -> None:
+    one, two = (store.hand_in(sneak(version), NOW) for version in ("1", "2"))
+    with pytest.raises(Refused, match="was not accepted"):
+        store.activate(one.id, NOW)
+    for entry in (one, two):
+        store.set_submission(entry.id, ACCEPTED, NOW)
+        store.activate(entry.id, NOW)
+    assert {entry.version: entry.is_active for entry in store.submissions()} == {"1": False, "2": True}
+    store.activate(one.id, NOW)
+    assert {entry.version: entry.is_active for entry in store.submissions()} == {"1": True, "2": False}
+    assert store.set_submission(one.id, TAKEN_OFF, NOW, "it ended by itself, 5 times").is_active is False
+    assert store.activate(one.id, NOW).state == ACCEPTED
+    assert store.retire(one.id, NOW).is_active is False
+
+
+def test_an_archive_that_is_gone_is_known_to_be(store: Store) -> None:
+    entry = store.hand_in(sneak(), NOW)
+    store.set_submission(entry.id, ACCEPTED, NOW)
+    store.activate(entry.id, NOW)
+    with pytest.raises(Refused, match="that plays is kept"):
+        store.not_kept([entry.id])
+    store.retire(entry.id, NOW)
+    store.not_kept([entry.id])
+    with pytest.raises(Refused, match="not kept any more"):
+        store.activate(entry.id, NOW)
+    assert store.hand_in(sneak(), NOW).is_kept
+    with pytest.raises(NotFound):
+        store.retire(999, NOW)

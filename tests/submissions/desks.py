@@ -1,0 +1,109 @@
+"""A server that runs bots of others, bots to hand in, and their author."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.sdk.commands.bot_submit import state
+from cutpurse.sdk.dialling import Dialling
+from cutpurse.sdk.submission.calls import Submissions
+from cutpurse.sdk.submission.packing import pack
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.runners.port import runner_named
+from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from tests.server.arenas import RunningArena, running_arena
+
+__all__ = ["PATIENT", "Author", "FIRST", "author_of", "bot_folder", "handed_in", "running_desk"]
+
+T = TypeVar("T")
+
+PATIENT = TimeControl(base_ms=20_000, bank_ms=20_000)  # a machine that is busy with other tests
+
+FIRST = """
+from cutpurse.sdk.run import run
+
+class Bot:
+    def choose(self, view, decision):
+        return decision.options[0]
+
+if __name__ == "__main__":
+    print("hello from", __file__)
+    raise SystemExit(run(Bot, "greed"))
+"""
+
+
+def bot_folder(
+    where: Path,
+    source: str = FIRST,
+    name: str = "sneak",
+    version: str = "1",
+    more: str = "",
+    files: Mapping[str, str] | None = None,
+) -> Path:
+    """A folder with a bot in Python."""
+    folder = where / f"{name}-{version}"
+    folder.mkdir(parents=True)
+    (folder / "bot.toml").write_text(
+        f'name = "{name}"\nversion = "{version}"\ngames = ["greed"]\nrun = ["python", "bot.py"]\n{more}\n'
+    )
+    (folder / "bot.py").write_text(source)
+    for file, text in (files or {}).items():
+        (folder / file).write_text(text)
+    return folder
+
+
+class Author:
+    """The calls of an author, on threads, so that the server in this loop can answer."""
+
+    def __init__(self, address: str, token: str = "") -> None:
+        self.to = Dialling(address, token=token)
+
+    async def ask(self, question: Callable[[Submissions], T]) -> T:
+        def asked() -> T:
+            with self.to.blocking_channel(()) as channel:
+                stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)
+                return question(Submissions(stub, self.to))
+
+        return await asyncio.to_thread(asked)
+
+    async def submit(self, folder: Path, *ladders: str) -> submission_pb2.SubmissionShown:
+        packed = pack(folder)
+        return await self.ask(lambda calls: calls.submit(packed, ladders))
+
+    async def until(self, bot: str, version: str, *states: str) -> submission_pb2.SubmissionShown:
+        """How it stands once it is in one of these states; "running" is one too."""
+        while True:
+            shown = await self.ask(lambda calls: calls.one(bot, version))
+            if state(shown) in states or (shown.is_running and "running" in states):
+                return shown
+            if state(shown) in ("refused", "taken off"):
+                log = await self.ask(lambda calls: calls.log(bot, version))
+                raise AssertionError(f"{shown.why}\n{log.check}\n{log.talk}")
+            await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def running_desk(
+    folder: Path, ladders: Sequence[Ladder] = (), runner: str = "process", **more: Any
+) -> AsyncIterator[RunningArena]:
+    """A server that takes bots."""
+    wanted = ladders or [Ladder("duel", "greed", 2, control=PATIENT)]
+    address = f"unix:{folder}/s"
+    async with running_arena(folder, wanted, address=address, submissions=runner_named(runner), **more) as arena:
+        yield arena
+
+
+def author_of(arena: RunningArena, token: str = "") -> Author:
+    """Somebody who hands in bots there."""
+    return Author(arena.address, token)
+
+
+async def handed_in(author: Author, folder: Path, *ladders: str) -> submission_pb2.SubmissionShown:
+    """Hand it in, and wait until it runs."""
+    shown = await author.submit(folder, *ladders)
+    return await author.until(shown.bot, shown.version, "running")

@@ -1,0 +1,318 @@
+"""Bots that are handed in to a real server: from an archive to the ladder, and what is refused on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import grpc
+import pytest
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.commands.bot_submit import state
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
+from cutpurse.sdk.submission.packing import Packed, pack
+from cutpurse.server.submissions import desk as desk_module
+from cutpurse.server.submissions import residents as residents_module
+from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from tests.server.arenas import RunningArena, running_arena
+from tests.submissions.bad_archives import good
+from tests.submissions.desks import FIRST, Author, author_of, bot_folder, handed_in, running_desk
+
+pytestmark = pytest.mark.timeout(400)  # programs are started, on a machine that may be busy
+
+QUITS = "import sys\nprint('I do not feel like it')\nsys.exit(4)\n"
+# Plays its check, and ends as soon as it is on a server with a token.
+TURNS = (
+    """
+import os, sys
+if os.environ.get("CUTPURSE_TOKEN"):
+    print("now it is serious")
+    sys.exit(9)
+"""
+    + FIRST
+)
+
+
+def tokens(folder: Path, *owners: str) -> list[str]:
+    """A token for each."""
+    with Store(folder / "test.db") as store:
+        made = store.create_tokens([NewToken(owner) for owner in owners], datetime.now(UTC))
+    return [token.reveal() for token, _ in made]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        await asyncio.sleep(0.05)
+
+
+def matches_of(arena: RunningArena, bot: str) -> int:
+    """How many stored matches it sat in."""
+    return sum(seat.bot == bot for match in arena.opened.store.matches(limit=500) for seat in match.seats)
+
+
+async def test_two_authors_bots_meet_on_a_ladder_and_are_rated(short: Path) -> None:
+    ann, bob = tokens(short, "ann", "bob")
+    async with running_desk(short, runner="bubblewrap") as arena:
+        await handed_in(author_of(arena, ann), bot_folder(short), "duel")
+        shown = await handed_in(author_of(arena, bob), bot_folder(short, name="other"))
+        assert (shown.owner, shown.is_active, shown.why) == ("bob", True, "")
+        await until(lambda: len(arena.opened.store.rankings("duel")) == 2 and matches_of(arena, "sneak") >= 3)
+        (match, *_) = arena.opened.store.matches(limit=1)
+        names = {(seat.owner, seat.bot, seat.version) for seat in match.seats}
+        assert names == {("ann", "sneak", "1"), ("bob", "other", "1")}
+        for seat in match.seats:  # what its process used is on its seat
+            assert seat.cpu_ms is not None
+            assert seat.peak_bytes is not None
+            assert seat.peak_bytes > 1_000_000
+        told = await author_of(arena, ann).ask(lambda calls: calls.log("sneak"))
+        assert "hello from" in told.talk
+        assert str(short) not in told.talk + told.check
+        assert "greed, against itself: passed: 4 seats" in told.check
+        with pytest.raises(NotFound, match="ann has handed in no bot other"):
+            await author_of(arena, ann).ask(lambda calls: calls.log("other"))
+    assert "resident stopped" in arena.log
+    assert ann not in arena.log
+
+
+async def test_versions_take_over_and_can_be_rolled_back(short: Path) -> None:
+    async with running_desk(short) as arena:
+        author = author_of(arena)
+        first = bot_folder(short)
+        await handed_in(author, first)
+        again = await author.submit(first)  # the same bytes: the same answer
+        assert (state(again), again.is_active) == ("accepted", True)
+        (first / "bot.py").write_text(FIRST + "\n# changed\n")
+        with pytest.raises(UsageError, match=r"sneak:1 was handed in with other bytes .*another version"):
+            await author.submit(first)
+        await handed_in(author, bot_folder(short, version="2"))
+        old = await author.until("sneak", "1", "accepted")
+        assert not old.is_active
+        await author.ask(lambda calls: calls.activate("sneak", "1"))
+        await author.until("sneak", "1", "running")
+        assert not (await author.ask(lambda calls: calls.one("sneak", "2"))).is_active
+        retired = await author.ask(lambda calls: calls.retire("sneak"))
+        assert (retired.version, retired.is_active) == ("1", False)
+        with pytest.raises(NotFound, match="no such version of sneak plays"):
+            await author.ask(lambda calls: calls.retire("sneak"))
+        await until(lambda: arena.log.count("resident stopped") >= 3)
+        fetched = await author.ask(lambda calls: calls.archive("sneak", "2"))
+        assert fetched == pack(short / "sneak-2").content
+
+
+async def test_a_build_step_makes_what_is_run(short: Path) -> None:
+    build = "from pathlib import Path\nPath('bot.py').write_text(Path('source.txt').read_text())\nprint('made it')\n"
+    more = 'build = ["python", "build.py"]'
+    folder = bot_folder(short, "raise SystemExit(1)", more=more, files={"build.py": build, "source.txt": FIRST})
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await handed_in(author, folder)
+        log = (await author.ask(lambda calls: calls.log("sneak"))).check
+        assert "made it" in log
+        assert "built with" in log
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "files", "why"),
+    [
+        (QUITS, "", {}, "handshake: the program ended: it ended by itself, with exit code 4; its last words: I do not"),
+        (FIRST, 'build = ["python", "b.py"]', {"b.py": "print('no')\nraise SystemExit(7)"},
+         "its build failed: it ended by itself, with exit code 7; its last words: no"),
+        (FIRST.replace("return decision.options[0]", "raise ValueError('oh')"), "", {},
+         "its check failed at greed, a match: it gave up at decision"),
+    ],
+    ids=["quits", "does not build", "raises"],
+)  # fmt: skip
+async def test_what_fails_is_told_with_its_reason_and_may_be_mended(
+    short: Path, monkeypatch: pytest.MonkeyPatch, source: str, more: str, files: dict[str, str], why: str
+) -> None:
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await author.submit(bot_folder(short / "bad", source, more=more, files=files))
+        shown = await author.until("sneak", "1", "refused")
+        assert why in shown.why
+        assert str(short) not in shown.why
+        log = await author.ask(lambda calls: calls.log("sneak"))
+        assert log.check.splitlines()[-1] == shown.why
+        if source is QUITS:  # the same version may come again: it never played
+            await handed_in(author, bot_folder(short / "mended"))
+
+
+async def test_a_bot_that_keeps_ending_is_taken_off_with_the_cause(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(residents_module, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(residents_module, "LONGEST_WAIT_S", 0.05)
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await author.submit(bot_folder(short, TURNS))
+        shown = await author.until("sneak", "1", "taken off")
+        assert shown.why == (
+            "it ended 5 times in a row, each soon after its start; the last time it ended by itself, with exit code 9; "
+            "its last words: now it is serious"
+        )
+        assert not shown.is_active
+        assert arena.log.count("resident started") == 5
+        assert "now it is serious" in (await author.ask(lambda calls: calls.log("sneak"))).talk
+
+
+async def test_what_was_received_is_there_after_the_server_is_started_anew(short: Path) -> None:
+    folder = bot_folder(short)
+    async with running_desk(short) as arena:
+        received = await author_of(arena).submit(folder)
+        assert state(received) in ("received", "unpacked", "built")
+    async with running_desk(short) as arena:  # it is taken up again
+        await author_of(arena).until("sneak", "1", "running")
+        storage = short / "test.db.bots"
+        assert storage.stat().st_mode & 0o777 == 0o700
+        half = storage / ("ab" * 32)
+        half.mkdir()
+        (half / "bot.zip.part").write_bytes(b"half of it")
+        digest = pack(folder).digest.hex()
+        assert (storage / digest / "bot.zip").read_bytes() == pack(folder).content
+    async with running_desk(short) as arena:  # it plays on, and what was half received is gone
+        await author_of(arena).until("sneak", "1", "running")
+        assert not half.exists()
+        assert len(arena.opened.store.submissions()) == 1
+
+
+async def test_quotas_are_told(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk_module, "MOST_BOTS", 1)
+    monkeypatch.setattr(desk_module, "MOST_KEPT", 2)
+    async with running_desk(short) as arena:
+        author = author_of(arena)
+        for version in ("1", "2", "3"):
+            await handed_in(author, bot_folder(short, version=version))
+        with pytest.raises(ServerRefused, match=r"1 bots of local play already \(sneak\), as many as may: retire one"):
+            await author.submit(bot_folder(short, name="second"))
+        kept = {one.version: one.is_kept for one in await author.ask(lambda calls: calls.list("sneak"))}
+        assert kept == {"3": True, "2": True, "1": False}
+        with pytest.raises(NotFound, match="not kept any more"):
+            await author.ask(lambda calls: calls.archive("sneak", "1"))
+        with pytest.raises(UsageError, match="not kept any more: hand it in again"):
+            await author.ask(lambda calls: calls.activate("sneak", "1"))
+        again = await author.submit(short / "sneak-1")
+        assert again.is_kept
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "told"),
+    [
+        (lambda packed: packed | {"content": packed["content"][:-1]}, UsageError, "cut off"),
+        (lambda packed: packed | {"content": b"nothing"}, UsageError, "no zip archive"),
+        (lambda packed: packed | {"content": good().replace(b"bot.toml", b"bat.toml")}, UsageError, "has no bot.toml"),
+        (lambda packed: packed | {"ladders": ["nowhere"]}, NotFound, "no ladder is called 'nowhere'; there are: duel"),
+        (lambda packed: packed | {"ladders": ["x" * 99] * 101}, UsageError, "too many ladders"),
+    ],
+    ids=["cut", "nothing", "no manifest", "no ladder", "many ladders"],
+)  # fmt: skip
+async def test_what_is_not_taken_is_told_at_once_and_leaves_nothing(
+    short: Path, change: Callable[[dict[str, object]], dict[str, object]], error: type[CutpurseError], told: str
+) -> None:
+    async with running_desk(short) as arena:
+        packed = pack(bot_folder(short))
+        sent = change({"content": packed.content, "ladders": []})
+        content, ladders = sent["content"], sent["ladders"]
+        assert isinstance(content, bytes)
+        assert isinstance(ladders, list)
+        other = Packed(packed.manifest, content, packed.files, ())
+        with pytest.raises(error, match=told):
+            await author_of(arena).ask(lambda calls: calls.submit(other, ladders))
+        assert arena.opened.store.submissions() == []
+        assert sorted(path.name for path in (short / "test.db.bots").iterdir()) == ["run", "talk"]
+
+
+def lies(content: bytes, **head: object) -> list[submission_pb2.SubmitRequest]:
+    told = {"sha256": sha256(content).digest(), "size": len(content), **head}
+    return [
+        submission_pb2.SubmitRequest(head=submission_pb2.SubmissionHead(**told)),  # type: ignore[arg-type]
+        submission_pb2.SubmitRequest(piece=content),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("requests", "told"),
+    [
+        (lies(b"abc", size=2), "more came than the 2 bytes"),
+        (lies(b"abc", size=4), "3 bytes came, and others were told"),
+        (lies(b"abc", size=2**40), "is not taken; 16,777,216 are the most"),
+        (lies(b"abc", size=0), "is not taken"),
+        (lies(b"abc", sha256=b"short"), "no SHA-256 of 32 bytes"),
+        (lies(b"abc", sha256=bytes(32)), r"not what was told \(SHA-256\)"),
+        (lies(b"abc")[1:], "the head comes first"),
+        (lies(b"abc") * 2, "the head comes once, and first"),
+        ([], "0 bytes came"),
+    ],
+)
+async def test_who_lies_about_what_he_sends_is_refused(
+    short: Path, requests: list[submission_pb2.SubmitRequest], told: str
+) -> None:
+    async with running_desk(short) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+        stub = submission_pb2_grpc.SubmissionServiceStub(channel)
+        with pytest.raises(grpc.aio.AioRpcError, match=told) as raised:
+            await stub.Submit(iter(requests))
+        assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        await channel.close()
+        assert len(await author_of(arena).ask(lambda calls: calls.list())) == 0  # it answers on
+
+
+async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path) -> None:
+    (ann,) = tokens(short, "ann")
+    async with running_desk(short, runner="bubblewrap") as arena:
+        with pytest.raises(NotAuthorised):
+            await Author(arena.address).ask(lambda calls: calls.list())
+        author = author_of(arena, ann)
+        source = FIRST.replace('"hello from", __file__', '__import__("os").environ.get("CUTPURSE_TOKEN", "")')
+        await handed_in(author, bot_folder(short, source))
+        while not (stolen := (await author.ask(lambda calls: calls.log("sneak"))).talk.strip()):
+            await asyncio.sleep(0.05)
+        with pytest.raises(NotAuthorised, match="hands in nothing"):
+            await author_of(arena, stolen).submit(bot_folder(short, name="more"))
+        await author.ask(lambda calls: calls.retire("sneak"))
+        await until(lambda: "resident stopped" in arena.log)
+        with pytest.raises(NotAuthorised):  # it was good while that process lived
+            await author_of(arena, stolen).ask(lambda calls: calls.list())
+
+
+async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:
+    async with running_desk(short) as arena:
+        author = author_of(arena)
+        arena.opened.arena.stage = "draining"
+        with pytest.raises(CutpurseError, match="stopping and takes nothing"):
+            await author.submit(bot_folder(short))
+        arena.opened.arena.stage = "open"
+        assert state(await author.submit(bot_folder(short, version="2"))) == "received"
+
+
+async def test_a_server_without_it_says_so(short: Path) -> None:
+    async with running_arena(short, address=f"unix:{short}/s") as arena:
+        with pytest.raises(ServerRefused, match="runs no bots of others"):
+            await author_of(arena).submit(bot_folder(short))
+
+
+async def test_plain_processes_are_for_one_owner_on_his_own_machine(short: Path) -> None:
+    tokens(short, "ann", "bob")
+    with pytest.raises(UsageError, match=r"2 owners have tokens, .* use --submissions bubblewrap"):
+        async with running_desk(short):
+            pass
+
+
+def test_what_is_logged_is_one_line_of_json_each(short: Path) -> None:
+    """Names of strangers are in it."""
+
+    async def handed() -> str:
+        async with running_desk(short) as arena:
+            content = good(a__py=b"x").replace(b"a.py", b"a\n.p")
+            packed = Packed(pack(bot_folder(short)).manifest, content, (), ())
+            with pytest.raises(UsageError, match="the name"):
+                await author_of(arena).ask(lambda calls: calls.submit(packed))
+            return arena.log
+
+    for line in asyncio.run(handed()).splitlines():
+        assert json.loads(line)["event"]

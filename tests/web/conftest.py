@@ -1,0 +1,62 @@
+"""A browser, leagues to look at, and the page on them.
+
+The browser is one for each module of tests: its driver holds the thread's event loop for as long as it runs, and tests
+that are coroutines would find it taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.web.browser import Watched, chromium
+from tests.web.leagues import LiveLeague, league_file, live_league, page_process
+
+__all__ = ["browser", "league_db", "live", "page", "site", "watched"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    """The browser, which fails the test for what pages must not do."""
+    watched = Watched(browser)
+    try:
+        yield watched
+    finally:
+        watched.close()
+    assert watched.trouble == []
+
+
+@pytest.fixture
+def page(watched: Watched) -> Page:
+    """A page of 1280 by 720 in light colours."""
+    return watched.page()
+
+
+@pytest.fixture(scope="session")
+def league_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with matches of two days, see `league_file`; not to be written."""
+    return league_file(tmp_path_factory.mktemp("league") / "league.db")
+
+
+@pytest.fixture(scope="session")
+def site(league_db: Path) -> Iterator[str]:
+    """The address of a process that serves the pages of that database, as "http://127.0.0.1:40001"."""
+    with page_process(league_db) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveLeague]:
+    """A running server with its page and bots."""
+    with live_league(tmp_path_factory.mktemp("live")) as league:
+        yield league

@@ -1,0 +1,53 @@
+"""A drawing taken apart again, for tests: which cards and backs lie where."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+__all__ = ["Drawing", "taken_apart"]
+
+
+@dataclass
+class Drawing:
+    """faces, known: names of cards by zone; backs: how many lie face down, by zone; keys: of all cards."""
+
+    faces: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    known: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    backs: Counter[int] = field(default_factory=Counter)
+    keys: list[str] = field(default_factory=list)
+    came_from: dict[str, int] = field(default_factory=dict)
+    text: str = ""
+
+
+class _Parser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawing = Drawing()
+        self.zone = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if zone := found.get("data-zone"):
+            self.zone = int(zone)
+        if key := found.get("data-key"):
+            self.drawing.keys.append(key)
+            if origin := found.get("data-from"):
+                self.drawing.came_from[key] = int(origin)
+            if name := found.get("data-face"):
+                is_known = "known" in (found.get("class") or "").split()
+                (self.drawing.known if is_known else self.drawing.faces)[self.zone][name] += 1
+            else:
+                self.drawing.backs[self.zone] += int(found.get("data-backs") or 1)
+
+    def handle_data(self, data: str) -> None:
+        self.drawing.text += data
+
+
+def taken_apart(html: str) -> Drawing:
+    """What is drawn."""
+    parser = _Parser()
+    parser.feed(html)
+    parser.close()
+    return parser.drawing

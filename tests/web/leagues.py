@@ -1,0 +1,180 @@
+"""Leagues to look at: a database of real matches of all five games, and a running server with bots and its page.
+
+The matches were played in virtual time by the real lobby and stored by the real leaderboard: with time-outs, illegal
+answers, crashes, a void match, one that was asked for, a ladder that is private, versions, and names that would be
+markup if a page let them. `HOSTILE` are those names: every page must show them as text.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.server.ladders import Ladder, default_ladders
+from cutpurse.server.ledger import Ledger
+from cutpurse.server.requests import MatchRequest
+from tests.faults.processes import Server, herd, server, until
+from tests.server.small_world import BotThere, Manner, World
+
+__all__ = ["HOSTILE", "PRIVATE", "SCRIPTS", "LiveLeague", "league_file", "live_league", "page_process"]
+
+SCRIPTS: Final = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'onmouseover='alert(1)", "{{7*7}}")
+HOSTILE: Final = (
+    *SCRIPTS,
+    "javascript:alert(1)",
+    "../../etc/passwd",
+    "a?b=c&d#e%00%2f",
+    "\N{MONEY BAG}\N{OCTOPUS} robber",
+    "n" * 64,
+    "=cmd|'/c calc'!A1",
+)
+BIDI: Final = (
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.evil\N{RIGHT-TO-LEFT MARK}"  # no leaderboard takes it, but a file may hold it
+)
+PRIVATE: Final = "hushed"
+_CONTROL: Final = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5)
+_DAY_S: Final = 86_400.0
+_FAULTY: Final = {
+    "slow": Manner(never=0.01),
+    "liar": Manner(illegal=0.2),
+    "broken": Manner(gives_up=0.01),
+}
+
+
+def league_file(path: Path, matches: int = 6) -> Path:
+    """Make the database: on each of two days so many matches of each game, and twice as many of Greed.
+
+    There are a ladder of each game under its name; `duel`, frozen; and `hushed`, which is ann's and bob's alone.
+    """
+    ladders = [_more(ladder, matches) for ladder in default_ladders(_CONTROL)]
+    ladders.append(Ladder("duel", "greed", 2, control=_CONTROL))
+    owners = LadderTerms(owners=("ann", "bob"), is_private=True)
+    ladders.append(Ladder(PRIVATE, "greed", 2, control=_CONTROL, matches_wanted=2, terms=owners))
+    with Store(path) as store:
+        for entry in ladders[-2:]:
+            store.create_ladder(
+                entry.name,
+                game=entry.game,
+                seats=entry.seats,
+                rating=entry.rating,
+                clock=_clock(entry.control),
+                created=datetime(2026, 1, 1, tzinfo=UTC),
+                terms=entry.terms,
+            )
+        ledger = Ledger(store, ladders)
+        try:
+            for day in range(2):
+                _play_a_day(ladders, ledger, day)
+        finally:
+            ledger.close()
+        frozen = datetime(2026, 1, 3, tzinfo=UTC)
+        store.change_ladder("duel", LadderTerms(frozen=frozen))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE bots SET name = ? WHERE name = 'turned'", (BIDI,))
+    return path
+
+
+def _more(ladder: Ladder, matches: int) -> Ladder:
+    return replace(ladder, matches_wanted=2 * matches if ladder.game == "greed" else matches)
+
+
+def _clock(control: TimeControl) -> dict[str, int]:
+    return {name: getattr(control, name) for name in control.__dataclass_fields__}
+
+
+def _play_a_day(ladders: Sequence[Ladder], ledger: Ledger, day: int) -> None:
+    """All bots of the day play until every ladder but `duel`, which knows no end, has what is wanted of it."""
+    world = World(ladders, seed=f"day {day}", most_tables=6, store=ledger)
+    world.now += day * _DAY_S
+    woken = threading.Event()
+    world.lobby.wake = woken.set
+
+    def run(is_over: Callable[[], bool]) -> None:
+        while not is_over():
+            if not world.step():
+                assert woken.wait(30), "nothing more happens"
+            woken.clear()
+
+    bots = _bots(world, day)
+    asked = MatchRequest("szmal", tuple(bot.identity for bot in bots[:4]), None, "ann")
+    world.lobby.request(asked, world.now)
+    wanted = {ladder.name: ladder.matches_wanted for ladder in ladders if ladder.matches_wanted is not None}
+    finished = world.lobby.counts.matches_finished
+    run(lambda: all(finished[name] >= count for name, count in wanted.items()))
+    world.lobby.drain(world.now)
+    world.lobby.void_all()
+    run(lambda: world.lobby.is_idle)
+
+
+def _bots(world: World, day: int) -> list[BotThere]:
+    """Ann's bot has a second version on the second day, beside the first; the hostile ones are all of cid."""
+    bots = [world.bot("sneak", owner="ann", version="1"), world.bot("thug", owner="bob", version="1.0")]
+    if day:
+        bots.append(world.bot("sneak", owner="ann", version="2"))
+    bots += [world.bot(name, owner="dan", manner=manner) for name, manner in _FAULTY.items()]
+    bots += [world.bot(name, owner="cid", tables=1, version=f"v{name}"[:32]) for name in HOSTILE]
+    bots.append(world.bot("turned", owner=SCRIPTS[0], tables=1))
+    bots.append(world.bot("lonely", owner=NOBODY))
+    return bots
+
+
+@contextmanager
+def page_process(database: Path) -> Iterator[str]:
+    """`cutpurse web` on a database, as a process; its address."""
+    log = database.parent / "web.log"
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "web", "--db", str(database), "--listen", "127.0.0.1:0"]
+    with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
+        try:
+            until(lambda: _address(log) is not None or process.poll() is not None, "the page listens")
+            address = _address(log)
+            assert address is not None, log.read_text(encoding="utf-8")
+            yield address
+        finally:
+            process.terminate()
+
+
+def _address(log: Path) -> str | None:
+    return _page(log.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class LiveLeague:
+    """A server with a page, on which bots play; `page`: the address of the page."""
+
+    server: Server
+    page: str
+
+    @property
+    def said(self) -> str:
+        """All that the server has said."""
+        return self.server.said
+
+
+@contextmanager
+def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
+    """A server, its page and bots as processes; ended with the block."""
+    with server(folder, "--web", "127.0.0.1:0", *words) as arena:
+        until(lambda: _page(arena.said) is not None, "the page listens")
+        page = _page(arena.said)
+        assert page is not None
+        with herd(folder, arena.address, ["ann", "bob", "cid", "dan", "eve"], tables=4):
+            yield LiveLeague(arena, page)
+
+
+def _page(said: str) -> str | None:
+    """The address of the page, by what the command said."""
+    found = re.search(r"(http://127\.0\.0\.1:\d+)/", said)
+    return found[1] if found else None

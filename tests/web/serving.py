@@ -1,0 +1,31 @@
+"""The page without a socket, over a league that answers as a test tells it to, or over a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from cutpurse.sdk.league import League, league_at
+from cutpurse.server.web.app import create_app
+from cutpurse.server.web.asking import Asking
+
+__all__ = ["page_of", "page_of_file"]
+
+
+def page_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, keep_s: float = 0.0) -> TestClient:
+    """The page of a league whose calls are answered by name; a fault of the page is told with 500, as to readers."""
+    league = League(lambda name, request: answers[name](request))
+    app = create_app(Asking(league, live=live, keep_s=keep_s), live=live)
+    return TestClient(app, base_url="http://arena.test", raise_server_exceptions=False)
+
+
+@contextmanager
+def page_of_file(path: Path) -> Iterator[TestClient]:
+    """The page of a database file, for the length of a block; a fault of the page is raised."""
+    with league_at(db=path, as_stranger=True) as league:
+        app = create_app(Asking(league, live=False, keep_s=0.0), live=False)
+        yield TestClient(app, base_url="http://arena.test")

@@ -1,0 +1,201 @@
+"""The pages of matches: which are listed, where the other pages are, and all that is told of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from cutpurse.leaderboard.queries import MatchEntry
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.pages.matches import bot_meant
+from cutpurse.v1 import arena_pb2, ladder_pb2
+from tests.web.leagues import PRIVATE, SCRIPTS
+from tests.web.serving import page_of, page_of_file
+
+
+@pytest.fixture(scope="module")
+def page(league_db: Path) -> Iterator[TestClient]:
+    with page_of_file(league_db) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def stored(league_db: Path) -> list[MatchEntry]:
+    """What the database has, the newest first; without what is private."""
+    with Reader(league_db) as reader:
+        return [match for match in reader.matches(limit=1_000) if match.ladder != PRIVATE]
+
+
+def listed(html: str) -> list[str]:
+    """The first signs of the matches of a page."""
+    return re.findall(r'<th scope="row"><a class="match" href="/matches/[0-9a-f]{32}">([0-9a-f]{8})<', html)
+
+
+def link(html: str, rel: str) -> str | None:
+    """The address of the page before or after."""
+    found = re.search(rf'rel="{rel}" href="([^"]*)"', html)
+    return unescape(found[1]) if found else None
+
+
+def test_all_matches_can_be_turned_over_there_and_back(page: TestClient, stored: list[MatchEntry]) -> None:
+    pages = []
+    address: str | None = "/matches"
+    while address is not None:
+        html = page.get(address).text
+        pages.append((address, listed(html)))
+        address = link(html, "next")
+    assert [match for _, some in pages for match in some] == [match.match[:8] for match in stored]
+    assert len(pages) > 1
+    back: list[str] = []
+    address = pages[-1][0]
+    while address is not None:
+        back.append(address)
+        address = link(page.get(address).text, "prev")
+    assert back == [address for address, _ in reversed(pages)]
+
+
+def test_matches_are_found_by_ladder_bot_day_and_fault(page: TestClient, stored: list[MatchEntry]) -> None:
+    def shown(**query: str) -> list[str]:
+        return listed(page.get("/matches", params=query).text)
+
+    def of(*wanted: MatchEntry) -> list[str]:
+        return [match.match[:8] for match in wanted][:50]
+
+    szmal = [match for match in stored if match.ladder == "szmal"]
+    assert shown(ladder="szmal") == of(*szmal)
+    thug = [match for match in stored if any(seat.bot == "thug" for seat in match.seats)]
+    assert shown(bot="bob/thug") == of(*thug) == shown(bot=" thug ")
+    second = [match for match in stored if any((seat.bot, seat.version) == ("sneak", "2") for seat in match.seats)]
+    assert shown(bot="ann/sneak:2") == of(*second)
+    first_day = [match for match in stored if match.finished < datetime(2026, 1, 2, tzinfo=UTC)]
+    assert shown(day="2026-01-01") == of(*first_day)
+    faulted = [match for match in stored if any(seat.faults for seat in match.seats)]
+    assert shown(faulted="true") == of(*faulted)
+    both = [match for match in faulted if match.ladder == "greed"]
+    assert shown(faulted="true", ladder="greed", bot="") == of(*both)
+    assert szmal
+    assert thug
+    assert second
+    assert first_day
+    assert both
+    assert shown(day="2030-01-01") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("ladder=nowhere", 404),
+        (f"ladder={PRIVATE}", 404),
+        ("bot=nobody/here", 404),
+        ("bot=/", 400),
+        ("day=yesterday", 400),
+        ("day=2026-02-30", 400),
+        ("day=0001-01-01", 400),
+        ("before=-1", 400),
+        ("before=99999999999999999999", 400),
+        ("faulted=perhaps", 400),
+        ("before=3&trail=%00", 200),
+        ("before=3&trail=9.x", 200),
+        ("whatever=1", 200),
+    ],
+)
+def test_what_makes_no_sense_is_told(page: TestClient, query: str, status: int) -> None:
+    answer = page.get(f"/matches?{query}")
+    assert (answer.status_code, "<h1>" in answer.text) == (status, True)
+
+
+def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient, stored: list[MatchEntry]) -> None:
+    match = next(match for match in stored if match.sequence is not None and any(seat.faults for seat in match.seats))
+    html = unescape(page.get(f"/matches/{match.match}").text)
+    assert html == unescape(page.get(f"/matches/{match.match[:8]}").text)
+    assert f"cutpurse match verify {match.match}" in html
+    assert match.deal.commitment.hex() in html
+    assert match.deal.seed.hex() in html
+    assert match.reason in html
+    assert f'href="/api/v1/matches/{match.match}/record"' in html
+    assert f'href="/matches/{match.match}/replay"' in html
+    moments = re.findall(rf'href="/matches/{match.match}/replay\?at=(\d+)&seat=(\d+)"', html)
+    assert len(moments) == sum(seat.faults for seat in match.seats)
+    assert {int(seat) for _, seat in moments} == {at for at, seat in enumerate(match.seats) if seat.faults}
+    for seat in match.seats:
+        assert seat.before is not None
+        assert seat.after is not None
+        change = f"{seat.after.mu - seat.before.mu:+.1f}".replace("-", "\N{MINUS SIGN}")
+        assert f">{change}<" in html
+    assert html.count("<rect ") >= sum(1 for _ in match.seats)
+
+
+def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored: list[MatchEntry]) -> None:
+    void = next(match for match in stored if match.void_cause)
+    html = page.get(f"/matches/{void.match}").text
+    assert "by a fault of the server it counts for nothing" in html
+    assert " won" not in html
+    asked = next(match for match in stored if match.requested_by)
+    html = page.get(f"/matches/{asked.match}").text
+    assert "Asked for by <bdi>ann</bdi>" in html
+    assert "not rated" in html
+
+
+def test_a_hidden_match_is_not_there_as_an_unknown_one_is_not(page: TestClient, league_db: Path) -> None:
+    with Reader(league_db) as reader:
+        hidden = reader.matches(ladder=PRIVATE)[0].match
+    for path in ("/matches/{}", "/api/v1/matches/{}", "/api/v1/matches/{}/record"):
+        there, nowhere = page.get(path.format(hidden)), page.get(path.format("f" * 32))
+        assert there.status_code == nowhere.status_code == 404
+        assert there.text.replace(hidden, "") == nowhere.text.replace("f" * 32, "")
+
+
+def test_names_are_text(page: TestClient) -> None:
+    html = page.get("/matches", params={"bot": f"cid/{SCRIPTS[0]}"}).text
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert listed(html)
+
+
+def test_a_match_that_is_being_played_leads_to_where_it_is_watched() -> None:
+    name = "ab" * 16
+    seats = [arena_pb2.SeatTaken(owner="ann", bot="sneak", version="1")]
+    going = ladder_pb2.OpenMatch(match=name, ladder="greed", game="greed", started_ms=1, seats=seats)
+
+    def unknown(request: ladder_pb2.GetMatchRequest) -> ladder_pb2.GetMatchResponse:
+        raise NotFound(f"no match begins with {request.match}")
+
+    def open_matches(request: ladder_pb2.ListOpenMatchesRequest) -> ladder_pb2.ListOpenMatchesResponse:
+        is_it = request.match == name
+        return ladder_pb2.ListOpenMatchesResponse(matches=[going] if is_it else [])
+
+    page = page_of({"GetMatch": unknown, "ListOpenMatches": open_matches})
+    answer = page.get(f"/matches/{name}")
+    assert (answer.status_code, f'href="/live/{name}"' in answer.text) == (200, True)
+    assert page.get(f"/matches/{name[:8]}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "bot", "version"),
+    [
+        ("ann/sneak", "ann", "sneak", ""),
+        ("ann/sneak:2", "ann", "sneak", "2"),
+        ("sneak", "ann", "sneak", ""),
+        ("other", "local", "other", ""),
+        ("other:3", "local", "other", "3"),
+        ("a/b/c:d", "a/b", "c:d", ""),
+        ("x/a/b", "x", "a/b", ""),
+    ],
+)
+def test_which_bot_is_meant(text: str, owner: str, bot: str, version: str) -> None:
+    names = [("ann", "sneak"), ("a/b", "c:d"), ("x", "a/b"), ("local", "one"), ("bob", "one")]
+    known = [ladder_pb2.BotShown(bot=ladder_pb2.BotName(owner=owner, bot=bot)) for owner, bot in names]
+    assert bot_meant(text, known) == ladder_pb2.BotName(owner=owner, bot=bot, version=version)
+
+
+def test_links_of_hostile_names_lead_back(page: TestClient) -> None:
+    for name in SCRIPTS:
+        assert page.get(f"/matches?bot={quote('cid/' + name, safe='')}").status_code == 200
