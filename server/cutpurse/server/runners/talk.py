@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -74,7 +75,8 @@ class Talk:
             if self._left_out:
                 self._keep(f"\n[{self._left_out} bytes left out]\n")
         finally:
-            self._opened.close()
+            with suppress(OSError):
+                self._opened.close()
 
 
 def read_talk(file: Path, most: int) -> str:
