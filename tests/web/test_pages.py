@@ -247,3 +247,17 @@ def test_the_first_bot_is_told_where_to_dial(dial: str, line: str) -> None:
 
 def test_an_archive_asks_nobody_to_join() -> None:
     assert "first bot in five lines" not in text_of(page_of(EMPTY, live=False), "/")
+
+
+def test_every_link_of_these_pages_leads_somewhere(page: TestClient) -> None:
+    paths = ["/", "/ladders/greed", "/ladders/greed?every_version=1", "/ladders/greed/head-to-head"]
+    paths += ["/bots/ann/sneak", "/bots/dan/broken?ladder=greed", "/nowhere"]
+    links: dict[str, str] = {}
+    for path in paths:
+        for link in re.findall(r'(?:href|src)="([^"]*)"', page.get(path).text):
+            assert link.startswith(("/", "#")), link
+            if link.startswith("/"):
+                links.setdefault(html.unescape(link).partition("#")[0], path)
+    assert len(links) > 60
+    assert any("/replay?at=" in link for link in links)
+    assert {link: answer for link in links if (answer := page.get(link).status_code) != 200} == {}
