@@ -70,8 +70,11 @@ def why_did_my_bot_lose(reader: Reader) -> None:
 
 def did_it_time_out(reader: Reader) -> None:
     reader.click("main a[href='/ladders/greed']")
-    reader.click("main table a:has-text('dan/slow')")
-    reader.reads(r"(?s)Where it failed.*(too slow|timeout|time)")
+    with urllib.request.urlopen(f"{reader.site}/api/v1/matches?ladder=greed&owner=dan&faulted=true") as told:
+        seats = json.load(told)["matches"][0]["seats"]
+    name = next(seat["bot"]["bot"] for seat in seats if seat["bot"]["owner"] == "dan" and seat["faults"])
+    reader.click(f"main table a:has-text('dan/{name}')")
+    reader.reads(r"(?s)Where it failed.* at decision \d+ of seat")
     reader.click("section[aria-labelledby=faults] a:text-is('show it')")
     reader.reads(r"Moment \d+ of \d+")
     assert re.search(r"/replay\?at=\d+&seat=\d", reader.page.url)
