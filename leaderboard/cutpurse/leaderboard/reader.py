@@ -146,6 +146,11 @@ class Readings:
         with self.reading() as connection:
             return queries.record(connection, match_id)
 
+    def has_record(self, match_id: str) -> bool:
+        """`queries.has_record`."""
+        with self.reading() as connection:
+            return queries.has_record(connection, match_id)
+
     def courses(self, match_id: str) -> tuple[Course | None, ...]:
         """`queries.courses`."""
         with self.reading() as connection:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
@@ -83,17 +83,19 @@ WHERE ladder_id = ? AND version_id = ? AND sequence < ? ORDER BY sequence DESC L
 """
 _SAT: Final = """
 SELECT boards.sequence, matches.number, seats.version_id, seats.place, matches.id, matches.finished, boards.epoch,
-  owners.name, bots.name, versions.label, rating_changes.mu_before, rating_changes.sigma_before
+  rating_changes.mu_before, rating_changes.sigma_before
 FROM json_each(?) AS asked
   CROSS JOIN boards ON boards.ladder_id = ? AND boards.sequence = asked.value
   CROSS JOIN matches ON matches.board_id = boards.id
   CROSS JOIN seats ON seats.match_number = matches.number
-  CROSS JOIN versions ON versions.id = seats.version_id
-  CROSS JOIN bots ON bots.id = versions.bot_id
-  CROSS JOIN owners ON owners.id = bots.owner_id
   LEFT JOIN rating_changes ON rating_changes.ladder_id = boards.ladder_id
     AND rating_changes.sequence = boards.sequence AND rating_changes.version_id = seats.version_id
-ORDER BY boards.sequence DESC, matches.number, seats.seat
+ORDER BY boards.sequence, matches.number, seats.seat
+"""
+_NAMES: Final = """
+SELECT versions.id, owners.name, bots.name, versions.label
+FROM json_each(?) AS asked JOIN versions ON versions.id = asked.value
+  JOIN bots ON bots.id = versions.bot_id JOIN owners ON owners.id = bots.owner_id
 """
 
 
@@ -121,59 +123,76 @@ def history(
         for number, *skills in connection.exec_driver_sql(_CHANGES, asked):
             changes.append((number, version_id, Skill(*skills[:2]), Skill(*skills[2:])))
         changes.sort(key=lambda change: -change[0])
-    boards = _boards(connection, ladder_id, {number for number, *_ in changes[:limit]})
-    return [_step(boards[number], version_id, was, now) for number, version_id, was, now in changes[:limit]]
+    boards = _Boards(connection, ladder_id, {number for number, *_ in changes[:limit]})
+    return [boards.step(*change) for change in changes[:limit]]
 
 
-class _Board(NamedTuple):
-    """What is known of a rated board: its numbers, and who sat there, match by match."""
+class _Taken(NamedTuple):
+    """A seat of a rated board, as `_SAT` has it; mu, sigma: what was believed before."""
 
     number: int
-    kind: str
-    settings: TrueSkill
-    matches: Sequence[Sequence[Any]]
+    match_number: int
+    version: int
+    place: int
+    match: str
+    finished: str
+    epoch: int
+    mu: float | None
+    sigma: float | None
 
 
-def _boards(connection: Connection, ladder_id: int, numbers: set[int]) -> Mapping[int, _Board]:
-    kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
-    epochs = {
-        row.number: TrueSkill.from_json(row.settings)
-        for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
-    }
-    rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
-    found = {}
-    for number, of_board in groupby(rows, lambda row: row[0]):
-        matches = [list(of_match) for _, of_match in groupby(of_board, lambda row: row[1])]
-        found[number] = _Board(number, kind, epochs[matches[0][0][6]], matches)
-    return found
+class _Boards:
+    """Rated boards of a ladder, and who sat there."""
 
+    def __init__(self, connection: Connection, ladder_id: int, numbers: set[int]) -> None:
+        self._kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
+        self._epochs = {
+            row.number: TrueSkill.from_json(row.settings)
+            for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
+        }
+        rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
+        taken = list(map(_Taken._make, rows))
+        self._seats = {number: list(of_board) for number, of_board in groupby(taken, lambda seat: seat.number)}
+        versions = json.dumps(sorted({seat.version for seat in taken}))
+        self._names: dict[int, tuple[str, str, str]] = {
+            version: (owner, bot, label)
+            for version, owner, bot, label in connection.exec_driver_sql(_NAMES, (versions,)).all()
+        }
 
-def _step(board: _Board, version: int, before: Skill, after: Skill) -> HistoryStep:
-    """What a board made of a version."""
-    sat = [Sat(tuple(r[2] for r in rows), tuple(r[3] for r in rows), (0,) * len(rows)) for rows in board.matches]
-    (field,) = [field for field in fields_of(board.kind, sat) if version in field.versions]
-    place = field.places[field.versions.index(version)]
-    of_version = {row[2]: row for rows in board.matches for row in rows}
-    others = []
-    for other, its in zip(field.versions, field.places, strict=True):
-        row = of_version[other]
-        if other != version and row[10] is not None:  # or somebody changed the file
-            skill = Skill(row[10], row[11])
-            likely = likely_ahead(before, skill, board.settings)
-            others.append(StepOpponent(row[7], row[8], row[9], skill, likely, (its > place) - (its < place)))
-    mine = [next(row for row in rows if row[2] == version) for rows in board.matches if version in {r[2] for r in rows}]
-    finished = datetime.fromisoformat(mine[-1][5]).replace(tzinfo=UTC)
-    return HistoryStep(
-        board.number,
-        mine[-1][4],
-        finished,
-        mine[-1][9],
-        place,
-        before,
-        after,
-        tuple(row[4] for row in mine),
-        tuple(others),
-    )
+    def step(self, number: int, version: int, before: Skill, after: Skill) -> HistoryStep:
+        """What a board made of a version."""
+        seats = self._seats[number]
+        mine = [seat for seat in seats if seat.version == version]
+        versions, places = self._field(seats, version)
+        place = places[versions.index(version)]
+        settings = self._epochs[seats[0].epoch]
+        believed = {  # all of them, unless somebody changed the file
+            seat.version: Skill(seat.mu, seat.sigma) for seat in seats if seat.mu is not None and seat.sigma is not None
+        }
+        opponents = tuple(
+            StepOpponent(
+                *self._names[other],
+                believed[other],
+                likely_ahead(before, believed[other], settings),
+                (its > place) - (its < place),
+            )
+            for other, its in zip(versions, places, strict=True)
+            if other != version and other in believed
+        )
+        last = mine[-1]
+        finished = datetime.fromisoformat(last.finished).replace(tzinfo=UTC)
+        label = self._names[version][2]
+        matches = tuple(seat.match for seat in mine)
+        return HistoryStep(number, last.match, finished, label, place, before, after, matches, opponents)
+
+    def _field(self, seats: Sequence[_Taken], version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Who was rated against each other with a version, and their places."""
+        matches = []
+        for _, of_match in groupby(seats, lambda seat: seat.match_number):
+            versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)
+            matches.append(Sat(versions, places, (0,) * len(places)))
+        (field,) = [field for field in fields_of(self._kind, matches) if version in field.versions]
+        return field.versions, field.places
 
 
 _MET: Final = (
