@@ -103,9 +103,7 @@ class Watch:
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = News(
-            "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
-        )
+        self._status = News("status", _status("Waiting for the arena, which tells spectators a little later than the bots."))
         self._showing = self._loop.create_task(self._show())
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
