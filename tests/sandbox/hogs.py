@@ -39,7 +39,7 @@ BRIEF = Limits(wall_s=1.0)
 HOGS: dict[str, Hog] = {
     "fork bomb": Hog(
         "a fork bomb: every process starts others for ever",
-        "no more than its processes are started; after a thousand refusals it is ended",
+        "no more than its processes are started; after some hundreds of refusals it is ended",
         """
         import os
         while True:
@@ -229,14 +229,14 @@ HOGS: dict[str, Hog] = {
     ),
     "endless output": Hog(
         "output without end",
-        "so much a second is kept, the newest; what is more is left out, and it does not wait",
+        "so much a second is kept, the newest; what is more is left out, and waits for 5 ms a MiB at most",
         """
         import os
         while True:
             os.write(1, b"x" * 65536)
         """,
         ("processor",),
-        SECOND,
+        Limits(cpu_s=0.2, wall_s=90.0),
         said="bytes left out",
     ),
     "terminal escapes": Hog(
@@ -293,7 +293,14 @@ HOGS: dict[str, Hog] = {
     "all of them killed": Hog(
         "every process killed that it may",
         "those are its own",
-        "import os; print('now', flush=True); os.kill(-1, 9); os.kill(os.getpid(), 9)",
+        """
+        import os, time
+        if os.fork() == 0:
+            time.sleep(1000)
+        print("now", flush=True)
+        os.kill(-1, 9)
+        os.kill(os.getpid(), 9)
+        """,
         ("signal",),
         SMALL,
         said="now",

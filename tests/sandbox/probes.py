@@ -57,13 +57,16 @@ def connect(family: int, address: str | tuple[str, int]) -> object:
 
 
 def environments() -> object:
-    """Whether the server's secret is in the environment, or the command line, of any process that can be seen."""
+    """Whether the server's secret is in the environment, or the command line, of any other process that can be seen."""
     found = []
-    for pid in [name for name in os.listdir("/proc") if name.isdigit()]:  # noqa: PTH208
+    for pid in [name for name in os.listdir("/proc") if name.isdigit() and name != str(os.getpid())]:  # noqa: PTH208
         for file in ("environ", "cmdline"):
-            with open(f"/proc/{pid}/{file}", "rb") as opened:  # noqa: PTH123
-                if GIVEN["secret"].encode() in opened.read():
-                    found.append(f"{pid}/{file}")
+            try:
+                with open(f"/proc/{pid}/{file}", "rb") as opened:  # noqa: PTH123
+                    if GIVEN["secret"].encode() in opened.read():
+                        found.append(f"{pid}/{file}")
+            except PermissionError:
+                pass
     return found or "nothing"
 
 

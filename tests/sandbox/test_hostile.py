@@ -101,8 +101,6 @@ def test_what_takes_all_it_can_get_ends_with_its_cause_and_harms_nobody(
     assert neighbour.answers > before
     wait_until_gone([*inside])
     assert all(sign.isprintable() or sign in "\n\t" for sign in running.talk())
-        filter(str.isprintable, running.talk())
-    )
     if "cpu" not in cgroups().lacks():  # the share is that of a tenth of a second, of which the last counts in full
         assert ended.use.cpu_s <= hog.limits.cpu_cores * (lived_s + 0.2) * 1.2 + 0.1
     if "memory" not in cgroups().lacks():

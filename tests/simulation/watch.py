@@ -388,7 +388,8 @@ class Watch:
         name = session.name
         for started in envelope.starts:
             self._start(session, name, started)
-        opened = {told.opening.seed for told in (*envelope.ends, *envelope.boards) if told.HasField("opening")}
+        opened = {ended.opening.seed for ended in envelope.ends if ended.HasField("opening")}
+        opened |= {board.opening.seed for board in envelope.boards}
         for match, seed in self._sealed.items():
             if seed in data and seed not in opened:  # those are looked at below
                 self._wrong(f"{call} is told the seed of match {match}, which goes on")

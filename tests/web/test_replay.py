@@ -21,7 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.table.drawing import drawn, lines_of
-from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.table.frames import Whereabouts, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.replay import STRIDE, Replayed
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
@@ -54,6 +54,7 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
     replayed = Replayed(record, record.seats)
     for seat in range(len(record.seats)):
         told = 0
+        where: Whereabouts | None = None
         moments = iter(replayed.moments(seat, 0, 10**6))
         for match, asked, chosen in replay(record, GAMES[record.game]):
             if asked.seat != seat:
@@ -63,6 +64,8 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
             view = match.game.view(seat)
             whom = asked_of(view, match.game.log or [])
             marks = {one.seat: one.marks for one in moment.frame.seats}
+            where = where or Whereabouts(view)
+            where.hear(events, told)
             wanted = frame(
                 view,
                 events,
@@ -71,6 +74,7 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
                 first_event=told,
                 public=match.game.view(None),
                 marks=marks,
+                where=where,
             )
             assert moment.frame == wanted
             assert moment.at == len(match.choices)
@@ -116,6 +120,19 @@ def test_a_moment_is_the_same_wherever_one_comes_from(record: Record) -> None:
             assert path.index(path.ats[index]) == index
     assert replayed.path(None).index(-5) == 0
     assert replayed.path(None).index(10**9) == len(replayed.path(None).ats) - 1
+
+
+def test_a_sentence_about_a_theft_names_whose_it_was() -> None:
+    record = recorded("bag_o_loot")
+    replayed = Replayed(record, record.seats)
+    stolen = 0
+    for moment in replayed.moments(None, 0, 10**6):
+        for one in moment.frame.told:
+            if found := re.fullmatch(r"seat (\d) steals set \d+ of seat (\d) with .*", one.text):
+                assert found[1] != found[2]
+                assert any(one.text == row.text and row.is_steal for row in moment.rows)
+                stolen += 1
+    assert stolen > 3
 
 
 def test_the_hashes_are_those_of_the_record(record: Record) -> None:

@@ -132,10 +132,10 @@ def test_a_replay_is_played_and_paused_and_jumped_through(
     here = int(page.evaluate("document.documentElement.dataset.moment"))
     to = next(one for one in steals if one > here)
     pressed(page, "s", to)
-    assert page.locator(".rows .now.steal").count() >= 1
+    assert page.locator(".entries .now.steal").count() >= 1
     pressed(page, "s", next(one for one in steals if one > to))
     pressed(page, "Shift+S", to)
-    page.locator(".rows li a").first.click()
+    page.locator(".entries li a").first.click()
     page.wait_for_selector(", ".join([f'html[data-moment="{moment}"]' for moment in range(to)]))
     page.locator("#at").fill("20")
     page.wait_for_url("**/replay?at=20")

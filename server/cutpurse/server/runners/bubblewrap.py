@@ -20,7 +20,7 @@ from typing import Final
 
 from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
-from cutpurse.server.runners.cgroups import Cgroups, cgroups
+from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
 from cutpurse.server.runners.nobody import NOBODY, give_away, into_a_namespace, is_root
@@ -97,7 +97,7 @@ class BubblewrapRunner:
                     "--args",
                     str(passed[-1]),
                     "--",
-                    *begin(task.command, _inside_first(task.limits)),
+                    *begin(task.command, _inside_first(task.limits, group)),
                 ),
                 environment={},
                 folder=Path("/"),
@@ -160,9 +160,11 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
         yield from ("--setenv", name, value)
 
 
-def _inside_first(limits: Limits) -> tuple[str, ...]:
+def _inside_first(limits: Limits, group: Group | None) -> tuple[str, ...]:
     """What is done inside: processes counted there are the program's own; and who was root until now becomes nobody."""
-    own = ("/usr/bin/prlimit", f"--nproc={limits.processes}", "--")
+    own: tuple[str, ...] = ()
+    if group is None or not group.has("pids"):  # which would tell how often it has refused one
+        own = ("/usr/bin/prlimit", f"--nproc={limits.processes}", "--")
     if not is_root():
         return own
     user = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
@@ -260,6 +262,6 @@ _USER_NAMESPACES: Final = (
 
 _WEAKER: Final = {
     "memory": "no control group limits memory here: each process may have the whole limit, and scratch comes on top",
-    "pids": "no control group limits processes here: a fork bomb is only held up by the share of the processor",
+    "pids": "no control group counts processes here: a fork bomb is held up, and not ended",
     "cpu": "no control group limits the processor here: a program goes behind others, but takes what they leave",
 }

@@ -37,7 +37,7 @@ READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the ma
 GONE_S: Final = 5.0  # for which the last of its processes are waited for
 PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
 FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
-REFUSED_MOST: Final = 1_000  # processes that were not started, after which it is no accident
+REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
 
 
 @dataclass(slots=True)
@@ -168,6 +168,12 @@ class Program:
         self._begun.set_result(None)
         try:
             self._end(self._follow(ears))
+        except BaseException:  # whatever broke here: nothing of it may be left, and nobody may wait for it for ever
+            self._kill()
+            while (exit := self._reap()) is None:
+                time.sleep(BLIND_LOOK_S)
+            self._end(exit)
+            raise
         finally:
             os.close(hears)
             self._over.set()
@@ -196,10 +202,12 @@ class Program:
             self._await_ready(answers)
         except BaseException:
             if self._process is not None:
+                self._kill()
                 self._process.wait()
                 self._is_reaped = True
             if talk is not None:
-                talk.close()
+                with suppress(OSError):
+                    talk.close()
             self._away()
             raise
         finally:
@@ -222,7 +230,6 @@ class Program:
                 os.write(answers, b"\n")
         if said.endswith(READY):
             return
-        self._kill()
         words = " ".join(said.translate(None, ASKS).decode("utf-8", "replace").split())
         raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
 
@@ -369,7 +376,8 @@ class _Ears:
         try:
             if room > 0:
                 said = os.read(self._pipe, min(room, PIPE_BYTES))
-                self._talk.take(said)
+                with suppress(OSError):  # where there is no room for its talk it plays all the same
+                    self._talk.take(said)
                 there = len(said)
             else:
                 there = self._throw_away(self._pipe)

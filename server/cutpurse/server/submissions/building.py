@@ -11,9 +11,8 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from cutpurse.server.runners.port import Runner
-
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
+from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import build_task, without_paths

@@ -21,7 +21,7 @@ from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
-from cutpurse.server.web.table.frames import SeatMarks, Told, asked_of, frame, told_lines
+from cutpurse.server.web.table.frames import SeatMarks, Told, Whereabouts, asked_of, frame
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
@@ -103,7 +103,9 @@ class Watch:
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = News("status", _status("Waiting for the arena, which tells spectators a little later than the bots."))
+        self._status = News(
+            "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
+        )
         self._showing = self._loop.create_task(self._show())
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
@@ -279,6 +281,7 @@ class _Picture:
         self._began: Began | None = None
         self._view: View | None = None
         self._asked: tuple[int, ...] = ()
+        self._where: Whereabouts | None = None
         self._told: deque[Told] = deque(maxlen=MOST_TOLD)
         self._at_ms = 0
 
@@ -286,7 +289,7 @@ class _Picture:
         """The table after this step, as HTML."""
         if isinstance(step, Began):
             self._began = step
-            self._asked, self._at_ms = (), 0
+            self._asked, self._at_ms, self._where = (), 0, None
             self._told.clear()
         began = self._began
         assert began is not None  # `watched` tells of nothing before
@@ -300,8 +303,10 @@ class _Picture:
         result = step.result if isinstance(step, Over) else None
         self._asked = () if result else asked_of(view, events, self._asked)
         first = 0 if isinstance(step, Began) else step.first_event
-        self._told.extend(told_lines(view, events, first))
-        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result))
+        where = self._where = self._where or Whereabouts(view, first)
+        where.hear(events, first)
+        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result), where=where)
+        self._told.extend(made.told)
         return rendered(
             "live_moment.html",
             frame=made,

@@ -1,0 +1,81 @@
+"""A real server as a process of its own, which can be killed, and the command line of an author."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["RealServer", "cutpurse"]
+
+START_S = 60.0
+
+
+def cutpurse(*words: object, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command, as somebody who has nothing of ours in his environment."""
+    return subprocess.run(
+        [sys.executable, "-m", "cutpurse.sdk.cli", *[str(word) for word in words]],
+        cwd=folder,
+        env={**_without_ours(os.environ), "HOME": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def _without_ours(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith("CUTPURSE_")}
+
+
+class RealServer:
+    """`cutpurse serve` in a folder; it can be started again after its end."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder = folder
+        self.address = f"unix:{folder}/s"
+        self.flags = flags
+        self.log = folder / "server.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns once it listens."""
+        before = self.said().count("bots dial in at")
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--db", "league.db"),
+                    *("--address", self.address, "--drain", "1", *self.flags),
+                ],
+                cwd=self.folder,
+                env=_without_ours(os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        until = time.monotonic() + START_S
+        while self.said().count("bots dial in at") == before:
+            assert self._process.poll() is None, self.said()[-2_000:]
+            assert time.monotonic() < until, self.said()[-2_000:]
+            time.sleep(0.05)
+
+    def said(self) -> str:
+        """Its log so far."""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def kill(self) -> None:
+        """As the kernel would, without a word."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Ask it to stop, and wait."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(60)
