@@ -244,9 +244,7 @@ def parser() -> ArgumentParser:
     made.add_argument("--cases", type=some_of(tuple(CASES)), default=list(CASES), help=",".join(CASES))
     made.add_argument("--runs", type=number, default=10, metavar="N", help="of each case, with other bots (10)")
     made.add_argument("--seed", default="1")
-    made.add_argument(
-        "--speed", type=number, metavar="N", help="how long estimates of N results take, no more"
-    )
+    made.add_argument("--speed", type=number, metavar="N", help="how long estimates of N results take, no more")
     made.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     return made
 
