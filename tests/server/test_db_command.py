@@ -253,3 +253,11 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
         app(["db", word, "--help"], prog_name="cutpurse")
     assert ended.value.code == 0
     assert f"Example: cutpurse db {word}" in capsys.readouterr().out
+
+
+def test_a_backup_says_what_it_does_not_hold(tmp_path: Path, league: Path) -> None:
+    (tmp_path / "league.db.bots").mkdir()
+    copied = db("backup", "league.db", "monday.db", folder=tmp_path)
+    assert "are not in it: copy the folder league.db.bots too" in copied.stderr
+    restored = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
+    assert "of bots that were handed in those run whose archives are in league.db.bots" in restored.stderr

@@ -158,6 +158,8 @@ class Desk:
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
         if entry.state in _UNDER_WAY:
             self.intake.put([entry])
+        elif entry.is_active:  # its archive may have been lost, and is there again
+            self._sync()
         self._prune(owner)
         return entry
 
