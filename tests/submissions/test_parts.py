@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +39,7 @@ def test_a_pass_lets_in_one_bot_as_long_as_it_lives() -> None:
     token = passes.give("ann", SNEAK)
     grant = passes.enter(bearer(token.reveal()), "unix:", "play", 0.0)
     assert grant == Grant("ann", token.id, ("play",), resident=SNEAK)
-    assert passes.recognise(bearer(token.reveal()), "unix:", 0.0) == grant
+    assert passes.recognise(bearer(token.reveal()), "unix:", 0.0) is None  # elsewhere it is a stranger
     assert passes.is_good(token.id)
     with pytest.raises(TokenRefused, match="good for play, not for admin"):
         passes.enter(bearer(token.reveal()), "unix:", "admin", 0.0)
@@ -158,3 +159,29 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
     assert storage.remove_others([other]) == 1
     assert storage.archive(other) == b"other"
     assert {path.stat().st_mode & 0o777 for path in (root, storage.run, storage.talk)} == {0o700}
+
+
+def test_what_a_build_left_behind_is_removed_whatever_it_is(tmp_path: Path) -> None:
+    storage = Storage(tmp_path / "league.db.bots")
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").write_text("kept")
+    digest = storage.keep(b"archive")
+    part = storage.part(digest)
+    part.mkdir()
+    (part / "link").symlink_to(tmp_path / "precious")
+    (part / "broken").symlink_to("nowhere")
+    (part / "locked").mkdir()
+    (part / "locked" / "file").write_text("x")
+    (part / "locked" / "link").symlink_to(tmp_path / "precious", target_is_directory=True)
+    (part / "locked").chmod(0)
+    at = os.open(part, os.O_RDONLY)
+    for _ in range(3_000):  # far beyond the length of a path, and the depth of Python's calls
+        os.mkdir("a" * 50, dir_fd=at)
+        inner = os.open("a" * 50, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    Storage(tmp_path / "league.db.bots")  # the next start
+    assert not part.with_name("tree.part").exists()
+    assert [path.name for path in part.parent.iterdir()] == ["bot.zip"]
+    assert (tmp_path / "precious" / "file").read_text() == "kept"

@@ -11,9 +11,8 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from cutpurse.server.runners.port import Runner
-
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
+from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import build_task, without_paths
@@ -57,12 +56,16 @@ def build(
         return ["its files are there already, built"]
     archive = storage.archive(digest)
     part = storage.part(digest)
-    size = unpack(archive, part)
-    seen = [f"{len(contents(archive))} files, {size:,} bytes"]
-    on_unpacked()
-    if manifest.build:
-        seen += _built(runner, manifest, part, talk, is_over)
-    storage.built(digest)
+    try:
+        size = unpack(archive, part)
+        seen = [f"{len(contents(archive))} files, {size:,} bytes"]
+        on_unpacked()
+        if manifest.build:
+            seen += _built(runner, manifest, part, talk, is_over)
+        storage.built(digest)
+    except BaseException:
+        storage.part(digest)  # nothing half done is left
+        raise
     return seen
 
 
