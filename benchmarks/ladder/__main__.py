@@ -22,7 +22,7 @@ from cutpurse.leaderboard.ratings import TrueSkill
 __all__ = ["main"]
 
 LIBRARY = TrueSkill(draw_probability=0.10)  # the library's values
-RATINGS = ("library", "fitted")
+RATINGS = ("library", "fitted", "estimated")
 
 
 def say(text: str) -> None:
@@ -67,7 +67,7 @@ def parser() -> ArgumentParser:
     made.add_argument("--ties", type=float, default=nature.ties, metavar="SHARE", help="how often equal bots tie")
     made.add_argument("--drift", type=float, default=nature.drift, metavar="SD", help="of skill, from match to match")
     made.add_argument("--schemes", type=some_of(SCHEMES), default=list(SCHEMES), help=",".join(SCHEMES))
-    made.add_argument("--ratings", type=some_of(RATINGS), default=list(RATINGS), help=",".join(RATINGS))
+    made.add_argument("--ratings", type=some_of(RATINGS), default=["library", "fitted"], help=",".join(RATINGS))
     made.add_argument("--taus", type=floats, default=[], metavar="TAU,...", help="rows with these besides, else fitted")
     made.add_argument("--boards", type=some_of(BOARDS), default=["plain"], help=f"{','.join(BOARDS)} (plain)")
     made.add_argument("--at-once", type=number, default=1, metavar="N", help="tables that are open at a time (1)")
@@ -97,19 +97,17 @@ def run(options: Namespace) -> None:
     for boards in options.boards:
         plan = Plan(nature, "ours", LIBRARY, options.seed, options.games, options.every, boards, options.at_once)
         numbers = {"library": LIBRARY} if "library" in options.ratings else {}
-        if "fitted" in options.ratings or options.taus:
+        if options.taus or set(options.ratings) - {"library"}:
             began = time.process_time()
             fits[boards] = fitted(plan, options.stretch)
             say(f"{boards} boards: {_in_words(*fits[boards])} ({time.process_time() - began:.0f} s of the CPU)")
-            numbers |= {"fitted": fits[boards][0]} if "fitted" in options.ratings else {}
+            numbers |= {name: fits[boards][0] for name in options.ratings if name != "library"}
             numbers |= {f"tau {tau:g}": replace(fits[boards][0], tau=tau) for tau in options.taus}
         for rating, settings in numbers.items():
             for scheme in options.schemes:
                 began = time.process_time()
-                plans = [
-                    replace(plan, scheme=scheme, settings=settings, seed=f"{options.seed}/{run}")
-                    for run in range(options.runs)
-                ]
+                row = replace(plan, scheme=scheme, settings=settings, is_estimated=rating == "estimated")
+                plans = [replace(row, seed=f"{options.seed}/{run}") for run in range(options.runs)]
                 rows.append(row_of(scheme, rating, boards, [season(one) for one in plans], options.mark))
                 say(f"{scheme}, {rating}, {boards}: {time.process_time() - began:.0f} s of the CPU")
     versions = {"Python": platform.python_version(), "trueskill": version("trueskill")}

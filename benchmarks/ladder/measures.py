@@ -9,7 +9,7 @@ from statistics import fmean
 
 from cutpurse.leaderboard.ratings import Skill
 
-__all__ = ["covered", "kendall", "reached", "top_found"]
+__all__ = ["WIDE", "covered", "kendall", "reached", "top_found"]
 
 WIDE = 1.96  # sigmas: 95 % of a normal distribution
 IN_A_ROW = 3  # looks at which the order must be right, so that it is not right by chance

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from benchmarks.ladder.measures import covered, kendall, top_found
+from benchmarks.ladder.measures import WIDE, covered, kendall, top_found
 from benchmarks.ladder.schemes import Scheme, scheme_named
 from benchmarks.ladder.world import Nature, World, places_of
+from cutpurse.leaderboard.estimates import estimate
 from cutpurse.leaderboard.fitting import Outcome
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
@@ -26,7 +27,10 @@ TOP = 8  # bots whose names everybody remembers
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is played: `games` a bot (the mean), looked at after each `every`; `at_once` tables are open at a time."""
+    """What is played: `games` a bot (the mean), looked at after each `every`; `at_once` tables are open at a time.
+
+    is_estimated: what is looked at is estimated from all results so far. Pairing goes by the running rating anyway.
+    """
 
     nature: Nature
     scheme: str
@@ -36,6 +40,7 @@ class Plan:
     every: int = 20
     boards: str = "plain"
     at_once: int = 1
+    is_estimated: bool = False
 
     def __post_init__(self) -> None:
         """Raises ValueError if there are too few bots."""
@@ -135,7 +140,8 @@ def season(plan: Plan) -> Season:
             scheme.rated({bot: skills[bot] for bot in bots})
         played += plan.seats_of_a_board
         if played >= (len(looks) + 1) * plan.every * nature.bots:
-            looks.append(_look(played / nature.bots, world.skills, skills))
+            believed, shown = _estimated(outcomes, skills, settings) if plan.is_estimated else _running(skills)
+            looks.append(_look(played / nature.bots, world.skills, believed, shown))
     return Season(looks, tables.waits, tables.turns, outcomes)
 
 
@@ -173,6 +179,21 @@ def points_of(places: Sequence[int]) -> list[float]:
     return [sum(other > place for other in places) + (places.count(place) - 1) / 2 for place in places]
 
 
-def _look(games: float, true: Sequence[float], skills: Sequence[Skill]) -> Look:
-    shown = [skill.exposed for skill in skills]  # what rankings are sorted by
+def _running(skills: Sequence[Skill]) -> tuple[Sequence[Skill], Sequence[float]]:
+    """What is believed of each, and what rankings are sorted by."""
+    return skills, [skill.exposed for skill in skills]
+
+
+def _estimated(
+    outcomes: Sequence[Outcome], running: Sequence[Skill], settings: TrueSkill
+) -> tuple[Sequence[Skill], Sequence[float]]:
+    """The same, from all results; of whoever is in none yet, what is believed of a newcomer."""
+    found = estimate(outcomes, settings)  # type: ignore[arg-type]  # players are numbers here
+    skills = list(running)
+    for bot, one in found.items():
+        skills[bot] = Skill(one.mu, (one.high - one.low) / (2 * WIDE))
+    return skills, [skill.mu for skill in skills]
+
+
+def _look(games: float, true: Sequence[float], skills: Sequence[Skill], shown: Sequence[float]) -> Look:
     return Look(games, kendall(true, shown), covered(true, skills), top_found(true, shown, min(TOP, len(true) // 2)))

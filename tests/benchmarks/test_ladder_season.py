@@ -148,6 +148,15 @@ def test_more_tables_than_there_are_bots_for_are_refused() -> None:
         replace(SMALL, boards="round")
 
 
+def test_an_estimated_ladder_is_played_as_any_other_and_looked_at_otherwise() -> None:
+    plan = replace(SMALL, games=40, every=20)
+    running, estimated = season(plan), season(replace(plan, is_estimated=True))
+    assert running.outcomes == estimated.outcomes
+    assert running.looks != estimated.looks
+    assert estimated.looks[-1].tau > 0.2
+    assert estimated.looks[-1].covered > 0.5
+
+
 def a_season(*taus: float) -> Season:
     looks = [Look(100.0 * (at + 1), tau, 0.9, 0.5) for at, tau in enumerate(taus)]
     return Season(looks, [1, 2, 9], [(3, 1), (2, 2)], [Outcome((0, 1), (1, 2))])

@@ -284,3 +284,26 @@ def test_a_board_that_was_changed_is_found(store: Store, tmp_path: Path, change:
         connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")
         connection.exec_driver_sql(change)
     assert sum(check.count for check in recompute(store)) > 0
+
+
+# -- why
+def test_a_step_of_a_rotation_is_against_those_who_sat_there_by_the_sum_of_points(store: Store) -> None:
+    results = rotation("b", [1, 2, 3], [[1, 2, 3], [1, 2, 3], [1, 2, 3]])
+    submit(store, *results)
+    (step,) = store.history("rotation", "owner 1", "bot 1")
+    assert step.matches == tuple(result.match for result in results)
+    assert step.match == results[-1].match
+    assert {(one.bot, one.outcome) for one in step.opponents} == {("bot 0", 0), ("bot 2", 0)}
+    assert step.place == 1
+    assert [one.likely for one in step.opponents] == pytest.approx([0.5, 0.5])
+
+
+def test_a_step_of_a_duplicate_is_against_those_who_held_the_seat(store: Store) -> None:
+    results = duplicate("b", [[1, 2, 3], [4, 5, 6]], [[1, 2, 3], [3, 2, 1]])
+    submit(store, *results)
+    (step,) = store.history("duplicate", "owner 0", "bot 0")
+    assert (step.matches, step.place) == (("b/0",), 1)
+    assert [(one.bot, one.outcome) for one in step.opponents] == [("bot 3", 1)]
+    assert step.opponents[0].likely == pytest.approx(0.5)
+    (step,) = store.history("duplicate", "owner 5", "bot 5")
+    assert (step.match, step.place, step.opponents[0].bot) == ("b/1", 1, "bot 2")

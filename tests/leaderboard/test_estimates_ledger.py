@@ -115,7 +115,7 @@ GOOD = {"ladder": "l", "boards": 3, "estimates": [[1, 2.0, 1.0, 3.0, 1, 2]]}
 )
 def test_what_is_no_estimates_is_no_estimates(text: str) -> None:
     assert LadderEstimates.from_json(json.dumps(GOOD)).found == {1: Estimated(2.0, 1.0, 3.0, 1, 2)}
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         LadderEstimates.from_json(text)
 
 

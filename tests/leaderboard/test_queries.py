@@ -211,6 +211,35 @@ def test_history_has_each_step_of_a_rating(world: World) -> None:
         world.store.history(LADDER, "ann", "bot 0")
 
 
+def test_each_step_has_those_against_whom_it_was_made(world: World) -> None:
+    changes = {(stored.sequence, c.version): c for _, stored in world.of(LADDER) for c in stored.changes}
+    results = {stored.sequence: one for one, stored in world.of(LADDER)}
+    for owner, bot in {names[:2] for names in world.names.values()}:
+        for step in world.store.history(LADDER, owner, bot):
+            one = results[step.number]
+            mine = next(seat for seat in one.seats if world.names[seat.version] == (owner, bot, step.version))
+            others = [seat for seat in one.seats if seat is not mine]
+            assert step.matches == (one.match,)
+            assert [(o.owner, o.bot, o.version) for o in step.opponents] == [world.names[s.version] for s in others]
+            assert [o.before for o in step.opponents] == [changes[step.number, s.version].before for s in others]
+            assert mine.place is not None
+            for seat, told in zip(others, step.opponents, strict=True):
+                assert seat.place is not None
+                assert told.outcome == (seat.place > mine.place) - (seat.place < mine.place)
+                assert 0 < told.likely < 1
+                assert (told.likely > 0.5) == (step.before.mu > told.before.mu) or step.before.mu == told.before.mu
+
+
+def test_whether_there_is_a_record_is_told_without_it(store: Store) -> None:
+    versions = prepare(store)[:4]
+    store.submit(result("with-record", versions)).result()
+    store.submit(result("without-one", versions, record=None)).result()
+    assert store.has_record("with-record")
+    assert not store.has_record("without-one")
+    with pytest.raises(NotFound):
+        store.has_record("of-no-match")
+
+
 def test_opponents_are_counted_by_bot(world: World) -> None:
     for ladder in LADDERS:
         met: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * 3))

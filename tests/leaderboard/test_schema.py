@@ -15,6 +15,7 @@ from sqlalchemy import Table as Relation
 from cutpurse.leaderboard import schema
 from cutpurse.leaderboard.database import database_path, writing_engine
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
+from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.models import Table
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Reader
@@ -264,6 +265,54 @@ def test_a_database_of_the_second_schema_goes_on(tmp_path: Path) -> None:
         before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
         assert store.submit(result("later", [13, 2, 3, 4])).result().sequence is not None
         assert {check.ladder: check.differences for check in recompute(store)} == before
+
+
+# -- from the third schema
+V3 = Path(__file__).with_name("v3.sql")
+OLD_3 = {
+    **OLD_2,
+    "courses": "match_number, courses",
+    "ladders": f"{OLD['ladders']}, owners, most_bots, is_private, frozen, house, created",
+    "matches": f"{OLD['matches']}, is_rated, requested_by, reason, is_faulted",
+    "notes": "match_number, seat, dropped_bytes, notes",
+    "open_matches": "match_id, board_id, rules, started, versions, requested_by, reason",
+    "opponents": "bot_id, ladder_id, other_id, matches, ahead, level",
+    "pauses": "id, version_id, match_number, since, cause, lifted, lifted_number",
+    "ratings": f"{OLD['ratings']}, form",
+    "seats": f"{OLD['seats']}, ladder_id",
+}
+
+
+def third_schema(path: Path) -> Path:
+    """A database as the third version of the program left it, with 35 matches, and one that was cut off."""
+    file = sqlite3.connect(path)
+    file.executescript(V3.read_text(encoding="utf-8"))
+    file.close()
+    return path
+
+
+def test_a_database_of_the_third_schema_is_upgraded_and_loses_nothing(tmp_path: Path) -> None:
+    path = third_schema(tmp_path / "ladder.db")
+    before = contents(path, OLD_3)
+    assert (len(before["matches"]), len(before["open_matches"]), len(before["pauses"])) == (35, 1, 1)
+    Store(path).close()
+    assert contents(path, OLD_3) == before
+    assert differences(path, Table.metadata) == []
+
+
+def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(tmp_path: Path) -> None:
+    with Store(third_schema(tmp_path / "ladder.db")) as store:
+        assert {(ladder.name, ladder.boards) for ladder in store.ladders()} == {(LADDER, "plain"), ("two", "plain")}
+        assert {(one.board_kind, one.board_matches, one.is_sealed) for one in store.matches(limit=100)} == {
+            ("plain", (one.match,), False) for one in store.matches(limit=100)
+        }
+        before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
+        assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == ["cut off"]
+        store.ensure(NewLadder("dup", "greed", 4, TrueSkill(draw_probability=0.1), boards="duplicate"))
+        for at, versions in enumerate([[1, 2, 3, 4], [5, 6, 7, 8]]):
+            stored = store.submit(result(f"d{at}", versions, ladder="dup", board="one deal", board_matches=2)).result()
+        assert (stored.sequence, len(stored.changes)) == (1, 8)
+        assert {check.ladder: check.differences for check in recompute(store)} == {**before, "dup": ()}
 
 
 # What a later version may bring: a table that others refer to is made anew, and then something of its own.

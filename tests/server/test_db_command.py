@@ -261,3 +261,20 @@ def test_a_backup_says_what_it_does_not_hold(tmp_path: Path, league: Path) -> No
     assert "are not in it: copy the folder league.db.bots too" in copied.stderr
     restored = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
     assert "of bots that were handed in those run whose archives are in league.db.bots" in restored.stderr
+
+
+def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:
+    run = db("estimate", "league.db", "--json", folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    (row,) = json.loads(run.stdout)
+    with Reader(league) as reader:
+        rankings = reader.rankings("greed-main")
+    assert row == {"ladder": "greed-main", "boards": rankings[0].estimated, "versions": len(rankings)}
+    assert row["boards"] > 5
+    run = db("estimate", "league.db", "greed-main", folder=tmp_path)
+    assert run.stdout.split() == ["ladder", "boards", "versions", "greed-main", str(row["boards"]), str(len(rankings))]
+    run = db("estimate", "league.db", "nowhere", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "there is no ladder 'nowhere'" in run.stderr
+    with Store(league):
+        assert "is being written by process" in db("estimate", "league.db", folder=tmp_path).stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,7 @@ def test_ladders_are_listed(league: Path) -> None:
 def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
     table = cutpurse("ladder", "rankings", "duel", "--db", league)
     assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["1", "ann/sneak:1.0"], ["2", "thug:2"]]
+    assert table.stderr == ""
     document = json.loads(cutpurse("ladder", "rankings", "duel", "--db", league, "--json").stdout)
     first, second = document["rankings"]
     assert (first["owner"], first["bot"], first["version"], first["place"]) == ("ann", "sneak", "1.0", 1)
@@ -63,6 +66,47 @@ def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
         ("1", "ann", first["mu"]),
         ("2", "local", second["mu"]),
     ]
+
+
+def test_rankings_that_are_estimated_have_ranks_and_say_from_what(league: Path) -> None:
+    with Store(league) as store:
+        store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 21, tzinfo=UTC)).result()
+        new = store.ensure_version("cid", "new", "1")
+        store.submit(result("later", [store.ensure_version("ann", "sneak", "1.0"), new], ladder="duel")).result()
+    run = cutpurse("ladder", "rankings", "duel", "--db", league)
+    assert run.stderr == "skill and rank hold with a probability of 95 %, from all results up to board 3\n"
+    head, *rows = [line.split() for line in run.stdout.splitlines()]
+    assert head[:4] == ["place", "rank", "bot", "skill"]
+    assert [row[:3] for row in rows[:2]] == [["1", "1-2", "ann/sneak:1.0"], ["2", "1-2", "thug:2"]]
+    assert rows[2][:2] == ["3", "cid/new:1"]
+    document = json.loads(cutpurse("ladder", "rankings", "duel", "--db", league, "--json").stdout)
+    assert [(row["best"], row["worst"], row["estimated"]) for row in document["rankings"]] == [
+        (1, 2, 3),
+        (1, 2, 3),
+        (None, None, None),
+    ]
+    sheet = cutpurse("ladder", "rankings", "duel", "--db", league, "--csv").stdout
+    assert [(row["best"], row["worst"]) for row in csv.DictReader(io.StringIO(sheet, newline=""))] == [
+        ("1", "2"),
+        ("1", "2"),
+        ("", ""),
+    ]
+
+
+def test_a_step_says_why_it_was_made(league: Path) -> None:
+    run = cutpurse("ladder", "history", "duel", "local/thug", "--db", league, "--why")
+    assert run.exit_code == 0
+    assert run.stdout.splitlines()[0].split() == ["number", "match", "version", "why"]
+    last = run.stdout.splitlines()[-1]
+    assert last.split()[:3] == ["1", "match0", "2"]
+    assert re.search(r"-\d\.\d\d for 2nd of 2: behind ann/sneak:1.0 \(50 % likely ahead\)$", last)
+    document = json.loads(cutpurse("ladder", "history", "duel", "ann/sneak", "--db", league, "--json").stdout)
+    newest, *_, oldest = document["steps"]
+    ((one,), (other,)) = (newest["opponents"], oldest["opponents"])
+    assert (one["owner"], one["bot"], one["version"], one["outcome"]) == ("local", "thug", "2", "ahead")
+    assert other["likely"] == pytest.approx(0.5)
+    assert one["likely"] > 0.6
+    assert (newest["matches"], oldest["matches"]) == (["match2"], ["match0"])
 
 
 def test_matches_come_in_pages(league: Path) -> None:

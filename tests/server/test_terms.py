@@ -9,12 +9,13 @@ import grpc
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.ratings import Skill
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import Refused
 from cutpurse.server.hello import introduction
-from cutpurse.server.ladders import Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
 from cutpurse.server.owners import Grant
@@ -311,6 +312,17 @@ def test_a_ladder_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
             created=START,
         )
     assert ladder_of(entry) == made
+
+
+def test_a_new_ladder_of_each_game_begins_with_the_numbers_of_its_game() -> None:
+    assert set(NUMBERS) == set(GAMES)
+    for ladder in default_ladders():
+        made = ladder_defined(ladder_pb2.LadderDefined(name="it", game=ladder.game, seats=3))
+        assert made.rating == ladder.rating == NUMBERS[ladder.game]
+        usual = TrueSkill(draw_probability=0.1)
+        assert made.rating.newcomer == usual.newcomer  # one scale for all ladders
+        assert made.rating.beta > usual.beta  # more luck than TrueSkill supposes
+        assert 0 < made.rating.tau < usual.tau
 
 
 def test_a_ladder_is_defined_by_a_message() -> None:

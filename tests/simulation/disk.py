@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -41,9 +40,11 @@ class Kept(NamedTuple):
 
     is_void: bool
     is_rated: bool  # as it is said; the number says whether it was
-    sequence: int | None  # among the rated ones of its ladder
+    sequence: int | None  # of its board among the rated ones of its ladder
     ladder: str
     places: tuple[int, ...]
+    board: str
+    board_matches: int
 
 
 class Disk(Protocol):
@@ -127,7 +128,15 @@ class PlainDisk:
 
     def opened(self, is_alive: Callable[[], bool]) -> ResultStore:
         for match in self._announced.values():
-            self._kept[match.match] = Kept(True, not match.requested_by, None, match.ladder, (0,) * len(match.seats))
+            self._kept[match.match] = Kept(
+                True,
+                not match.requested_by,
+                None,
+                match.ladder,
+                (0,) * len(match.seats),
+                match.deal.board_kept,
+                match.board_matches,
+            )
         self._announced.clear()
         return _PlainStore(self, _Spindle(self._course, self._faults, is_alive))
 
@@ -142,13 +151,19 @@ class PlainDisk:
             return self._answers.get(result.match, Follows())
         self._announced.pop(result.match, None)
         is_void = result.void is not None
-        sequence = None
         follows = Follows()
         if not is_void and result.is_rated:
-            sequence = self._last[result.ladder] = self._last.get(result.ladder, 0) + 1
             follows = self._answers[result.match] = self._rate(result)
-        places = tuple(seat.place for seat in result.seats)
-        self._kept[result.match] = Kept(is_void, result.is_rated, sequence, result.ladder, places)
+        places, board = tuple(seat.place for seat in result.seats), result.deal.board_kept
+        self._kept[result.match] = Kept(
+            is_void, result.is_rated, None, result.ladder, places, board, result.board_matches
+        )
+        mates = [name for name, kept in self._kept.items() if kept.board == board]
+        if len(mates) == result.board_matches and all(
+            self._kept[name].is_rated and not self._kept[name].is_void for name in mates
+        ):
+            sequence = self._last[result.ladder] = self._last.get(result.ladder, 0) + 1
+            self._kept |= {name: self._kept[name]._replace(sequence=sequence) for name in mates}
         return follows
 
     def _rate(self, result: FinishedMatch) -> Follows:
@@ -248,14 +263,15 @@ class LedgerDisk:
 
     def kept(self) -> dict[str, Kept]:
         rows = self._raw.execute(
-            "SELECT m.id, m.void_cause, m.is_rated, b.sequence, l.name, s.place FROM matches m "
+            "SELECT m.id, m.void_cause, m.is_rated, b.sequence, l.name, s.place, b.id, b.matches FROM matches m "
             "JOIN boards b ON b.id = m.board_id JOIN ladders l ON l.id = m.ladder_id "
             "JOIN seats s ON s.match_number = m.number ORDER BY m.number, s.seat"
         )
         kept: dict[str, Kept] = {}
-        for match, void, is_rated, sequence, ladder, place in rows:
+        for match, void, is_rated, sequence, ladder, place, board, matches in rows:
             earlier = kept[match].places if match in kept else ()
-            kept[match] = Kept(void is not None, bool(is_rated), sequence, ladder, (*earlier, place or 0))
+            places = (*earlier, place or 0)
+            kept[match] = Kept(void is not None, bool(is_rated), sequence, ladder, places, board, matches)
         return kept
 
     def announced(self) -> set[str]:
@@ -270,14 +286,7 @@ class LedgerDisk:
                 self._store.lift_pause(bot.version_id, datetime(2026, 1, 1, tzinfo=UTC))
 
     def put(self, ladder: Ladder) -> None:
-        self._store.ensure_ladder(
-            ladder.name,
-            game=ladder.game,
-            seats=ladder.seats,
-            rating=ladder.rating,
-            settings=ladder.settings,
-            clock=asdict(ladder.control),
-        )
+        self._store.ensure(ladder.kept)
         self._store.change_ladder(ladder.name, ladder.terms)
         self._ladders = (*(one for one in self._ladders if one.name != ladder.name), ladder)
 

@@ -44,10 +44,14 @@ class _Asked:
 
 
 class Guard(OpenGuard):
-    """Lets everybody in as the owner that his call names."""
+    """Lets everybody in as the owner that his call names; where rotations are played, all of them forget."""
+
+    def __init__(self, league: League) -> None:
+        self._league = league
 
     def enter(self, metadata: Any, peer: str, scope: str, now: float) -> Grant:
-        return Grant(dict(metadata)["owner"], "")
+        forgets = any(ladder.boards == "rotation" for ladder in self._league.ladders.values())
+        return Grant(dict(metadata)["owner"], "", forgets=forgets)
 
 
 class League:
@@ -162,6 +166,7 @@ class Rules:
     def __init__(self, world: World) -> None:
         self.asked: dict[str, _Asked] = {}
         self.paused: set[Identity] = set()
+        self._dealt: dict[bytes, list[Identity]] = {}  # who was dealt these cards
         self._world = world
 
     def check(self, table: Table, seats: list[Identity]) -> None:
@@ -177,6 +182,9 @@ class Rules:
             self._check_asked(where, asked, table, seats)
             return
         ladder = self._world.league.ladders[table.ladder.name]
+        self._check_cards(where, table, seats)
+        if self._dealt[table.deal.seed] != seats:
+            return  # another match of a board that was dealt before: it is played to its end, whatever changes
         frozen = ladder.terms.frozen
         if frozen is not None and self._world.utc() >= frozen:
             self._wrong(f"{where} begins on ladder {ladder.name}, which is frozen since {frozen}")
@@ -191,6 +199,22 @@ class Rules:
         for identity in seats:
             if identity.owner == HOUSE and identity.bot not in ladder.terms.house:
                 self._wrong(f"{where}: no house bot {identity.bot} plays on ladder {ladder.name}")
+
+    def _check_cards(self, where: str, table: Table, seats: list[Identity]) -> None:
+        """Nobody, and no owner, meets a deal twice, but in a rotation, where all forget."""
+        kind = table.ladder.boards if table.tables else "plain"
+        earlier = self._dealt.get(table.deal.seed, [])
+        again = {one.owner for one in earlier} & {one.owner for one in seats}
+        if earlier and kind == "plain":
+            self._wrong(f"{where} is dealt from a seed that was used")
+        if again and kind == "duplicate":
+            self._wrong(f"{where} is one table of a duplicate, and bots of {again} sit at another")
+        if kind == "rotation":
+            if earlier and set(earlier) != set(seats):
+                self._wrong(f"{where} of a rotation is played by {seats}, and an earlier one by {earlier}")
+            if not all(player.player.forgets for player in table.seats):
+                self._wrong(f"{where} of a rotation is played by bots that remember")
+        self._dealt[table.deal.seed] = [*earlier, *seats]
 
     def _check_asked(self, where: str, asked: _Asked, table: Table, seats: list[Identity]) -> None:
         request = asked.request

@@ -388,8 +388,10 @@ class Watch:
         name = session.name
         for started in envelope.starts:
             self._start(session, name, started)
+        opened = {ended.opening.seed for ended in envelope.ends if ended.HasField("opening")}
+        opened |= {board.opening.seed for board in envelope.boards}
         for match, seed in self._sealed.items():
-            if seed in data and not any(session.tables.get(end.table) == match for end in envelope.ends):
+            if seed in data and seed not in opened:  # those are looked at below
                 self._wrong(f"{call} is told the seed of match {match}, which goes on")
         for table in envelope.accepted:
             self._accepted(session, name, table)
@@ -399,6 +401,8 @@ class Watch:
             self._decision(call, stream, session, name, decision)
         for ended in envelope.ends:
             self._end(stream, session, name, ended)
+        for board in envelope.boards:
+            self._opened(session, name, board)
         for problem in envelope.problems:
             self._problem(name, problem)
 
@@ -547,22 +551,50 @@ class Watch:
         session.sits.discard(ended.table)
         self._check_result(name, book, ended)
         kept = self._world.disk.kept().get(match)
-        if ended.rated and (kept is None or kept.is_void):
+        if ended.rated and (kept is None or kept.sequence is None):
             self._wrong(f"{name} is told that match {match} is rated; on the disk is {kept}")
         if not ended.voided and kept is None:
             self._wrong(f"{name} is told the end and the seed of match {match}, which is not stored")
         is_asked = match in self.rules.asked
-        if ended.rated is (ended.voided or is_asked):
+        if not book.table.tables and ended.rated is (ended.voided or is_asked):
             self._wrong(f"match {match} is told to be both or neither of rated and void, or on request")
-        self._sealed.pop(match, None)
+        if book.table.tables and ended.rated and not ended.HasField("opening"):
+            self._wrong(f"match {match} is told to be rated before its board is over")
+        if ended.HasField("opening"):
+            self._unseal(name, book, ended.opening, ended.rated)
+        elif not book.table.tables:
+            self._wrong(f"{name} is told the end of match {match}, and not what was dealt")
+
+    def _opened(self, session: _Session, name: str, opened: arena_pb2.BoardOpened) -> None:
+        book = self.matches.get(opened.match)
+        if book is None or opened.match not in session.tables.values() or book.told is None:
+            self._wrong(f"{name} is told what was dealt in match {opened.match}, of whose end it was not told")
+        elif opened.board != book.table.deal.board:
+            self._wrong(f"{name} is told of board {opened.board}, and played on {book.table.deal.board}")
+        else:
+            self._unseal(name, book, opened.opening, opened.rated)
+
+    def _unseal(self, name: str, book: _Match, opening: arena_pb2.Opening, is_rated: bool) -> None:
+        """What was dealt is told: all matches with these cards are over, and kept if they count."""
+        table = book.table
+        if opening.seed != table.deal.seed or opening.params != table.deal.params:
+            self._wrong(f"match {table.name} was opened with another seed than it was dealt from")
+        kept = self._world.disk.kept()
+        mates = [other for other in self.matches.values() if other.table.deal.seed == opening.seed and table.tables]
+        for other in mates:
+            if not other.table.over:
+                self._wrong(f"{name} is told what was dealt while match {other.table.name} is played with it")
+            self._sealed.pop(other.table.name, None)
+        voids = [one.is_void for one in kept.values() if one.board == table.deal.board]
+        if table.tables and is_rated and (any(voids) or len(voids) < len(table.tables)):
+            self._wrong(f"{name} is told that board {table.deal.board} is rated, and of its matches void are {voids}")
+        self._sealed.pop(table.name, None)
 
     def _check_result(self, name: str, book: _Match, ended: arena_pb2.MatchEnded) -> None:
         table = book.table
         if not table.over:
             self._wrong(f"{name} is told that match {table.name} is over, and it is not")
             return
-        if ended.opening.seed != table.deal.seed or ended.opening.params != table.deal.params:
-            self._wrong(f"match {table.name} was opened with another seed than it was dealt from")
         if not ended.voided:
             result = table.match.result()
             told = [(seat.place, seat.score) for seat in ended.seats]
@@ -612,15 +644,22 @@ class Watch:
             self._wrong(f"the leaderboard: {problem}")
 
     def _conclude_kept(self, kept: dict[str, Kept]) -> None:
-        last: dict[str, list[int]] = {}
+        last: dict[str, dict[str, int]] = {}
+        boards: dict[str, list[Kept]] = {}
+        for match in kept.values():
+            boards.setdefault(match.board, []).append(match)
         for name, match in kept.items():
             book = self.matches.get(name)
+            mates = boards[match.board]
+            counts = len(mates) == match.board_matches and not any(one.is_void for one in mates)
+            if book is None and match.is_void and match.board_matches > 1:
+                continue  # it never began
             if book is None:
                 self._wrong(f"match {name} is on the disk and never was")
             elif match.is_rated is (name in self.rules.asked):
                 self._wrong(f"match {name} was {'asked for' if match.is_rated else 'a ladder of its own'}: {match}")
-            elif (match.is_void or not match.is_rated) is not (match.sequence is None):
-                self._wrong(f"match {name} is void or asked for, and rated, or neither: {match}")
+            elif (counts and match.is_rated) is (match.sequence is None):
+                self._wrong(f"match {name} or its board is void or asked for, and rated, or neither: {match}")
             elif book.told is not None and book.told.voided is not match.is_void:
                 self._wrong(
                     f"match {name} was told as {'void' if book.told.voided else 'rated'} and is kept as {match}"
@@ -630,7 +669,8 @@ class Watch:
             elif not match.is_void and match.places != book.table.match.result().places:
                 self._wrong(f"match {name} is kept with places {match.places}")
             if match.sequence is not None:
-                last.setdefault(match.ladder, []).append(match.sequence)
-        for ladder, sequences in last.items():
+                last.setdefault(match.ladder, {})[match.board] = match.sequence
+        for ladder, numbers in last.items():
+            sequences = list(numbers.values())
             if sorted(sequences) != list(range(1, len(sequences) + 1)):
                 self._wrong(f"the ledger of {ladder} has a gap or a number twice: {sorted(sequences)}")

@@ -419,7 +419,7 @@ class _Server:
             paused=sorted(paused),
         )
         log: Any = self.log
-        self.arena = _Arena("127.0.0.1:0", self.lobby, log, limits=_LIMITS, entropy=entropy, guard=Guard())
+        self.arena = _Arena("127.0.0.1:0", self.lobby, log, limits=_LIMITS, entropy=entropy, guard=Guard(world.league))
         self.arena.open(self.loop)
 
     def accept(self, call: Call) -> None:
@@ -524,10 +524,21 @@ def _ladders(random: Random) -> list[Ladder]:
             game = random.choice(("greed", "szmal"))
             return [Ladder(game, game, 2, {}, _CONTROL)]
         rounds = random.choice(("3", "5", "7"))
+        kinds = ("plain", "plain", "rotation", "duplicate")
         terms = LadderTerms(house=HOUSE_BOTS if random.random() < 0.5 else ())
-        ladders = [Ladder("toy", "toy", random.choice((2, 2, 3)), {"rounds": rounds}, _CONTROL, terms=terms)]
+        ladders = [
+            Ladder(
+                "toy",
+                "toy",
+                random.choice((2, 2, 3)),
+                {"rounds": rounds},
+                _CONTROL,
+                terms=terms,
+                boards=random.choice(kinds),
+            )
+        ]
         if random.random() < 0.3:
-            ladders.append(Ladder("toy-two", "toy", 2, {"rounds": "3"}, _CONTROL))
+            ladders.append(Ladder("toy-two", "toy", 2, {"rounds": "3"}, _CONTROL, boards=random.choice(kinds)))
         return ladders
     finally:
         del GAMES["toy"]

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Request, sync_playwright
 
 __all__ = ["CHROMIUM", "PATIENCE_MS", "Watched", "chromium", "why_not"]
 
@@ -89,6 +89,7 @@ class Watched:
         page.on("console", self._said)
         page.on("pageerror", self._raised)
         page.on("request", self._requested)
+        page.on("dialog", self._asked_in_a_box)
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
@@ -96,6 +97,10 @@ class Watched:
 
     def _raised(self, error: Error) -> None:
         self.trouble.append(f"error: {error.message}")
+
+    def _asked_in_a_box(self, dialog: Dialog) -> None:
+        self.trouble.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _requested(self, request: Request) -> None:
         self.asked.append(request.url)

@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.web.browser import Watched, chromium
-from tests.web.leagues import LiveLeague, league_file, live_league
+from tests.web.leagues import LiveLeague, league_file, live_league, page_process
 
-__all__ = ["browser", "league_db", "live", "page", "watched"]
+__all__ = ["browser", "league_db", "live", "page", "site", "watched"]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,13 @@ def page(watched: Watched) -> Page:
 def league_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with matches of two days, see `league_file`; not to be written."""
     return league_file(tmp_path_factory.mktemp("league") / "league.db")
+
+
+@pytest.fixture(scope="session")
+def site(league_db: Path) -> Iterator[str]:
+    """The address of a process that serves the pages of that database, as "http://127.0.0.1:40001"."""
+    with page_process(league_db) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -27,7 +29,7 @@ from cutpurse.server.requests import MatchRequest
 from tests.faults.processes import Server, herd, server, until
 from tests.server.small_world import BotThere, Manner, World
 
-__all__ = ["HOSTILE", "PRIVATE", "SCRIPTS", "LiveLeague", "league_file", "live_league"]
+__all__ = ["HOSTILE", "PRIVATE", "SCRIPTS", "LiveLeague", "league_file", "live_league", "page_process"]
 
 SCRIPTS: Final = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'onmouseover='alert(1)", "{{7*7}}")
 HOSTILE: Final = (
@@ -42,7 +44,7 @@ HOSTILE: Final = (
 BIDI: Final = (
     "\N{RIGHT-TO-LEFT OVERRIDE}gnp.evil\N{RIGHT-TO-LEFT MARK}"  # no leaderboard takes it, but a file may hold it
 )
-PRIVATE: Final = "hidden"
+PRIVATE: Final = "hushed"
 _CONTROL: Final = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5)
 _DAY_S: Final = 86_400.0
 _FAULTY: Final = {
@@ -55,7 +57,7 @@ _FAULTY: Final = {
 def league_file(path: Path, matches: int = 6) -> Path:
     """Make the database: on each of two days so many matches of each game, and twice as many of Greed.
 
-    There are a ladder of each game under its name; `duel`, frozen; and `hidden`, which is ann's and bob's alone.
+    There are a ladder of each game under its name; `duel`, frozen; and `hushed`, which is ann's and bob's alone.
     """
     ladders = [_more(ladder, matches) for ladder in default_ladders(_CONTROL)]
     ladders.append(Ladder("duel", "greed", 2, control=_CONTROL))
@@ -129,6 +131,25 @@ def _bots(world: World, day: int) -> list[BotThere]:
     return bots
 
 
+@contextmanager
+def page_process(database: Path) -> Iterator[str]:
+    """`cutpurse web` on a database, as a process; its address."""
+    log = database.parent / "web.log"
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "web", "--db", str(database), "--listen", "127.0.0.1:0"]
+    with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
+        try:
+            until(lambda: _address(log) is not None or process.poll() is not None, "the page listens")
+            address = _address(log)
+            assert address is not None, log.read_text(encoding="utf-8")
+            yield address
+        finally:
+            process.terminate()
+
+
+def _address(log: Path) -> str | None:
+    return _page(log.read_text(encoding="utf-8"))
+
+
 @dataclass(frozen=True)
 class LiveLeague:
     """A server with a page, on which bots play; `page`: the address of the page."""
@@ -146,13 +167,14 @@ class LiveLeague:
 def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
     """A server, its page and bots as processes; ended with the block."""
     with server(folder, "--web", "127.0.0.1:0", *words) as arena:
-        until(lambda: _page(arena) is not None, "the page listens")
-        page = _page(arena)
+        until(lambda: _page(arena.said) is not None, "the page listens")
+        page = _page(arena.said)
         assert page is not None
         with herd(folder, arena.address, ["ann", "bob", "cid", "dan", "eve"], tables=4):
             yield LiveLeague(arena, page)
 
 
-def _page(arena: Server) -> str | None:
-    found = re.search(r"(http://127\.0\.0\.1:\d+)", arena.said)
+def _page(said: str) -> str | None:
+    """The address of the page, by what the command said."""
+    found = re.search(r"(http://127\.0\.0\.1:\d+)/", said)
     return found[1] if found else None

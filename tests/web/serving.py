@@ -16,10 +16,10 @@ from cutpurse.server.web.asking import Asking
 __all__ = ["page_of", "page_of_file"]
 
 
-def page_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, keep_s: float = 0.0) -> TestClient:
+def page_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, bots_dial: str = "") -> TestClient:
     """The page of a league whose calls are answered by name; a fault of the page is told with 500, as to readers."""
     league = League(lambda name, request: answers[name](request))
-    app = create_app(Asking(league, live=live, keep_s=keep_s), live=live)
+    app = create_app(Asking(league, live=live, keep_s=0.0), live=live, bots_dial=bots_dial)
     return TestClient(app, base_url="http://arena.test", raise_server_exceptions=False)
 
 

@@ -92,7 +92,7 @@ def sane(page: TestClient, path: str, method: str = "GET", headers: list[tuple[b
     """The status of an answer that is as it has to be."""
     answer = page.request(method, path, headers=headers)
     status = int(answer.status_code)
-    assert status in (200, 204, 304, 308, 400, 404, 405, 414, 431), (path, status)
+    assert status in (200, 204, 304, 307, 308, 400, 404, 405, 414, 431), (path, status)
     if status >= 400:
         is_document = answer.request.url.path.startswith("/api/")  # dots may have led away from it
         assert answer.headers["content-type"].startswith("application/problem+json" if is_document else "text/html")

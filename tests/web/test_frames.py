@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import fields, is_dataclass, replace
+from importlib.resources import files
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -230,3 +233,14 @@ def test_what_was_found_of_a_seat_is_drawn_beside_it() -> None:
     assert "2 faults" in text
     assert "1.5 s" in text
     assert "1st" in text
+
+
+def test_the_styles_of_tables_and_of_all_pages_are_about_different_things() -> None:
+    """Both are on the page of a table: a class that both know would be drawn as neither means it."""
+    folder = Path(str(files("cutpurse.server.web"))) / "static"
+    known = []
+    for name in ("table.css", "style.css"):
+        text = re.sub(r"/\*.*?\*/", "", (folder / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        known.append(set(re.findall(r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{}", text))))
+    assert len(known[0]) > 80
+    assert known[0] & known[1] <= {"bad", "quiet"}

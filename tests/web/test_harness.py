@@ -19,6 +19,7 @@ from tests.web.leagues import HOSTILE, PRIVATE
     [
         ("console.error('so it goes')", "console error: so it goes"),
         ("setTimeout(() => { throw new Error('thrown') })", "error: thrown"),
+        ("setTimeout(() => alert('boo'))", "dialog: boo"),
         ("fetch('http://example.org/x').catch(() => 0)", "foreign request: http://example.org/x"),
     ],
 )

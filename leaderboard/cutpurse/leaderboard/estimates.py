@@ -42,6 +42,7 @@ LEAST_WIDENING: Final = 0.02  # two versions are never quite the same
 FIRST_MARGIN: Final = 0.05
 MOST_MARGIN: Final = 3.0
 MOST_SPREAD: Final = math.sqrt(2)  # as the library has it: sigma is twice beta
+SPREAD_OF_TWO: Final = math.sqrt(0.5)  # with which any share of wins is as likely as another
 ROUNDS: Final = 50
 CLOSE: Final = 1e-4  # of what two show: when nothing moves by more, it is found
 LONGEST_STEP: Final = 2.0
@@ -201,7 +202,7 @@ class _Fit:
             else:
                 total += ((skill - self.skills[parent]) ** 2 + uncertain) / self._widening**2
         free = len(self.skills) - 2
-        return min(MOST_SPREAD, math.sqrt(total / free)) if free > 0 else MOST_SPREAD
+        return min(MOST_SPREAD, math.sqrt(total / free)) if free > 0 else SPREAD_OF_TWO
 
 
 def _fading(unsteady: Sequence[float], played: Sequence[int]) -> float:

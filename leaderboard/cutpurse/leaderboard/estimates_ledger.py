@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -23,10 +23,11 @@ from cutpurse.leaderboard.estimates import Estimated, estimate
 from cutpurse.leaderboard.estimates_pairs import Field
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
 from cutpurse.leaderboard.queries.names import ladder_id_of
+from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, ESTIMATES, LADDERS, RATINGS, VERSIONS
 from cutpurse.leaderboard.rows import add_rows, stamp
 
-__all__ = ["LadderEstimates", "Grown", "grown", "ladder_estimates", "put_estimates"]
+__all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
 
 MOST_PLACE: Final = 10_000_000  # there are not so many versions
 
@@ -80,12 +81,30 @@ class Grown:
     estimated: int
 
 
-def ladder_estimates(connection: Connection, ladder: str) -> LadderEstimates:
-    """Estimates from all rated boards of a ladder, with the numbers that it has now.  Raises NotFound.
+@dataclass(frozen=True, slots=True)
+class LadderResults:
+    """All that estimates of a ladder are from, read at one moment.
 
-    Ranked is the newest version of each bot that was rated. The middle is that of their ratings, each counted by its
-    matches, so that the page need not say that two scales have two zeros.
+    ranked: the newest version of each bot that was rated. middle: the mean of their ratings, each counted by its
+    matches, so that ratings and estimates have the same zero.
     """
+
+    ladder: str
+    boards: int
+    results: Sequence[Field]
+    rating: TrueSkill
+    parents: Mapping[int, int]
+    ranked: Set[int]
+    middle: float | None
+
+    def estimates(self) -> LadderEstimates:
+        """With the numbers that the ladder has now; takes a while, and no database."""
+        found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
+        return LadderEstimates(self.ladder, self.boards, found)
+
+
+def ladder_results(connection: Connection, ladder: str) -> LadderResults:
+    """All rated boards of a ladder.  Raises NotFound."""
     entry = ladder_entry(connection, ladder)
     ladder_id = ladder_id_of(connection, ladder)
     results, boards = _results(connection, ladder_id, entry.boards)
@@ -96,14 +115,15 @@ def ladder_estimates(connection: Connection, ladder: str) -> LadderEstimates:
     for version, bot, mu, matches in connection.execute(rated.where(RATINGS.c.ladder_id == ladder_id)):
         newest[bot] = max(newest.get(bot, (0, 0.0, 0)), (version, mu, matches))
     counted = sum(matches for _, _, matches in newest.values())
-    found = estimate(
+    return LadderResults(
+        ladder,
+        boards,
         results,
         entry.rating,
-        parents=_parents(connection, {version for who, _ in results for version in who}),
-        ranked={version for version, _, _ in newest.values()},
-        middle=sum(mu * matches for _, mu, matches in newest.values()) / counted if counted else None,
+        _parents(connection, {version for who, _ in results for version in who}),
+        {version for version, _, _ in newest.values()},
+        sum(mu * matches for _, mu, matches in newest.values()) / counted if counted else None,
     )
-    return LadderEstimates(ladder, boards, found)
 
 
 _FIELDS: Final = """
@@ -143,20 +163,18 @@ def _parents(connection: Connection, played: set[int]) -> dict[int, int]:
     return found
 
 
+_BOARDS: Final = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == LADDERS.c.id)
+_ESTIMATED: Final = select(func.coalesce(func.max(ESTIMATES.c.sequence), 0)).where(
+    ESTIMATES.c.ladder_id == LADDERS.c.id
+)
+_GROWN: Final = select(
+    LADDERS.c.name, _BOARDS.correlate(LADDERS).scalar_subquery(), _ESTIMATED.correlate(LADDERS).scalar_subquery()
+).order_by(LADDERS.c.name)
+
+
 def grown(connection: Connection) -> list[Grown]:
     """Every ladder, by name."""
-    boards = select(BOARDS.c.ladder_id, func.max(BOARDS.c.sequence).label("most")).group_by(BOARDS.c.ladder_id)
-    estimated = select(ESTIMATES.c.ladder_id, func.max(ESTIMATES.c.sequence).label("most")).group_by(
-        ESTIMATES.c.ladder_id
-    )
-    rated, known = boards.subquery(), estimated.subquery()
-    query = (
-        select(LADDERS.c.name, rated.c.most, known.c.most)
-        .join(rated, rated.c.ladder_id == LADDERS.c.id, isouter=True)
-        .join(known, known.c.ladder_id == LADDERS.c.id, isouter=True)
-        .order_by(LADDERS.c.name)
-    )
-    return [Grown(name, most or 0, up_to or 0) for name, most, up_to in connection.execute(query)]
+    return [Grown(*row) for row in connection.execute(_GROWN)]
 
 
 def put_estimates(connection: Connection, estimates: LadderEstimates, made: datetime) -> None:

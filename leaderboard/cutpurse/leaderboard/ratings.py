@@ -32,7 +32,7 @@ with (
     warnings.simplefilter("ignore")
     import trueskill  # type: ignore[import-untyped]
 
-__all__ = ["DIGITS", "Skill", "TrueSkill", "rate"]
+__all__ = ["DIGITS", "Skill", "TrueSkill", "likely_ahead", "rate"]
 
 DIGITS: Final = 60  # where floats do not do; at 15, one in a hundred of the most absurd upsets still fails
 
@@ -121,6 +121,19 @@ def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) ->
         return _rate_exactly(places, skills, settings)
     new = dict(zip(order, rated, strict=True))
     return [Skill(*new[player]) for player in range(len(places))]
+
+
+def likely_ahead(one: Skill, other: Skill, settings: TrueSkill) -> float:
+    """How likely it is that the one comes in ahead of the other when they meet next; a tie counts half."""
+    drift, luck, margin = _numbers(settings)
+    spread = math.sqrt(2 * (luck + drift) + one.sigma**2 + other.sigma**2)
+    apart = one.mu - other.mu
+    return (_below((apart - margin) / spread) + _below((apart + margin) / spread)) / 2
+
+
+def _below(deviations: float) -> float:
+    """The standard normal distribution."""
+    return math.erfc(-deviations / math.sqrt(2)) / 2
 
 
 @cache

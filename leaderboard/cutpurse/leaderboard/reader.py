@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
-from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates, grown, ladder_estimates
+from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,
@@ -108,9 +108,10 @@ class Readings:
             return grown(connection)
 
     def ladder_estimates(self, ladder: str) -> LadderEstimates:
-        """`estimates_ledger.ladder_estimates`, which takes a while."""
+        """Estimates from all rated boards of a ladder, see `estimates_ledger`; takes a while.  Raises NotFound."""
         with self.reading() as connection:
-            return ladder_estimates(connection, ladder)
+            results = ladder_results(connection, ladder)
+        return results.estimates()
 
     def standings(self, version_id: int) -> dict[str, tuple[Skill, int]]:
         """`queries.standings`."""
@@ -144,6 +145,11 @@ class Readings:
         """`queries.record`."""
         with self.reading() as connection:
             return queries.record(connection, match_id)
+
+    def has_record(self, match_id: str) -> bool:
+        """`queries.has_record`."""
+        with self.reading() as connection:
+            return queries.has_record(connection, match_id)
 
     def courses(self, match_id: str) -> tuple[Course | None, ...]:
         """`queries.courses`."""

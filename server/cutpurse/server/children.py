@@ -20,6 +20,7 @@ __all__ = ["Children"]
 
 GRACE_S: Final = 2.0  # between being asked to end and being ended
 LAST_WORDS: Final = 3  # lines of its talk that are told of a program that failed
+MOST_SAID: Final = 64 * 1024 * 1024  # bytes of its talk that are read
 
 
 class Children:
@@ -70,6 +71,11 @@ class Children:
         self.talk.mkdir(parents=True, exist_ok=True)
         return (self.talk / f"{name}.log").open("wb")
 
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process numbers of the programs that were started and not forgotten."""
+        return {name: child.pid for name, child in self._running.items()}
+
     def ended(self) -> dict[str, int]:
         """The programs that have ended by themselves, with their exit codes; negative: the signal that ended them."""
         codes = {name: child.poll() for name, child in self._running.items()}
@@ -77,14 +83,18 @@ class Children:
 
     def last_words(self, name: str) -> str:
         """The last lines of what a program said, in one line."""
+        lines = [line.strip() for line in self.said(name).splitlines() if line.strip()]
+        return " | ".join(lines[-LAST_WORDS:])[:500]
+
+    def said(self, name: str) -> str:
+        """What a program said so far; its beginning, if that was very much."""
         if self.talk is None:
             return ""
         try:
-            said = (self.talk / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+            with (self.talk / f"{name}.log").open("rb") as log:
+                return log.read(MOST_SAID).decode("utf-8", errors="replace")
         except OSError:
             return ""
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return " | ".join(lines[-LAST_WORDS:])[:500]
 
     def forget(self, name: str) -> None:
         """A program that has ended is not told of any more."""

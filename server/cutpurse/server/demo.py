@@ -25,6 +25,7 @@ from cutpurse.server.garbage import rarely_collected
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.logs import Logger
 from cutpurse.server.open_arena import OpenArena, open_arena
+from cutpurse.server.page import Page
 
 __all__ = ["DATABASE", "Contestant", "Outcome", "contestants", "run_demo"]
 
@@ -84,29 +85,51 @@ async def run_demo(
     matches: int,
     log: Logger,
     progress: Callable[[Mapping[str, int]], None],
+    *,
+    page: Page | None = None,
+    stay: Callable[[Outcome], None] | None = None,
 ) -> Outcome:
     """Play so many rated matches of every game, and write their records beside the database in `folder`.
 
-    progress: told now and then how many matches of each game are stored. Raises CutpurseError if too few bots are left.
+    progress: told now and then how many matches of each game are stored. page: is open as long as the server is. stay:
+    told what came of it, and from then on the server stays until it is told to stop. Raises CutpurseError if too few
+    bots are left.
     """
     ladders = default_ladders(matches_wanted=matches)
     database = folder / DATABASE
     this = asyncio.current_task()
     assert this is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # Ctrl-C does so by itself
-    with open_arena("127.0.0.1:0", database, ladders, log) as opened, rarely_collected():
+    has_page = page is not None
+    with open_arena("127.0.0.1:0", database, ladders, log, has_page=has_page) as opened, rarely_collected():
         address = await opened.arena.start()
+        if page is not None:
+            page.begin(opened.arena, address)
         try:
             with Children(folder / "bots") as children:
                 for bot in bots:
                     children.start(bot.name, bot.command, {**bot.environment, "CUTPURSE_SERVER": address})
                 await _watch(opened, children, len(bots), progress)
+                outcome = _told(opened.store, folder)
+                if stay is not None:
+                    stay(outcome)
+                    await _until_told_to_stop()
                 await opened.arena.stop(DRAIN_S)
         except BaseException:
             opened.arena.hurry()
             await opened.arena.stop()
             raise
-        return _told(opened.store, folder)
+        return outcome
+
+
+async def _until_told_to_stop() -> None:
+    """Wait for Ctrl-C or SIGTERM, which end the demo in order once it has shown everything."""
+    this = asyncio.current_task()
+    assert this is not None
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        this.uncancel()
 
 
 async def _watch(

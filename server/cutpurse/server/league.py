@@ -290,7 +290,7 @@ class Answers:
             ],
             commitment=entry.deal.commitment,
             opening=arena_pb2.Opening(seed=entry.deal.seed, params=entry.deal.params),
-            has_record=self._record(entry) is not None,
+            has_record=self._readings.has_record(entry.match),
         )
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:

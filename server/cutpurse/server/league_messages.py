@@ -73,11 +73,14 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
         form=entry.form,
         is_here=is_here,
         is_paused=entry.is_paused,
+        best=entry.best,
+        worst=entry.worst,
+        estimated=entry.estimated,
     )
 
 
 def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
-    """What one match made of a rating."""
+    """What one board made of a rating, and why."""
     return ladder_pb2.RatingStep(
         number=step.number,
         match=step.match,
@@ -86,6 +89,16 @@ def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
         place=step.place,
         before=_skill(step.before),
         after=_skill(step.after),
+        matches=step.matches,
+        opponents=[
+            ladder_pb2.StepOpponent(
+                bot=bot_name(one.owner, one.bot, one.version),
+                before=_skill(one.before),
+                likely=one.likely,
+                outcome=one.outcome,
+            )
+            for one in step.opponents
+        ],
     )
 
 

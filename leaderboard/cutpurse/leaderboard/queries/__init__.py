@@ -4,10 +4,10 @@ A match is there once it is over; nothing here is about one that is still played
 """
 
 from cutpurse.leaderboard.queries.bots import BotEntry, Pause, bots, pause
-from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, history, opponents
+from cutpurse.leaderboard.queries.history import HistoryStep, Opponent, StepOpponent, history, opponents
 from cutpurse.leaderboard.queries.ladders import LadderEntry, ladder, ladders
 from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
-from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, match, matches, record
+from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, has_record, match, matches, record
 from cutpurse.leaderboard.queries.rankings import Ranking, rankings, standings
 from cutpurse.leaderboard.queries.steps import Step, ladder_history
 from cutpurse.leaderboard.queries.submissions import SubmissionEntry, submission, submission_log, submissions
@@ -24,10 +24,12 @@ __all__ = [
     "SeatEntry",
     "SeatLogEntry",
     "Step",
+    "StepOpponent",
     "SubmissionEntry",
     "TokenEntry",
     "bots",
     "courses",
+    "has_record",
     "has_tokens",
     "history",
     "ladder",

@@ -1,36 +1,48 @@
-"""How the rating of a bot came about, and how it did against the others."""
+"""How the rating of a bot came about, board by board and opponent by opponent, and how it did against the others."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from cutpurse.leaderboard.boards import PLAIN, Sat, fields_of
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
-from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.relations import (
-    BOARDS,
-    BOTS,
-    CHANGES,
-    MATCHES,
-    OPPONENTS,
-    OWNERS,
-    RATINGS,
-    SEATS,
-    VERSIONS,
-)
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead
+from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS
 
-__all__ = ["HistoryStep", "Opponent", "history", "opponents"]
+__all__ = ["HistoryStep", "Opponent", "StepOpponent", "history", "opponents"]
 
 _NEWEST: Final = 2**63 - 1  # above every number
 
 
+class StepOpponent(NamedTuple):
+    """One of those against whom a version was rated on a board.
+
+    before: what was believed of it. likely: how likely it was that the version would be ahead of it, by the numbers of
+    the ladder then, ties counted half. outcome: 1, it was ahead; 0, they shared a place; -1, it was behind.
+    """
+
+    owner: str
+    bot: str
+    version: str
+    before: Skill
+    likely: float
+    outcome: int
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """What one match made of a rating; `number` counts the rated boards of the ladder."""
+    """What one board made of a rating; `number` counts the rated boards of the ladder.
+
+    match: the last of the board in which the version sat, of `matches`, and when it was over. place: among those
+    against whom it was rated.
+    """
 
     number: int
     match: str
@@ -39,6 +51,8 @@ class HistoryStep:
     place: int
     before: Skill
     after: Skill
+    matches: tuple[str, ...]
+    opponents: tuple[StepOpponent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +75,28 @@ _LAST: Final = (
     .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(select(_VERSIONS.c.value)))
     .order_by(RATINGS.c.sequence.desc())
 )
-_STEPS: Final = (
-    select(
-        CHANGES.c.sequence,
-        MATCHES.c.id,
-        MATCHES.c.finished,
-        VERSIONS.c.label,
-        SEATS.c.place,
-        CHANGES.c.mu_before,
-        CHANGES.c.sigma_before,
-        CHANGES.c.mu_after,
-        CHANGES.c.sigma_after,
-    )
-    .select_from(
-        CHANGES.join(BOARDS, (BOARDS.c.ladder_id == CHANGES.c.ladder_id) & (BOARDS.c.sequence == CHANGES.c.sequence))
-        .join(MATCHES, MATCHES.c.board_id == BOARDS.c.id)
-        .join(SEATS, (SEATS.c.match_number == MATCHES.c.number) & (SEATS.c.version_id == CHANGES.c.version_id))
-        .join(VERSIONS, VERSIONS.c.id == CHANGES.c.version_id)
-    )
-    .where(
-        CHANGES.c.ladder_id == bindparam("ladder"),
-        CHANGES.c.version_id == bindparam("version"),
-        CHANGES.c.sequence < bindparam("before"),
-    )
-    .order_by(CHANGES.c.sequence.desc())
-    .limit(bindparam("most"))
-)
+# The changes of a version, the newest first; and all who sat on boards. SQLite is told in which order to join: it does
+# not know that a board has few seats, and would look through all seats of a version for each board.
+_CHANGES: Final = """
+SELECT sequence, mu_before, sigma_before, mu_after, sigma_after FROM rating_changes
+WHERE ladder_id = ? AND version_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+"""
+_SAT: Final = """
+SELECT boards.sequence, matches.number, seats.version_id, seats.place, matches.id, matches.finished, boards.epoch,
+  rating_changes.mu_before, rating_changes.sigma_before
+FROM json_each(?) AS asked
+  CROSS JOIN boards ON boards.ladder_id = ? AND boards.sequence = asked.value
+  CROSS JOIN matches ON matches.board_id = boards.id
+  CROSS JOIN seats ON seats.match_number = matches.number
+  LEFT JOIN rating_changes ON rating_changes.ladder_id = boards.ladder_id
+    AND rating_changes.sequence = boards.sequence AND rating_changes.version_id = seats.version_id
+ORDER BY boards.sequence, matches.number, seats.seat
+"""
+_NAMES: Final = """
+SELECT versions.id, owners.name, bots.name, versions.label
+FROM json_each(?) AS asked JOIN versions ON versions.id = asked.value
+  JOIN bots ON bots.id = versions.bot_id JOIN owners ON owners.id = bots.owner_id
+"""
 
 
 def history(
@@ -98,24 +108,91 @@ def history(
     limit: int = 100,
     before: int | None = None,
 ) -> list[HistoryStep]:
-    """The rated matches of a version, or of all versions of a bot, the newest first.
+    """The rated boards of a version, or of all versions of a bot, the newest first.
 
     `before` is the number of the last step of the page before. Raises NotFound.
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
-    steps: list[HistoryStep] = []
+    changes: list[tuple[int, int, Skill, Skill]] = []  # number, version, before and after
     # From the version that played last on: as soon as the page is full and all others are older, it is done.
     for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
-        if len(steps) >= limit and steps[limit - 1].number > last:
+        if len(changes) >= limit and changes[limit - 1][0] > last:
             break
-        asked = {"ladder": ladder_id, "version": version_id, "before": before or _NEWEST, "most": limit}
-        for row in connection.execute(_STEPS, asked).all():
-            number, match, finished, label, place, mu_before, sigma_before, mu_after, sigma_after = row
-            before_it, after_it = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-            steps.append(HistoryStep(number, match, finished, label, place, before_it, after_it))
-        steps.sort(key=lambda step: -step.number)
-    return steps[:limit]
+        asked = (ladder_id, version_id, before or _NEWEST, limit)
+        for number, *skills in connection.exec_driver_sql(_CHANGES, asked):
+            changes.append((number, version_id, Skill(*skills[:2]), Skill(*skills[2:])))
+        changes.sort(key=lambda change: -change[0])
+    boards = _Boards(connection, ladder_id, {number for number, *_ in changes[:limit]})
+    return [boards.step(*change) for change in changes[:limit]]
+
+
+class _Taken(NamedTuple):
+    """A seat of a rated board, as `_SAT` has it; mu, sigma: what was believed before."""
+
+    number: int
+    match_number: int
+    version: int
+    place: int
+    match: str
+    finished: str
+    epoch: int
+    mu: float | None
+    sigma: float | None
+
+
+class _Boards:
+    """Rated boards of a ladder, and who sat there."""
+
+    def __init__(self, connection: Connection, ladder_id: int, numbers: set[int]) -> None:
+        self._kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
+        self._epochs = {
+            row.number: TrueSkill.from_json(row.settings)
+            for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
+        }
+        rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
+        taken = list(map(_Taken._make, rows))
+        self._seats = {number: list(of_board) for number, of_board in groupby(taken, lambda seat: seat.number)}
+        versions = json.dumps(sorted({seat.version for seat in taken}))
+        self._names: dict[int, tuple[str, str, str]] = {
+            version: (owner, bot, label)
+            for version, owner, bot, label in connection.exec_driver_sql(_NAMES, (versions,)).all()
+        }
+
+    def step(self, number: int, version: int, before: Skill, after: Skill) -> HistoryStep:
+        """What a board made of a version."""
+        seats = self._seats[number]
+        mine = [seat for seat in seats if seat.version == version]
+        versions, places = self._field(seats, version)
+        place = places[versions.index(version)]
+        settings = self._epochs[seats[0].epoch]
+        believed = {  # all of them, unless somebody changed the file
+            seat.version: Skill(seat.mu, seat.sigma) for seat in seats if seat.mu is not None and seat.sigma is not None
+        }
+        opponents = tuple(
+            StepOpponent(
+                *self._names[other],
+                believed[other],
+                likely_ahead(before, believed[other], settings),
+                (its > place) - (its < place),
+            )
+            for other, its in zip(versions, places, strict=True)
+            if other != version and other in believed
+        )
+        last = mine[-1]
+        finished = datetime.fromisoformat(last.finished).replace(tzinfo=UTC)
+        label = self._names[version][2]
+        matches = tuple(seat.match for seat in mine)
+        return HistoryStep(number, last.match, finished, label, place, before, after, matches, opponents)
+
+    def _field(self, seats: Sequence[_Taken], version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Who was rated against each other with a version, and their places."""
+        matches = []
+        for _, of_match in groupby(seats, lambda seat: seat.match_number):
+            versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)
+            matches.append(Sat(versions, places, (0,) * len(places)))
+        (field,) = [field for field in fields_of(self._kind, matches) if version in field.versions]
+        return field.versions, field.places
 
 
 _MET: Final = (

@@ -37,6 +37,7 @@ __all__ = [
     "courses",
     "courses_of",
     "entries_of",
+    "has_record",
     "match",
     "match_number",
     "matches",
@@ -188,6 +189,12 @@ def record(connection: Connection, match_id: str) -> str:
     if found is None:
         raise NotFound(f"match {match_id} has no record")
     return zlib.decompress(found).decode()
+
+
+def has_record(connection: Connection, match_id: str) -> bool:
+    """Whether a match can be replayed, without reading what for.  Raises as `match` does."""
+    number = match_number(connection, match_id)
+    return bool(connection.scalar(select(MATCHES.c.record.is_not(None)).where(MATCHES.c.number == number)))
 
 
 def courses(connection: Connection, match_id: str) -> tuple[Course | None, ...]:

@@ -25,7 +25,8 @@ from cutpurse.sdk.commands.asking import (
     short,
     skill_row,
 )
-from cutpurse.sdk.terminal import legible, print_json, print_lines, table
+from cutpurse.sdk.commands.ladder_why import step_row, why
+from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -50,6 +51,9 @@ CSV_COLUMNS: Final = (
     "form",
     "is_here",
     "is_paused",
+    "best",
+    "worst",
+    "estimated",
 )
 
 app = typer.Typer(
@@ -120,8 +124,10 @@ def rankings(
 ) -> None:
     """Who stands where on a ladder.
 
-    skill is where the bot stands with a probability of 95 %; the order is by mu - 3 sigma, so that whoever is little
-    known does not stand first. form is the places in its last matches, the newest first.
+    skill is how strong a bot is, and between what that lies with a probability of 95 %; rank is between which places
+    the bot belongs with the same. Both are estimated from all results together, now and then; a bot without a rank was
+    not there yet the last time, and stands by its running rating, mu - 3 sigma. form is the places in its last matches,
+    the newest first.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
     """
@@ -139,12 +145,13 @@ def rankings(
     if as_csv:
         typer.echo(_csv([_ranking_row(one) for one in rows]), nl=False)
         return
-    head = ("place", "bot", "skill", "matches", "wins", "faulted", "form", "state")
+    head = ("place", "rank", "bot", "skill", "matches", "wins", "faulted", "form", "state")
     cells = [
         (
             one.place,
+            _range(one),
             shown(one.bot),
-            f"{one.low:.1f}-{one.high:.1f}",
+            f"{(one.low + one.high) / 2:.1f} ({one.low:.1f}-{one.high:.1f})",
             one.matches,
             one.wins,
             one.faulted,
@@ -154,6 +161,8 @@ def rankings(
         for one in rows
     ]
     print_lines(table(head, cells))
+    if boards := max((one.estimated for one in rows), default=0):
+        say(f"skill and rank hold with a probability of 95 %, from all results up to board {boards:,}")
 
 
 @app.command()
@@ -182,6 +191,9 @@ def history(
     before: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
     ] = None,
+    is_why: Annotated[
+        bool, typer.Option("--why", help="Why the rating moved, opponent by opponent, in words.")
+    ] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -189,7 +201,10 @@ def history(
 ) -> None:
     """How the rating of a bot came about, match by match, the newest first.
 
-    Example: cutpurse ladder history greed ann/sneak
+    With --why each opponent is told with how likely it was to be ahead of it, ties counted half: to be ahead of one of
+    whom that was not expected moves a rating most.
+
+    Example: cutpurse ladder history greed ann/sneak --why
     """
     from cutpurse.sdk.league import bot_name
     from cutpurse.v1 import ladder_pb2
@@ -203,7 +218,11 @@ def history(
     with asked(server, ca, db) as league:
         steps = league.ListHistory(request).steps
     if as_json:
-        print_json({"ladder": ladder, "bot": bot, "steps": [_step_row(step) for step in steps]})
+        print_json({"ladder": ladder, "bot": bot, "steps": [step_row(step) for step in steps]})
+        return
+    if is_why:
+        reasons = [(step.number, short(step.match), legible(step.version, 64), why(step)) for step in steps]
+        print_lines(table(("number", "match", "version", "why"), reasons))
         return
     head = ("number", "match", "over", "version", "place", "before", "after", "change")
     cells = [
@@ -263,21 +282,16 @@ def opponents(
     print_lines(table(head, cells))
 
 
-def _step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
-    return {
-        "number": step.number,
-        "match": step.match,
-        "finished": iso(step.finished_ms),
-        "version": step.version,
-        "place": step.place,
-        "before": skill_row(step, "before"),
-        "after": skill_row(step, "after"),
-    }
-
-
 def kind_shown(number: int) -> str:
     """Of what kind a board is, by the number of BoardKind."""
     return BOARDS[number - 1] if 0 < number <= len(BOARDS) else BOARDS[0]
+
+
+def _range(one: ladder_pb2.Ranking) -> str:
+    """Between which places a bot belongs; empty if that was not estimated."""
+    if not one.best:
+        return ""
+    return f"{one.best}-{one.worst}" if one.best < one.worst else str(one.best)
 
 
 def _print_ladder(one: ladder_pb2.LadderShown) -> None:
@@ -349,6 +363,9 @@ def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
         "form": list(one.form),
         "is_here": one.is_here,
         "is_paused": one.is_paused,
+        "best": one.best or None,
+        "worst": one.worst or None,
+        "estimated": one.estimated or None,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -162,6 +163,30 @@ def refit(
     _show_refit(found, epoch, as_json)
     if put and epoch is None:
         raise typer.Exit(FAILED)
+
+
+@app.command()
+def estimate(
+    database: Database,
+    ladder: Annotated[list[str] | None, typer.Argument(metavar="[LADDER]...", help="Their names; else all.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate skills and places from all results of a ladder at once, for `cutpurse ladder rankings`.
+
+    A server does it by itself as its ladders grow; this is for a database that no server has open.
+
+    Example: cutpurse db estimate league.db greed
+    """
+    rows = []
+    with _opened(database) as store:
+        for name in ladder or [entry.name for entry in store.ladders()]:
+            found = store.ladder_estimates(name)
+            store.put_estimates(found, datetime.now(UTC)).result()
+            rows.append({"ladder": name, "boards": found.boards, "versions": len(found.found)})
+    if as_json:
+        print_json(rows)
+    else:
+        print_lines(table(("ladder", "boards", "versions"), [tuple(row.values()) for row in rows]))
 
 
 def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:

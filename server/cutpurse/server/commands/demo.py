@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
+import threading
 import time
+import webbrowser
 from collections.abc import Mapping
+from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,18 +34,27 @@ def demo(
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A new folder for what is kept; else one is made.")
     ] = None,
+    is_open: Annotated[
+        bool, typer.Option("--open", help="Leave server and page open until Ctrl-C, and show the page in a browser.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """A server, sample bots that dial in over gRPC, rated matches of all five games, and the rankings.
 
-    Example: cutpurse demo --matches 10
+    Where the extra `web` is installed it has the page for spectators too, as long as it runs.
+
+    Example: cutpurse demo --open
     """
     with needs("server"):
         import asyncio
 
         from cutpurse.leaderboard.errors import LeaderboardError
-        from cutpurse.server.demo import DATABASE, contestants, run_demo
+        from cutpurse.server.demo import contestants, run_demo
         from cutpurse.server.logs import logger, take_others
+        from cutpurse.server.page import Page
+    if is_open:
+        with needs("web"):
+            import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
     if matches < 1:
         raise UsageError(f"--matches {matches}: at least 1 can be played")
     where = _new_folder(folder)
@@ -51,24 +66,55 @@ def demo(
     def tell(stored: Mapping[str, int]) -> None:
         progress.show("  ".join(f"{game} {stored.get(game, 0)}/{matches}" for game in GAMES))
 
+    def show(outcome: Outcome) -> None:
+        progress.end()
+        _print(outcome, time.perf_counter() - began, where, as_json)
+
+    def stay(outcome: Outcome) -> None:
+        show(outcome)
+        say("server and page stay open until Ctrl-C")
+
     try:
-        with (where / "server.log").open("w", encoding="utf-8") as stream:
+        with (where / "server.log").open("w", encoding="utf-8") as stream, ExitStack() as stack:
             log = logger(stream)
             take_others(log)
-            outcome = asyncio.run(run_demo(where, bots, matches, log, tell))
+            page = stack.enter_context(Page("127.0.0.1:0", log)) if _has_web() else None
+            if page is not None:
+                say(f"the page is at http://{page.address}/")
+                if is_open:
+                    _show_in_browser(f"http://{page.address}/")
+            outcome = asyncio.run(run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None))
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
     except asyncio.CancelledError:  # SIGTERM
         raise KeyboardInterrupt from None
     finally:
         progress.end()
-    seconds = time.perf_counter() - began
+    if not is_open:
+        show(outcome)
+
+
+def _print(outcome: Outcome, seconds: float, where: Path, as_json: bool) -> None:
+    from cutpurse.server.demo import DATABASE
+
     if as_json:
         print_json(_document(outcome, seconds))
     else:
         print_lines(_lines(outcome))
     say(f"{sum(outcome.matches.values())} matches in {seconds:.0f} s")
     say(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
+
+
+def _has_web() -> bool:
+    """Whether what the page needs is installed."""
+    return all(find_spec(name) is not None for name in ("fastapi", "jinja2", "uvicorn"))
+
+
+def _show_in_browser(address: str) -> None:
+    """If there is a screen to show one on: those for terminals would take this one."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def _new_folder(folder: Path | None) -> Path:

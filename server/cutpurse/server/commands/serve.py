@@ -168,6 +168,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
     import asyncio
     from datetime import UTC, datetime
 
+    from cutpurse.server.estimating import Estimating
     from cutpurse.server.host import serve as run
     from cutpurse.server.house import House
     from cutpurse.server.monitoring import Monitoring
@@ -195,6 +196,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
                 submissions=runner,
             )
         )
+        estimating = stack.enter_context(Estimating(opened.store, log))
         if metrics := values["metrics"].value:
             monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
             say(f"figures at http://{monitoring.address}/metrics")
@@ -203,6 +205,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
         def listening(bound: str) -> None:
             say(f"bots dial in at {bound}; results in {db}")
             say(f"let in is {whom}")
+            estimating.begin(opened.arena)
             if runner is not None:
                 _tell_of_the_runner(runner)
             if house is not None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,17 +20,17 @@ from typing import Final
 
 from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
-from cutpurse.server.runners.cgroups import Cgroups, cgroups
+from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
-from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, RunnerError, Task
+from cutpurse.server.runners.nobody import NOBODY, give_away, into_a_namespace, is_root
+from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, Limits, RunnerError, Task
 from cutpurse.server.runners.processes import children
 from cutpurse.server.runners.runtimes import search_path
 from cutpurse.server.runners.started import Making, Program, started
 
 __all__ = ["BubblewrapRunner"]
 
-NOBODY: Final = 65534  # user and group inside
 SCRATCH: Final = "/tmp"
 SHARED_MEMORY: Final = 16 << 20  # bytes at /dev/shm
 OWN_PROCESSES: Final = 2  # of the sandbox itself
@@ -68,6 +68,10 @@ class BubblewrapRunner:
         """See `Runner`."""
         if (why := self.missing()) is not None:
             raise RunnerError(why)
+        return self.start_anyhow(task)
+
+    def start_anyhow(self, task: Task) -> Program:
+        """The same, without a look at what is missing.  Raises RunnerError, OSError."""
         descriptors = _Descriptors()
         group = None
         try:
@@ -80,17 +84,20 @@ class BubblewrapRunner:
                 descriptors.file(_PASSWD.encode()),
                 descriptors.file(_GROUP.encode()),
             ]
-            words = [*_sandbox(task, *passed)]
+            if is_root() and task.is_writable:
+                give_away(task.folder)
+            words = [*_user(), *_sandbox(task, *passed)]
             passed.append(descriptors.file(b"".join([os.fsencode(word) + b"\0" for word in words])))
             making = Making(
                 command=(
                     *launcher(group),
                     *limited(task.limits, group),
+                    *(into_a_namespace() if is_root() else ()),
                     _bubblewrap(),
                     "--args",
                     str(passed[-1]),
                     "--",
-                    *begin(task.command),
+                    *begin(task.command, _inside_first(task.limits, group)),
                 ),
                 environment={},
                 folder=Path("/"),
@@ -110,11 +117,18 @@ class BubblewrapRunner:
             raise
 
 
+def _user() -> tuple[str, ...]:
+    """Who the program is: nobody, and alone in its namespace; or what root has made (see `nobody`)."""
+    if is_root():
+        rights = [word for name in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{name}")]
+        return ("--cap-drop", "ALL", *rights)  # which are laid down before the program runs
+    return ("--unshare-user", "--disable-userns", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL")
+
+
 def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[str]:
     """What bubblewrap is told, in its order: a later line can cover an earlier one."""
-    yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session")
-    yield from ("--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "bot", "--cap-drop", "ALL")
-    yield from ("--seccomp", str(filter_file))
+    yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+    yield from ("--die-with-parent", "--new-session", "--hostname", "bot", "--seccomp", str(filter_file))
     yield from ("--ro-bind", "/usr", "/usr")
     for name in _BESIDE_USR:
         beside = Path("/", name)
@@ -122,13 +136,19 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
             yield from ("--symlink", str(beside.readlink()), str(beside))
         elif beside.is_dir():
             yield from ("--ro-bind", str(beside), str(beside))
+    for folder in ("/etc", "/run"):
+        yield from ("--perms", "0755", "--dir", folder)
     for path in _OF_ETC:
         yield from ("--ro-bind-try", path, path)
-    yield from ("--ro-bind-data", str(passwd), "/etc/passwd", "--ro-bind-data", str(group), "/etc/group")
-    yield from ("--proc", "/proc", "--dev", "/dev")
-    yield from ("--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
-    yield from ("--size", str(task.limits.file_bytes), "--perms", "0700", "--tmpfs", SCRATCH)
+    for data, path in ((passwd, "/etc/passwd"), (group, "/etc/group")):
+        yield from ("--perms", "0444", "--ro-bind-data", str(data), path)
+    # Read-only: to the kernel a program of a server that runs as root is root, and /proc/sys is the whole machine's.
+    yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
+    yield from ("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+    yield from ("--size", str(task.limits.file_bytes), "--perms", "1777", "--tmpfs", SCRATCH)
     for runtime in task.runtimes:  # after the scratch, which they may lie in
+        for parent in reversed(runtime.parents[:-1]):  # else made as closed as it is outside
+            yield from ("--perms", "0755", "--dir", str(parent))
         yield from ("--ro-bind", str(runtime), str(runtime))
     yield from ("--bind" if task.is_writable else "--ro-bind", str(task.folder), FOLDER)
     environment = environment_of(task, search_path(task.runtimes), SCRATCH)
@@ -138,6 +158,17 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
     yield from ("--remount-ro", "/", "--chdir", FOLDER, "--clearenv")
     for name, value in environment.items():
         yield from ("--setenv", name, value)
+
+
+def _inside_first(limits: Limits, group: Group | None) -> tuple[str, ...]:
+    """What is done inside: processes counted there are the program's own; and who was root until now becomes nobody."""
+    own: tuple[str, ...] = ()
+    if group is None or not group.has("pids"):  # which would tell how often it has refused one
+        own = ("/usr/bin/prlimit", f"--nproc={limits.processes}", "--")
+    if not is_root():
+        return own
+    user = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
+    return (*own, "/usr/bin/setpriv", *user, "--")
 
 
 def _inside(pid: int) -> int | None:
@@ -189,39 +220,33 @@ def _missing() -> str | None:
         return "bubblewrap runs on Linux only; use `process` for your own bots on your own machine"
     if shutil.which("bwrap") is None:
         return "bubblewrap is missing: apt install bubblewrap"
-    for tool in ("prlimit", "nice"):
+    for tool in ("prlimit", "nice", "setpriv", "unshare"):
         if shutil.which(tool) is None:
             return f"{tool} is missing: apt install util-linux coreutils"
     if (why := seccomp.missing()) is not None:
         return why
-    return _why_not(("--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/"))
+    return _why_not()
 
 
-def _why_not(options: Sequence[str]) -> str | None:
+def _why_not() -> str | None:
     """Try a sandbox with nothing in it."""
-    try:
-        tried = subprocess.run(
-            [_bubblewrap(), *options, "--", "/bin/true"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TRY_S,
-            check=False,
-            env={},
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        return f"bubblewrap cannot be run: {problem}"
-    if tried.returncode == 0:
-        return None
-    said = " ".join(tried.stderr.split())[:200]
+    with tempfile.TemporaryDirectory(prefix="cutpurse-") as folder:
+        task = Task(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
+        try:
+            ended = BubblewrapRunner().start_anyhow(task).wait(TRY_S)
+        except (RunnerError, OSError) as problem:
+            said = str(problem)[:300]
+        else:
+            return (
+                None if ended is not None and ended.code == 0 else "bubblewrap makes a sandbox that runs nothing here"
+            )
     for setting, value, file in _USER_NAMESPACES:
         with suppress(OSError):
             if file.read_text(encoding="ascii").strip() == value:
-                return f"user namespaces are off: sysctl -w {setting} (bubblewrap said: {said})"
+                return f"user namespaces are off: sysctl -w {setting} ({said})"
     if "unrecognized option" in said.lower() or "unknown option" in said.lower():
-        return f"bubblewrap is too old, 0.8 or newer is needed (it said: {said})"
-    return f"bubblewrap cannot make a sandbox here; in a container, allow it user namespaces (it said: {said})"
+        return f"bubblewrap is too old, 0.8 or newer is needed ({said})"
+    return f"bubblewrap cannot make a sandbox here; in a container, allow it user namespaces ({said})"
 
 
 # A setting that allows them, the value that does not, where it is told.
@@ -237,6 +262,6 @@ _USER_NAMESPACES: Final = (
 
 _WEAKER: Final = {
     "memory": "no control group limits memory here: each process may have the whole limit, and scratch comes on top",
-    "pids": "no control group limits processes here: a fork bomb is only held up by the share of the processor",
+    "pids": "no control group counts processes here: a fork bomb is held up, and not ended",
     "cpu": "no control group limits the processor here: a program goes behind others, but takes what they leave",
 }

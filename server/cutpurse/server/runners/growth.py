@@ -29,7 +29,10 @@ class Growth:
 
     def is_too_much(self) -> bool:
         """Whether more has been written by now, or the disk is nearly full."""
-        disk = os.statvfs(self._folder)
+        try:
+            disk = os.statvfs(self._folder)
+        except OSError:
+            return True
         if disk.f_bavail * disk.f_frsize < FREE_LEAST:
             return True
         size = _size(self._folder)

@@ -35,9 +35,20 @@ def launcher(group: Group | None) -> tuple[str, ...]:
     return ("/bin/sh", "-c", _ENTER, "sh", *doors, "--", "nice", "-n", str(NICE))
 
 
-def begin(command: Sequence[str]) -> tuple[str, ...]:
-    """Ends it: says that all is ready, talks to whoever listens to the program from now on, and becomes that."""
-    return ("/bin/sh", "-c", f'printf "\\{READY[0]:o}" >&2; exec 2>&1; exec "$@"', "sh", *command)
+def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]:
+    """Ends it: says that all is ready, talks to whoever listens to the program from now on, and becomes that.
+
+    By now all of it ends with us. Had we ended before that, nobody would hear that it is ready, and so it ends as well.
+    before: what it becomes first; it becomes the program.
+    """
+    return (
+        "/bin/sh",
+        "-c",
+        f'printf "\\{READY[0]:o}" >&2 || exit 125; exec 2>&1 < /dev/null; exec "$@"',
+        "sh",
+        *before,
+        *command,
+    )
 
 
 def limited(limits: Limits, group: Group | None) -> tuple[str, ...]:

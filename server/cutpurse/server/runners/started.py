@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 from cutpurse.server.runners.cgroups import Group
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import READY
+from cutpurse.server.runners.nobody import ASKS, give_users
 from cutpurse.server.runners.port import Cause, Ended, Limits, RunnerError, Task, Use
 from cutpurse.server.runners.processes import children, use_of
 from cutpurse.server.runners.talk import Talk, read_talk
@@ -36,7 +37,7 @@ READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the ma
 GONE_S: Final = 5.0  # for which the last of its processes are waited for
 PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
 FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
-REFUSED_MOST: Final = 1_000  # processes that were not started, after which it is no accident
+REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
 
 
 @dataclass(slots=True)
@@ -167,6 +168,12 @@ class Program:
         self._begun.set_result(None)
         try:
             self._end(self._follow(ears))
+        except BaseException:  # whatever broke here: nothing of it may be left, and nobody may wait for it for ever
+            self._kill()
+            while (exit := self._reap()) is None:
+                time.sleep(BLIND_LOOK_S)
+            self._end(exit)
+            raise
         finally:
             os.close(hears)
             self._over.set()
@@ -174,13 +181,14 @@ class Program:
     def _start(self, hears: int, says: int) -> _Ears:
         """Start it, and wait until it is the program itself that runs."""
         making, limits = self._making, self._task.limits
+        hears_answers, answers = os.pipe()
         talk = None
         try:
             try:
                 talk = Talk(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
                 self._process = subprocess.Popen(
                     making.command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=hears_answers,
                     stdout=says,
                     stderr=making.errors,
                     env=making.environment,
@@ -189,22 +197,25 @@ class Program:
                     start_new_session=making.is_group,
                 )
             finally:
-                for descriptor in (says, making.errors, *making.passed):
+                for descriptor in (says, hears_answers, making.errors, *making.passed):
                     os.close(descriptor)
-            self._await_ready()
+            self._await_ready(answers)
         except BaseException:
             if self._process is not None:
+                self._kill()
                 self._process.wait()
                 self._is_reaped = True
             if talk is not None:
-                talk.close()
+                with suppress(OSError):
+                    talk.close()
             self._away()
             raise
         finally:
+            os.close(answers)
             os.close(making.complaints)
         return _Ears(hears, talk)
 
-    def _await_ready(self) -> None:
+    def _await_ready(self, answers: int) -> None:
         complaints = self._making.complaints
         said, until = b"", time.monotonic() + READY_S
         while not said.endswith(READY) and len(said) < 4_000:
@@ -214,10 +225,12 @@ class Program:
             if not (more := os.read(complaints, 1_000)):
                 break
             said += more
+            if said.endswith(ASKS):
+                give_users(self.pid)
+                os.write(answers, b"\n")
         if said.endswith(READY):
             return
-        self._kill()
-        words = " ".join(said.decode("utf-8", "replace").split())
+        words = " ".join(said.translate(None, ASKS).decode("utf-8", "replace").split())
         raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
 
     def _follow(self, ears: _Ears) -> _Exit:
@@ -363,7 +376,8 @@ class _Ears:
         try:
             if room > 0:
                 said = os.read(self._pipe, min(room, PIPE_BYTES))
-                self._talk.take(said)
+                with suppress(OSError):  # where there is no room for its talk it plays all the same
+                    self._talk.take(said)
                 there = len(said)
             else:
                 there = self._throw_away(self._pipe)

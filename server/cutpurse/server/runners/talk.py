@@ -10,12 +10,14 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
 __all__ = ["Talk", "read_talk"]
 
 BEFORE: Final = ".before"  # the older half lies beside the file
+PORTIONS: Final = 16  # a second, into which the room of a flood comes
 _PLAIN: Final = re.compile(r"[\n\t -~]*")
 
 
@@ -36,10 +38,10 @@ class Talk:
         self._opened = _opened(file)
 
     def room(self, now: float) -> int:
-        """How many bytes more can be taken now."""
+        """How many bytes more can be taken now; none rather than few, for a flood is not to be read byte by byte."""
         self._room = min(self._rate, self._room + (now - self._at) * self._rate)
         self._at = now
-        return int(self._room)
+        return int(self._room) if self._room >= self._rate / PORTIONS else 0
 
     def take(self, said: bytes) -> None:
         """Keep this.  Raises OSError."""
@@ -73,7 +75,8 @@ class Talk:
             if self._left_out:
                 self._keep(f"\n[{self._left_out} bytes left out]\n")
         finally:
-            self._opened.close()
+            with suppress(OSError):
+                self._opened.close()
 
 
 def read_talk(file: Path, most: int) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from cutpurse.server.web.api import routes as api
@@ -46,6 +46,7 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.add_api_route("/static/{name:path}", _static, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/favicon.ico", _icon, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/robots.txt", _robots, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/healthz", _healthz, methods=["GET", "HEAD"], include_in_schema=False)
     return app
@@ -56,6 +57,11 @@ def _static(request: Request, name: str) -> Response:
     if file is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     return Response(file.content, media_type=file.kind, headers={"Cache-Control": FOR_EVER})
+
+
+def _icon(request: Request) -> Response:
+    """For whoever looks at an answer that names no icon, as one of the API."""
+    return RedirectResponse(rendering_of(request).static["icon.svg"].address)
 
 
 def _robots() -> Response:

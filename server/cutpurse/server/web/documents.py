@@ -60,7 +60,7 @@ def sheet(game: str) -> Written:
     """The rules of a game; "README": what is common to all.  Raises NotFound."""
     if game not in (*GAMES, INDEX):
         raise NotFound("There is no such game.")
-    return _read(f"rules/{game}.md", below=0)
+    return _read(f"rules/{game}.md", below=1 if game == INDEX else 0)  # it stands below the list of games
 
 
 @cache

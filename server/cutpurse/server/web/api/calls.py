@@ -58,8 +58,8 @@ class Parameter:
             if not re.fullmatch(r"\d{1,16}", given, re.ASCII) or int(given) > self.most:
                 raise UsageError(f"{self.name} is {given!r:.80}; it can be a number from 0 to {self.most:,}")
             return int(given)
-        if len(given) > _TEXT_MOST or not given.isprintable():
-            raise UsageError(f"{self.name} is {given!r:.80}; it can be a text of {_TEXT_MOST} printable signs at most")
+        if len(given) > _TEXT_MOST:
+            raise UsageError(f"{self.name} is {given!r:.80}; it can be a text of {_TEXT_MOST} signs at most")
         return given
 
 

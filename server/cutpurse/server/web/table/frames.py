@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from cutpurse.engine.agenda import Choice, Question
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored
 from cutpurse.engine.game import Game
 from cutpurse.engine.text import act_text, event_text
 from cutpurse.engine.view import View
-from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
+from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words, ZoneKind
 from cutpurse.engine.zones import TABLE, ZoneView
 from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.table.layouts import Layout, layout_of
@@ -31,6 +31,7 @@ __all__ = [
     "SeatMarks",
     "SeatShown",
     "Told",
+    "Whereabouts",
     "ZoneShown",
     "asked_of",
     "frame",
@@ -77,7 +78,7 @@ class CardShown:
 
 @dataclass(frozen=True, slots=True)
 class ZoneShown:
-    """A zone.  style: "fan", "row" or "stack"; backs: how many cards face down are not drawn one by one.
+    """A zone.  style: "fan", "spread" or "stack"; backs: how many cards face down are not drawn one by one.
 
     maybe: faces that may be among those face down.  is_secret: others do not see all of what is seen here.
     """
@@ -195,6 +196,48 @@ def asked_of(view: View, events: Sequence[Event], before: Sequence[int] = ()) ->
     return next((event.seats for event in reversed(events) if isinstance(event, Asked)), tuple(before))
 
 
+class Whereabouts:
+    """Where zones that are made in play lay, event by event: a sentence about a theft names whose it was before it."""
+
+    def __init__(self, view: View, before: int = 0) -> None:
+        """view: how the table lay before the event of this number, as far as that is known."""
+        self.rules = view.rules
+        self._since: dict[int, list[tuple[int, ZoneKind, int]]] = {
+            zone.number: [(before - 1, zone.kind, zone.owner)] for zone in view.zones
+        }
+
+    def hear(self, events: Sequence[Event], first: int) -> None:
+        """More that has happened; `first`: the number of its first event."""
+        kinds = self.rules.words.zones
+        for number, event in enumerate(events, first):
+            if isinstance(event, Placed) and event.kind:
+                self._since.setdefault(event.zone, []).append((number, kinds[event.kind - 1], event.seat))
+
+    def at(self, number: int) -> _Then:
+        """The table as it lay when this event was told, for sentences."""
+        return _Then(self.rules, self._since, number)
+
+
+class _There(NamedTuple):
+    kind: ZoneKind
+    owner: int
+
+
+class _Then(NamedTuple):
+    """Where zones lay when an event was told; one that was dropped since lies where it did."""
+
+    rules: type[Game]
+    since: Mapping[int, list[tuple[int, ZoneKind, int]]]
+    event: int
+
+    def zone(self, number: int) -> _There:
+        """Raises KeyError for a zone that was not made yet."""
+        for since, kind, owner in reversed(self.since[number]):
+            if since <= self.event:
+                return _There(kind, owner)
+        raise KeyError(number)
+
+
 def frame(
     view: View,
     events: Sequence[Event],
@@ -204,15 +247,17 @@ def frame(
     first_event: int = 0,
     public: View | None = None,
     marks: Mapping[int, SeatMarks] | None = None,
+    where: Whereabouts | None = None,
 ) -> Frame:
     """A moment, made of what a viewer sees and the events that he was told since the last.
 
-    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.
+    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  where: has heard
+    the events; without it sentences name zones by where they lie now.
     """
     words = view.rules.words
     layout = layout_of(words.game)
     drawing = _Zones(view, layout, came_by(events), public)
-    told = told_lines(view, events, first_event)
+    told = told_lines(view, events, first_event, where)
     acting = next((event.act.actor for event in reversed(events) if isinstance(event, Happened)), None)
     badges = _badges(view)
     order = (
@@ -252,7 +297,9 @@ def frame(
 
 
 # -- what happened
-def told_lines(view: View, events: Sequence[Event], first: int = 0) -> tuple[Told, ...]:
+def told_lines(
+    view: View, events: Sequence[Event], first: int = 0, where: Whereabouts | None = None
+) -> tuple[Told, ...]:
     """What has happened, in words, equal ones in a row told once. `first`: the number of the first event.
 
     That a seat is asked is left out, since the answer is told; so are numbers that are not money or points.
@@ -266,7 +313,7 @@ def told_lines(view: View, events: Sequence[Event], first: int = 0) -> tuple[Tol
         act = event.act if isinstance(event, Happened) else None
         lines.append(
             Told(
-                text=event_text(view, event),
+                text=event_text(view if where is None else where.at(number), event),
                 weight=weight,
                 seat=act.actor if act is not None else event.seat if isinstance(event, Counted) else None,
                 is_steal=act is not None and words.verbs[act.verb - 1].name in steals,

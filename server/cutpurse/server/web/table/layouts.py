@@ -35,12 +35,12 @@ class Layout:
     turns: tuple[str, ...] = ("game", "round", "turns", "turn")  # counters that change when a turn begins
 
     def style(self, kind: ZoneKind) -> str:
-        """How a zone of this kind lies: "fan", "stack" or "row"."""
+        """How a zone of this kind lies: "fan", "stack" or "spread"."""
         if kind.name in self.fans:
             return "fan"
         if kind.name in self.stacks or (kind.ordered and not kind.per_seat and kind.name not in self.rows):
             return "stack"
-        return "stack" if kind.visibility is Visibility.NOBODY else "row"
+        return "stack" if kind.visibility is Visibility.NOBODY else "spread"
 
     def tone(self, card: CardKind) -> str:
         """The name of its colour."""

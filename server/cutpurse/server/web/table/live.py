@@ -21,7 +21,7 @@ from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
-from cutpurse.server.web.table.frames import SeatMarks, Told, asked_of, frame, told_lines
+from cutpurse.server.web.table.frames import SeatMarks, Told, Whereabouts, asked_of, frame
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
@@ -29,7 +29,7 @@ __all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
 Messages: TypeAlias = Callable[[], Iterator[ladder_pb2.WatchMatchResponse]]
 
 STEP_S: Final = 0.5  # that a moment stays, if nothing waits
-HURRIES: Final = 6  # moments that wait when each stays half as long
+HURRIES: Final = 12  # moments that wait when each stays half as long
 MERGES: Final = 40  # of so many that wait, several are drawn as one
 OVER_S: Final = 3.0  # that the end of a match stays before the next is shown
 MOST_WAITING: Final = 1_000  # moments; then the league has to wait
@@ -103,7 +103,9 @@ class Watch:
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = News("status", _status("Waiting for the arena."))
+        self._status = News(
+            "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
+        )
         self._showing = self._loop.create_task(self._show())
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
@@ -207,6 +209,11 @@ class Watch:
         """The next step that waits, or so many moves of a match as one."""
         step = self._waiting.popleft()
         taken = 1
+        if isinstance(step, Began):  # of matches that are over already only the newest is shown
+            newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, Began)), default=-1)
+            for _ in range(newest + 1):
+                step = self._waiting.popleft()
+            taken += newest + 1
         if isinstance(step, Moved):
             events = list(step.events)
             while taken < most and self._waiting and isinstance(following := self._waiting[0], Moved):
@@ -274,6 +281,7 @@ class _Picture:
         self._began: Began | None = None
         self._view: View | None = None
         self._asked: tuple[int, ...] = ()
+        self._where: Whereabouts | None = None
         self._told: deque[Told] = deque(maxlen=MOST_TOLD)
         self._at_ms = 0
 
@@ -281,7 +289,7 @@ class _Picture:
         """The table after this step, as HTML."""
         if isinstance(step, Began):
             self._began = step
-            self._asked, self._at_ms = (), 0
+            self._asked, self._at_ms, self._where = (), 0, None
             self._told.clear()
         began = self._began
         assert began is not None  # `watched` tells of nothing before
@@ -295,8 +303,10 @@ class _Picture:
         result = step.result if isinstance(step, Over) else None
         self._asked = () if result else asked_of(view, events, self._asked)
         first = 0 if isinstance(step, Began) else step.first_event
-        self._told.extend(told_lines(view, events, first))
-        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result))
+        where = self._where = self._where or Whereabouts(view, first)
+        where.hear(events, first)
+        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result), where=where)
+        self._told.extend(made.told)
         return rendered(
             "live_moment.html",
             frame=made,

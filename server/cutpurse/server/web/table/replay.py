@@ -27,7 +27,15 @@ from cutpurse.engine.text import event_text, option_text
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY
-from cutpurse.server.web.table.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.table.frames import (
+    Frame,
+    SeatMarks,
+    Whereabouts,
+    asked_of,
+    frame,
+    whole_events,
+    whole_view,
+)
 from cutpurse.server.web.table.layouts import layout_of
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row"]
@@ -157,6 +165,7 @@ class Replayed:
         self._steps: list[_Step] = []
         self._lines: list[_Line] = []
         self._kept: dict[int, Match] = {}
+        self._where: Whereabouts | None = None
         self._end = self._play()
         self._log: Final[Sequence[Event]] = self._end.game.log or ()
         self._faults: Final = [(at, one.seat) for at, one in enumerate(self._end.choices) if _is_fault(one)]
@@ -194,14 +203,17 @@ class Replayed:
         game = match.game
         log = game.log or []
         viewers = range(self.seats + 1)
+        where = self._where = self._where or Whereabouts(game.view(None))
+        where.hear(log[told:], told)
         for number, event in enumerate(log[told:], told):
+            then = where.at(number)
             if isinstance(event, Happened):
                 seen = [event.to(viewer) for viewer in viewers] if event.masks else [event]
-                texts = [event_text(game, one) for one in (*seen, event)] if event.masks else [event_text(game, event)]
+                texts = [event_text(then, one) for one in (*seen, event)] if event.masks else [event_text(then, event)]
                 is_steal = game.words.verbs[event.act.verb - 1].name in steals
                 self._lines.append(_Line(number, event.act.actor, is_steal, False, tuple(texts)))
             elif isinstance(event, Scored):
-                self._lines.append(_Line(number, None, False, False, (event_text(game, event),)))
+                self._lines.append(_Line(number, None, False, False, (event_text(then, event),)))
         return len(log)
 
     # -- ways through it
@@ -263,6 +275,7 @@ class Replayed:
             first_event=since,
             public=match.game.view(None),
             marks=self._marks(viewer, step),
+            where=self._where,
         )
         decided = self._decided(match, asked, step) if asked is not None else None
         return Moment(step.at, index, made, decided, self._rows(way, viewer, since, step.until))

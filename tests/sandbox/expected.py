@@ -1,0 +1,128 @@
+"""What a hostile program is told about each of its attempts (`probes`), by groups, as docs/sandbox.md has them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ANSWERS", "GROUPS", "IN_WORDS"]
+
+_NO_FAMILY, _NOT_ALLOWED, _NOT_THERE, _READ_ONLY = "EAFNOSUPPORT", "EPERM", "ENOENT", "EROFS"
+_NO_WRITING = "EROFS|EACCES"  # the second where the server is root, and the program is not
+_UNKNOWN = "ENOSYS"
+
+# Group -> attempt -> the answer, as a regular expression: an error of the system, or DONE and what came of it.
+_ATTEMPTS: Final[dict[str, dict[str, str]]] = {
+    "networks": {
+        "AF_INET": _NO_FAMILY,
+        "AF_INET UDP": _NO_FAMILY,
+        "AF_INET6": _NO_FAMILY,
+        "AF_NETLINK": _NO_FAMILY,
+        "AF_PACKET": _NO_FAMILY,
+        "AF_VSOCK": _NO_FAMILY,
+        "AF_ALG": _NO_FAMILY,
+        "AF_BLUETOOTH": _NO_FAMILY,
+        "abstract unix socket of the host": "ECONNREFUSED",
+        "unix socket of another bot": _NOT_THERE,
+    },
+    "what belongs to others": {
+        "other bot's files": _NOT_THERE,
+        "database of the server": _NOT_THERE,
+        "environment of the server": "DONE 'nothing'",
+        "process of the server in /proc": _NOT_THERE,
+        "memory of the first process": "EIO|EACCES",
+        "/etc/shadow": _NOT_THERE,
+        "/home": _NOT_THERE,
+        "/sys": _NOT_THERE,
+        "/var": _NOT_THERE,
+        "/etc/passwd": r"DONE b'bot:x:65534:65534:bot:/tmp:/usr/sbin/nologin\\n'",
+        "open descriptors": r"DONE \[0, 1, 2\]",
+    },
+    "other processes": {
+        "kill the server": "ESRCH",
+        "kill the first process": "DONE 'still there'|EPERM",
+        "ptrace": _NOT_ALLOWED,
+        "process_vm_readv": _NOT_ALLOWED,
+        "pidfd_getfd": _NOT_ALLOWED,
+    },
+    "mounts": dict.fromkeys(
+        ("mount", "umount", "remount writable", "pivot_root", "chroot", "fsopen", "open_tree", "move_mount"),
+        _NOT_ALLOWED,
+    ),
+    "new namespaces": {
+        "unshare (new user namespace)": _NOT_ALLOWED,
+        "clone (new user namespace)": _UNKNOWN,
+        "clone3": _UNKNOWN,
+        "setns": _NOT_ALLOWED,
+    },
+    "the kernel": {
+        **dict.fromkeys(
+            (
+                "keyctl",
+                "add_key",
+                "bpf",
+                "perf_event_open",
+                "userfaultfd",
+                "io_uring",
+                "open_by_handle_at",
+                "kexec_load",
+                "init_module",
+                "reboot",
+                "set the clock",
+                "sethostname",
+                "the kernel's log",
+            ),
+            _NOT_ALLOWED,
+        ),
+        "personality without ASLR": f"{_NOT_ALLOWED}|{_UNKNOWN}",
+        "a call that no list knows": _UNKNOWN,
+    },
+    "rights": {
+        "setuid program": "DONE True",
+        "setuid(0)": "EPERM|EINVAL",
+        "setgroups": _NOT_ALLOWED,
+        "higher limit": _NOT_ALLOWED,
+        "nice -20": "EACCES|EPERM",
+        "real-time scheduling": _NOT_ALLOWED,
+        "out of the last rank for the memory's end": _NO_WRITING,
+        "chown to root": "EPERM|EINVAL",
+    },
+    "writing": {
+        "write /": _NO_WRITING,
+        "write /usr": _NO_WRITING,
+        "write /etc/passwd": _NO_WRITING,
+        "write /bot": _NO_WRITING,
+        "write /dev": _NO_WRITING,
+        "write /run/cutpurse": _NO_WRITING,
+        "write the runtime": _NO_WRITING,
+        "remove the socket": _NO_WRITING,
+        "chmod in /bot": "EROFS|EPERM",
+        "write /proc/sys": _NO_WRITING,
+        "write /proc/sysrq-trigger": f"{_NO_WRITING}|{_NOT_THERE}",
+        "read /proc/kcore": f"EACCES|EPERM|{_NOT_THERE}",
+        "hard link out of the scratch": "EXDEV|EPERM",
+        "symbolic link out of the scratch": _NOT_THERE,
+    },
+    "devices": {
+        "/dev/mem": _NOT_THERE,
+        "/dev/kmsg": _NOT_THERE,
+        "/dev/kvm": _NOT_THERE,
+        "/dev/fuse": _NOT_THERE,
+        "/dev/tty": "ENXIO",
+        "mknod of a disk": _NOT_ALLOWED,
+    },
+}
+
+ANSWERS: Final = {name: answer for group in _ATTEMPTS.values() for name, answer in group.items()}
+GROUPS: Final = {group: [*attempts] for group, attempts in _ATTEMPTS.items()}
+
+IN_WORDS: Final = {
+    "networks": "there are sockets of the family AF_UNIX only, and those of the host are not there, but for the one",
+    "what belongs to others": "nothing of it is there",
+    "other processes": "those of the host are not there; the first of the sandbox cannot be hurt, and none looked into",
+    "mounts": "not allowed",
+    "new namespaces": "not allowed, or as if the kernel did not know the call",
+    "the kernel": "not allowed, or as if the kernel did not know the call",
+    "rights": "it has none, and gets none",
+    "writing": "all is read-only, but for the scratch, and nothing leads out of that",
+    "devices": "there are null, zero, full, random, urandom and the like, and no others",
+}

@@ -1,0 +1,72 @@
+"""Real bots in a real sandbox: they play as they do outside, and know no more than the page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import sandbox
+from cutpurse.server.runners.bubblewrap import BubblewrapRunner
+from cutpurse.server.runners.cgroups import Cgroups
+from cutpurse.server.runners.port import Limits
+from tests.sandbox.trying import MIB, Bench, runner_or_skip
+
+
+@pytest.mark.parametrize("name", ["Python", "Node"])
+@pytest.mark.parametrize("runner", ["process", "bubblewrap"])
+def test_a_bot_plays_matches_in_there(name: str, runner: str, tmp_path: Path) -> None:
+    runner_or_skip(runner)
+    tmp_path.chmod(0o755)
+    found = {bot.name: bot for bot in sandbox.bots(tmp_path)}
+    if name not in found:
+        pytest.skip("Node or its packages are not here: npm ci --prefix sample_bots/javascript --ignore-scripts")
+    played = sandbox.measured(found[name], runner, matches=1, limits=Limits())
+    assert played.decisions > 10
+    assert MIB < played.peak_bytes < 256 * MIB
+    assert 0 < played.start_s < played.first_s
+
+
+def test_a_host_without_control_groups_still_holds_memory_and_processes_down(tmp_path: Path) -> None:
+    runner_or_skip("bubblewrap")
+    runner = BubblewrapRunner(Cgroups({}, 0))
+    assert len(runner.weaker()) == 3
+    bench = Bench(runner, tmp_path)
+    try:
+        greedy = bench.start(
+            "greedy",
+            """
+            held = []
+            try:
+                while True:
+                    held.append(bytearray(b"x" * (1 << 20)))
+            except MemoryError:
+                count = len(held)
+                held.clear()
+                print(count)
+            """,
+            Limits(memory_bytes=64 * MIB),
+        )
+        bomb = bench.start(
+            "bomb",
+            """
+            import os, signal
+            for started in range(100):
+                try:
+                    if os.fork() == 0:
+                        signal.pause()
+                except OSError:
+                    break
+            print(started)
+            """,
+            Limits(processes=20),
+        )
+        greedy_ended, bomb_ended = greedy.wait(60), bomb.wait(60)
+    finally:
+        bench.close()
+    assert greedy_ended is not None
+    assert bomb_ended is not None
+    assert 20 < int(greedy.talk()) < 64
+    assert 20 * MIB < greedy_ended.use.peak_bytes < 200 * MIB
+    assert 10 < int(bomb.talk()) < 20
+    assert bomb_ended.cause == "exited"

@@ -1,0 +1,52 @@
+"""A match that bots play on a real server is seen moving in a browser, and the next one after it."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.web.leagues import LiveLeague
+
+
+def moments(first: int, end: int) -> str:
+    return ", ".join([f'html[data-moment="{moment}"]' for moment in range(first, end)])
+
+
+def test_a_ladder_is_seen_moving_match_after_match(page: Page, live: LiveLeague) -> None:
+    page.goto(f"{live.page}/live?ladder=greed")
+    page.wait_for_selector("#moment .table.game-greed")
+    assert "later than the bots" in page.inner_text("#live-status")
+    assert page.locator(".chair").count() >= 2
+    begun = page.inner_text("#live-status")
+    first = int(page.evaluate("document.documentElement.dataset.moment"))
+    page.wait_for_selector(moments(first + 2, first + 400))
+    page.wait_for_selector("#moment .ends", timeout=60_000)
+    assert page.locator(".chip.ended").count() >= 2
+    address = page.get_attribute(".ends a >> nth=1", "href") or ""
+    assert address.endswith("/replay")
+    page.wait_for_selector("#moment .table:not(.over)", timeout=60_000)
+    assert page.inner_text("#live-status") != begun
+    page.goto(live.page + address)
+    page.wait_for_selector("html[data-moment]")
+    page.keyboard.press("End")
+    page.wait_for_selector(".decided.over")
+
+
+def test_what_is_being_played_is_listed_and_each_match_can_be_looked_at(page: Page, live: LiveLeague) -> None:
+    page.goto(f"{live.page}/live")
+    while not page.locator('tbody a[href^="/live/"]').count():
+        page.reload()
+    address = page.get_attribute('tbody a[href^="/live/"]', "href")
+    page.goto(f"{live.page}{address}")  # by the time it may be over: then it has a page of its own
+    page.wait_for_selector("#moment .table, a[href$='/replay'], a[href*='/replay?']")
+
+
+def test_a_match_that_never_was_is_not_shown(live: LiveLeague) -> None:
+    for path, status in (("/live/" + "f" * 32, 404), ("/live?ladder=nothing", 404), ("/events/live", 400)):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(live.page + path, timeout=20)
+        with refused.value as answer:
+            assert answer.code == status, path

@@ -1,0 +1,244 @@
+"""A match that is being played is read once, drawn once and told to every reader; who does not keep up comes again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.games import GAMES
+from cutpurse.sdk.errors import NotFound, ServerUnreachable
+from cutpurse.sdk.watching import Began, Moved, watched
+from cutpurse.server.web.table import live
+from cutpurse.server.web.table.live import News, Reader, Watches
+from cutpurse.v1 import ladder_pb2
+from tests.properties.random_play import EVERY_GAME
+from tests.server.test_watching import Hall, Seen
+from tests.web.drawings import taken_apart
+from tests.web.test_frames import check_cards
+
+SOON_S = 20.0
+
+
+class Stream:
+    """What a league tells, piece by piece, as the test says."""
+
+    def __init__(self) -> None:
+        self.pieces: queue.SimpleQueue[ladder_pb2.WatchMatchResponse | CutpurseError | None] = queue.SimpleQueue()
+        self.opened = 0
+
+    def __call__(self) -> Iterator[ladder_pb2.WatchMatchResponse]:
+        self.opened += 1
+        while (piece := self.pieces.get()) is not None:
+            if isinstance(piece, CutpurseError):
+                raise piece
+            yield piece
+
+    def tell(self, *pieces: ladder_pb2.WatchMatchResponse | CutpurseError | None) -> None:
+        for piece in pieces:
+            self.pieces.put(piece)
+
+
+class Screen:
+    """A reader, and the lines that his browser would have."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.news = reader.read()
+        self.lines: list[str] = []
+        self.number = -1
+        self.said: list[str] = []
+        self.kinds: list[str] = []
+
+    async def next(self) -> News | None:
+        try:
+            news = await asyncio.wait_for(anext(self.news), SOON_S)
+        except StopAsyncIteration:
+            return None
+        told: Any = json.loads(news.text)
+        self.kinds.append(news.kind)
+        if news.kind == "status":
+            self.said.append(told["text"])
+        elif news.kind == "whole":
+            self.lines, self.number = told["lines"], told["number"]
+        elif news.kind == "step":
+            assert told["number"] == self.number + 1
+            self.number += 1
+            before = self.lines
+            self.lines = []
+            for one in told["lines"]:
+                self.lines += [one] if isinstance(one, str) else before[one[0] : one[1]]
+        return news
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        while not is_so():
+            assert await self.next() is not None
+
+    @property
+    def html(self) -> str:
+        return "\n".join(self.lines)
+
+
+@pytest.fixture(scope="module")
+def matches() -> dict[str, list[ladder_pb2.WatchMatchResponse]]:
+    """By game, all that a spectator is told of a match."""
+    told = {}
+    for game in EVERY_GAME:
+        hall = Hall(game)
+        hall.bots()
+        seen = Seen(hall, match=hall.begin().name)
+        hall.world.run(lambda seen=seen: seen.ending is not None)  # type: ignore[misc]  # a default of a lambda
+        told[game] = [message for _, message in seen.told]
+    return told
+
+
+@asynccontextmanager
+async def watching(step_s: float = 0.0) -> AsyncIterator[Watches]:
+    watches = Watches(step_s=step_s)
+    try:
+        yield watches
+    finally:
+        watches.close()
+
+
+@pytest.mark.parametrize("game", EVERY_GAME)
+async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
+    game: str, matches: dict[str, list[ladder_pb2.WatchMatchResponse]]
+) -> None:
+    stream = Stream()
+    steps = list(watched(matches[game]))
+    async with watching() as watches:
+        _, reader = watches.join("it", "", stream)
+        screen = Screen(reader)
+        for number, (message, step) in enumerate(zip(matches[game], steps, strict=True), 1):
+            stream.tell(message)
+            await screen.until(lambda number=number: screen.number == number)  # type: ignore[misc]  # as above
+            if isinstance(step, Began | Moved):
+                check_cards(step.view.raw, taken_apart(screen.html))
+        text = taken_apart(screen.html).text
+        assert "The match is over" in text
+        ended = matches[game][-1].ended.match
+        for seat in ended.seats:
+            assert f"{seat.score:,}" in text
+        stream.tell(None)
+        await screen.until(lambda: screen.kinds[-1] == "over")
+        assert await screen.next() is None
+        assert watches.readers == 0
+    assert stream.opened == 1
+    assert any("told 10 s later than the bots" in said for said in screen.said)
+
+
+async def test_all_readers_are_told_the_same_and_who_comes_later_has_the_whole_table(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MOST_UNREAD", 10_000)  # nothing here takes any time
+    stream = Stream()
+    async with watching() as watches:
+        first = Screen(watches.join("it", "", stream)[1])
+        stream.tell(*matches["greed"][:5])
+        await first.until(lambda: first.number >= 2)
+        second = Screen(watches.join("it", "", stream)[1])
+        assert watches.readers == 2
+        stream.tell(*matches["greed"][5:], None)
+        for screen in (first, second):
+            while await screen.next() is not None:
+                pass
+    assert stream.opened == 1
+    assert first.lines == second.lines
+    assert (first.number, first.kinds[-1]) == (second.number, second.kinds[-1])
+    assert second.kinds[:2] == ["status", "whole"]
+
+
+async def test_who_does_not_read_is_let_go_and_the_others_are_not(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "MOST_UNREAD", 6)
+    monkeypatch.setattr(live, "MERGES", 10_000)
+    stream = Stream()
+    async with watching() as watches:
+        watch, deaf = watches.join("it", "", stream)
+        screen = Screen(watches.join("it", "", stream)[1])
+        for number, message in enumerate(matches["greed"][:20], 1):
+            stream.tell(message)
+            await screen.until(lambda number=number: screen.number == number)  # type: ignore[misc]  # as above
+        assert watch.readers == 1
+        assert [news async for news in deaf.read()] == []
+        again = Screen(watches.join("it", "", stream)[1])
+        await again.until(lambda: again.number == screen.number)
+        assert again.lines == screen.lines
+
+
+async def test_a_stream_that_is_lost_is_told_and_taken_up_again(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "PAUSES_S", (0.01,))
+    stream = Stream()
+    async with watching() as watches:
+        screen = Screen(watches.join("", "it", stream)[1])
+        stream.tell(*matches["szmal"][:3], ServerUnreachable("the server at 10.0.0.1:7777: gone"))
+        await screen.until(lambda: live.UNREACHED in screen.said)
+        stream.tell(ServerUnreachable("again"), matches["greed"][0])
+        await screen.until(lambda: "game-greed" in screen.html)
+        assert not any("10.0.0.1" in said for said in screen.said)
+        assert "Match" in screen.said[-1]
+        stream.tell(NotFound("no such ladder any more"))
+        await screen.until(lambda: screen.kinds[-1] == "over")
+        assert "not being played any more" in screen.said[-1]
+    assert stream.opened == 3
+
+
+async def test_a_ladder_is_followed_from_one_match_to_the_next(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "OVER_S", 0.0)
+    monkeypatch.setattr(live, "MOST_UNREAD", 10_000)
+    stream = Stream()
+    async with watching() as watches:
+        screen = Screen(watches.join("", "it", stream)[1])
+        for game in ("greed", "szmal"):
+            stream.tell(*matches[game])
+            await screen.until(lambda game=game: f"game-{game}" in screen.html and 'class="ends"' in screen.html)  # type: ignore[misc]
+        assert "over" not in screen.kinds
+        assert GAMES["szmal"].words.title not in screen.said
+
+
+async def test_what_is_missed_is_skipped_when_matches_are_played_faster_than_they_are_shown(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]],
+) -> None:
+    stream = Stream()
+    async with watching(step_s=60.0) as watches:
+        watch, reader = watches.join("", "it", stream)
+        screen = Screen(reader)
+        stream.tell(matches["greed"][0])
+        await screen.until(lambda: "game-greed" in screen.html)
+        stream.tell(*matches["greed"][1:], *matches["szmal"], matches["bag_o_loot"][0])
+        # Nothing is waited for: the pace is the test's.
+        watch._step_s = 0.0
+        watch._showing.cancel()
+        watch._showing = asyncio.get_running_loop().create_task(watch._show())
+        await screen.until(lambda: "game-bag_o_loot" in screen.html)
+        assert screen.kinds.count("whole") == 2
+
+
+async def test_a_watch_that_nobody_reads_ends_with_the_next_thing_that_happens(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "LINGER_S", 0.0)
+    stream = Stream()
+    async with watching() as watches:
+        watch, reader = watches.join("it", "", stream)
+        screen = Screen(reader)
+        stream.tell(matches["greed"][0])
+        await screen.until(lambda: bool(screen.lines))
+        watch.leave(reader)
+        stream.tell(matches["greed"][1])
+        while ("it", "") in watches._watches:
+            await asyncio.sleep(0)
+        other, _ = watches.join("it", "", stream)
+        assert other is not watch
+        stream.tell(None, None)

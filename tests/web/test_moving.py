@@ -1,0 +1,90 @@
+"""Rankings that move by themselves in a real browser, on a server where bots play."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.web.browser import Watched
+from tests.web.leagues import LiveLeague, live_league
+
+pytestmark = pytest.mark.timeout(300)
+
+PATIENCE_MS = 90_000
+PLAYED = """() => [...document.querySelectorAll(".rankings tbody tr")]
+    .reduce((sum, row) => sum + Number(row.children[4].textContent.replace(",", "")), 0)"""
+
+
+def test_rankings_change_without_a_reload(live: LiveLeague, page: Page) -> None:
+    page.goto(f"{live.page}/ladders/greed")
+    page.evaluate("window.isTheSamePage = true")
+    page.wait_for_function(f"() => ({PLAYED})() > 0", timeout=PATIENCE_MS)
+    before = page.evaluate(PLAYED)
+    page.wait_for_function(f"() => ({PLAYED})() > {before}", timeout=PATIENCE_MS)
+    assert page.evaluate("window.isTheSamePage")
+    rows = page.locator(".rankings tbody tr")
+    assert [rows.nth(number).get_attribute("data-place") for number in range(3)] == ["1", "2", "3"]
+
+
+def test_one_that_rises_slides_to_its_place_and_is_told_to_who_listens(live: LiveLeague, page: Page) -> None:
+    page.goto(f"{live.page}/ladders/greed")
+    page.wait_for_selector(".rankings tbody tr:nth-child(3)", timeout=PATIENCE_MS)
+    # What the server sent, with the second row first: so the next that it sends moves both of them back.
+    moved = page.evaluate(
+        """() => new Promise((done) => {
+            const body = document.querySelector(".rankings tbody"), status = document.getElementById("status");
+            const [first, second] = body.rows;
+            [first.dataset.place, second.dataset.place] = [second.dataset.place, first.dataset.place];
+            body.insertBefore(second, first);
+            const animate = Element.prototype.animate, slid = [];
+            Element.prototype.animate = function (...given) {
+                slid.push(this.dataset.key);
+                return animate.apply(this, given);
+            };
+            new MutationObserver(() => done([slid.length, status.textContent])).observe(status, {childList: true});
+        })"""
+    )
+    assert moved[0] >= 2
+    assert "is now number 1." in moved[1]
+
+
+def test_who_wants_no_motion_sees_none(live: LiveLeague, watched: Watched) -> None:
+    page = watched.page(reduced_motion="reduce")
+    page.goto(f"{live.page}/")
+    page.evaluate("() => { Element.prototype.animate = () => { throw new Error('something moves'); }; }")
+    page.evaluate(
+        """() => new Promise((done) => new MutationObserver(done).observe(
+            document.getElementById("moving"), {childList: true}))"""
+    )
+
+
+def test_when_the_arena_is_gone_the_page_says_that_it_may_be_old(tmp_path: Path, watched: Watched) -> None:
+    page = watched.page()
+    with live_league(tmp_path) as league:
+        page.goto(f"{league.page}/ladders/greed", timeout=PATIENCE_MS)
+        page.wait_for_selector(".rankings tbody tr", timeout=PATIENCE_MS)
+        league.server.signal(signal.SIGKILL)
+        page.wait_for_selector(".away-note:visible", timeout=PATIENCE_MS)
+        assert page.locator(".rankings tbody tr").count() >= 1
+    watched.trouble.clear()  # the browser tells of a connection that was lost and of one that was refused
+
+
+def test_without_javascript_a_ladder_is_all_there(live: LiveLeague, watched: Watched) -> None:
+    page = watched.page(java_script_enabled=False)
+    page.goto(f"{live.page}/ladders/greed")
+    assert page.locator("h1").inner_text() == "greed"
+    assert page.locator(".copy:visible").count() == 0
+    page.goto(f"{live.page}/")
+    assert page.locator("ol.commands li").count() == 5
+
+
+def test_the_first_commands_can_be_copied(live: LiveLeague, watched: Watched) -> None:
+    page = watched.page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{live.page}/")
+    page.locator(".copy").last.click()
+    page.wait_for_function("() => document.querySelectorAll('.copy')[4].firstChild.textContent === 'Copied'")
+    said = page.evaluate("navigator.clipboard.readText()")
+    assert said == f"cutpurse bot run my_bot/my_bot.py --server {live.server.address}"

@@ -1,0 +1,106 @@
+"""What changes is rendered once for all who look, and nobody who is slow holds up another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from cutpurse.sdk.errors import ServerRefused, ServerUnreachable
+from cutpurse.server.web.news import News
+
+
+class Told:
+    """What is rendered: as often as it is looked at, and what a test says."""
+
+    def __init__(self) -> None:
+        self.text = "first"
+        self.looks = 0
+        self.problem: Exception | None = None
+
+    def __call__(self) -> str:
+        self.looks += 1
+        if self.problem is not None:
+            raise self.problem
+        return self.text
+
+
+def listening(news: News, told: Told, name: str = "topic") -> AsyncIterator[Any]:
+    return aiter(news.response(name, told).body_iterator)
+
+
+async def next_event(stream: AsyncIterator[Any]) -> str:
+    """Past the words that hold the connection."""
+    async with asyncio.timeout(30):
+        async for piece in stream:
+            if str(piece).startswith("event:"):
+                return str(piece)
+    raise AssertionError("the stream ended")
+
+
+async def test_all_who_listen_are_told_the_same_by_one_look() -> None:
+    news, told = News(look_s=0.01), Told()
+    streams = [listening(news, told) for _ in range(20)]
+    first = await asyncio.gather(*(next_event(stream) for stream in streams))
+    assert set(first) == {"event: changed\ndata: first\n\n"}
+    looks = told.looks
+    told.text = "second\n<b>line</b>"
+    second = await asyncio.gather(*(next_event(stream) for stream in streams))
+    assert set(second) == {"event: changed\ndata: second\ndata: <b>line</b>\n\n"}
+    assert told.looks - looks < 20
+    assert news.listeners == 20
+    for stream in streams:
+        await stream.aclose()  # type: ignore[attr-defined]
+    assert news.listeners == 0
+    async with asyncio.timeout(30):
+        while len(asyncio.all_tasks()) > 1:  # nobody looks any more
+            await asyncio.sleep(0)
+
+
+async def test_who_is_slow_misses_what_is_old_and_holds_up_nobody() -> None:
+    news, told = News(look_s=0.001), Told()
+    slow, quick = listening(news, told), listening(news, told)
+    assert await anext(slow) == "retry: 3000\n\n"  # from now on it listens, and does not read
+    for number in range(5):
+        told.text = str(number)
+        while await next_event(quick) != f"event: changed\ndata: {number}\n\n":
+            pass
+    assert await next_event(slow) == "event: changed\ndata: 4\n\n"
+
+
+async def test_who_comes_later_is_told_at_once_what_is_so() -> None:
+    news, told = News(look_s=3_600), Told()
+    first = listening(news, told)
+    await next_event(first)
+    assert await next_event(listening(news, told)) == "event: changed\ndata: first\n\n"
+    assert told.looks == 1
+
+
+@pytest.mark.parametrize("problem", [ServerUnreachable("gone"), ValueError("a fault of ours")])
+async def test_a_league_that_does_not_answer_is_told_as_away_until_it_does(problem: Exception) -> None:
+    news, told = News(look_s=0.01), Told()
+    stream = listening(news, told)
+    await next_event(stream)
+    told.problem = problem
+    assert await next_event(stream) == "event: away\ndata: \n\n"
+    told.problem = None
+    assert await next_event(stream) == "event: changed\ndata: first\n\n"
+
+
+async def test_a_quiet_stream_is_kept_alive() -> None:
+    stream = listening(News(look_s=3_600, silence_s=0.01), Told())
+    await next_event(stream)
+    assert await anext(stream) == ": still here\n\n"
+
+
+async def test_more_than_so_many_are_refused() -> None:
+    news, told = News(most=2), Told()
+    streams = [listening(news, told) for _ in range(2)]
+    for stream in streams:
+        await anext(stream)
+    with pytest.raises(ServerRefused):
+        news.response("topic", told)
+    await streams[0].aclose()  # type: ignore[attr-defined]
+    news.response("topic", told)

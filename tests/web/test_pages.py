@@ -1,0 +1,263 @@
+"""Home, ladder and bot: what they say is what the league says, in words, numbers and to scale."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from cutpurse.leaderboard.reader import Reader
+from cutpurse.sdk.league import shown
+from cutpurse.v1 import ladder_pb2
+from tests.web.leagues import HOSTILE, PRIVATE
+from tests.web.serving import page_of, page_of_file
+from tests.web.test_frame import EMPTY
+
+pb = ladder_pb2
+
+
+@pytest.fixture(scope="module")
+def page(league_db: Path) -> Iterator[TestClient]:
+    with page_of_file(league_db) as client:
+        yield client
+
+
+def text_of(page: TestClient, path: str) -> str:
+    answer = page.get(path)
+    assert answer.status_code == 200, answer.text
+    text: str = answer.text
+    return text
+
+
+def words_of(markup: str) -> str:
+    """What is read."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split()).replace(" ,", ",")
+
+
+# -- over a database of real matches
+def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_db: Path) -> None:
+    text = text_of(page, "/")
+    with Reader(league_db) as reader:
+        public = [one.name for one in reader.ladders() if one.name != PRIVATE]
+        leaders = {name: reader.rankings(name)[0] for name in public}
+    cards = dict(re.findall(r'data-key="ladder ([^"]+)">(.*?)\n  </li>', text, re.DOTALL))
+    assert set(cards) == set(public)
+    for ladder, card in cards.items():
+        first = words_of(card.split('<ol class="leaders">')[1].split("</li>")[0])
+        leader = leaders[ladder]
+        name = shown(pb.BotName(owner=leader.owner, bot=leader.bot))
+        assert first.startswith(f"1 {name} {leader.skill.mu:.1f} ±")
+    assert "Being played now" not in text
+    assert f"/ladders/{PRIVATE}" not in text
+
+
+def test_a_ladder_shows_who_stands_where(page: TestClient, league_db: Path) -> None:
+    text = text_of(page, "/ladders/greed")
+    with Reader(league_db) as reader:
+        rankings = reader.rankings("greed")
+        every = reader.rankings("greed", True)
+    rows = re.findall(r"<tr data-key=.*?</tr>", text, re.DOTALL)
+    assert len(rows) == len(rankings)
+    for row, one in zip(rows, rankings, strict=True):
+        words = words_of(row)
+        assert words.startswith(f"{one.place} ")
+        assert f" {one.skill.mu:.1f} ± {1.96 * one.skill.sigma:.1f} " in words
+        assert f" {one.matches} {one.wins} " in words
+        assert ("paused" in words) == one.is_paused
+        form = re.findall(r'<span class="form-\d">(\d+)</span>', row)
+        assert [int(place) for place in form] == list(reversed(one.form))
+    assert text_of(page, "/ladders/greed?every_version=1").count("<tr data-key=") == len(every) > len(rankings)
+    assert "frozen" in words_of(text_of(page, "/ladders/duel"))
+
+
+def test_of_each_pair_one_is_ahead_as_often_as_the_other_is_not(page: TestClient, league_db: Path) -> None:
+    text = text_of(page, "/ladders/duel/head-to-head")
+    rows = re.findall(r'<tr><th scope="row">.*?</tr>', text, re.DOTALL)
+    cells = [re.findall(r"<td class=\"(.*?)\".*?>(?:<span.*?</span>)?(\d*)</td>", row, re.DOTALL) for row in rows]
+    size = len(rows)
+    assert size > 5
+    assert [len(row) for row in cells] == [size] * size
+    met = 0
+    for a in range(size):
+        assert cells[a][a][0] == "self"
+        for b in range(a):
+            if cells[a][b][1]:
+                met += 1
+                assert abs(int(cells[a][b][1]) + int(cells[b][a][1]) - 100) <= 1
+            else:
+                assert not cells[b][a][1]
+    assert met > size
+
+
+def test_a_bot_shows_its_versions_matches_and_faults(page: TestClient, league_db: Path) -> None:
+    words = words_of(text_of(page, "/bots/ann/sneak?ladder=greed"))
+    with Reader(league_db) as reader:
+        (one,) = [entry for entry in reader.rankings("greed") if entry.bot == "sneak"]
+        steps = reader.history("greed", "ann", "sneak")
+        faulted = reader.matches("greed", "dan", "broken", None, True)
+    assert "version 1" in words
+    assert "version 2" in words
+    assert f"rating {one.skill.mu:.1f} ± {1.96 * one.skill.sigma:.1f}" in words
+    change = steps[0].after.mu - steps[0].before.mu
+    assert f"{change:+.2f}".replace("-", "\N{MINUS SIGN}") in words
+    text = text_of(page, "/bots/dan/broken?ladder=greed")
+    assert faulted
+    links = re.findall(r'href="/matches/([0-9a-f]+)/replay\?at=(\d+)&amp;seat=(\d)"', text)
+    assert links
+    assert {match for match, _, _ in links} <= {entry.match for entry in faulted}
+    with Reader(league_db) as reader:
+        for match, at, seat in links:
+            course = reader.courses(match)[int(seat)]
+            assert course is not None
+            assert int(at) in [fault.at for fault in course.faults]
+    assert "its own code failed" in words_of(text)
+
+
+def test_a_version_has_a_page_of_its_own(page: TestClient) -> None:
+    words = words_of(text_of(page, "/bots/ann/sneak/2?ladder=greed"))
+    assert words.count("2nd") + words.count("1st") >= 1
+    assert page.get("/bots/ann/sneak/3").status_code == 404
+
+
+def test_every_bot_of_every_ladder_has_a_page_and_its_name_is_shown_as_text(page: TestClient) -> None:
+    seen = set()
+    for ladder in ("greed", "szmal", "duel"):
+        for path in set(re.findall(r'<a class="bot" href="([^"]+)"', text_of(page, f"/ladders/{ladder}"))):
+            seen.add(path)
+    assert {f"/bots/cid/{quote(name, safe='')}" for name in HOSTILE} <= {re.sub(r"/[^/]*$", "", path) for path in seen}
+    for path in sorted(seen):
+        text = text_of(page, path)
+        assert "<script>" not in text
+        assert not re.search(r"<img[^>]*onerror", text)
+        assert not re.search(r"<[^>]*\sonmouseover=", text)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/ladders/nope", 404),
+        (f"/ladders/{PRIVATE}", 404),
+        (f"/ladders/{PRIVATE}/head-to-head", 404),
+        (f"/events/ladders/{PRIVATE}", 404),
+        ("/events/ladders/nope", 404),
+        ("/ladders/greed?every_version=perhaps", 400),
+        ("/bots/ann", 404),
+        ("/bots/ann/", 404),
+        ("/bots/ann/sneak/1/more", 404),
+        ("/bots/nobody/sneak", 404),
+        ("/bots/ann/sneak?ladder=nope", 404),
+        (f"/bots/ann/sneak?ladder={PRIVATE}", 404),
+        ("/bots/%00/%ff", 404),
+        (f"/ladders/{'x' * 4000}", 404),
+    ],
+)
+def test_what_is_not_there_or_not_public_is_an_error_page(page: TestClient, path: str, status: int) -> None:
+    answer = page.get(path)
+    assert answer.status_code == status
+    assert "<h1>" in answer.text
+    assert "Traceback" not in answer.text
+
+
+# -- over a league that says what estimates will
+def _estimated() -> dict[str, Any]:
+    ann, bob, cid = (pb.BotName(owner=owner, bot="sneak", version="1") for owner in ("ann", "bob", "cid"))
+    steps = [
+        pb.RatingStep(
+            number=number,
+            match=f"{number:032x}",
+            version="1",
+            place=2,
+            before=pb.SkillShown(mu=20, sigma=2),
+            after=pb.SkillShown(mu=21.25, sigma=2),
+            opponents=[
+                pb.StepOpponent(bot=bob, likely=0.31, outcome=1),
+                pb.StepOpponent(bot=cid, likely=0.6, outcome=-1),
+            ],
+        )
+        for number in (2, 1)
+    ]
+    ladder = pb.LadderShown(
+        defined=pb.LadderDefined(name="duel", game="greed", seats=3, boards=pb.BOARD_KIND_DUPLICATE), bots=2, tables=1
+    )
+    ranking = [
+        pb.Ranking(place=1, bot=ann, low=25, high=29, best=1, worst=2, estimated=9, matches=4, wins=3, is_here=True),
+        pb.Ranking(place=2, bot=bob, low=20, high=24, best=1, worst=2, estimated=9, matches=4, faulted=2),
+    ]
+    open_match = pb.OpenMatch(match="feed" * 8, ladder="duel", game="greed", started_ms=1, seats=[])
+    return {
+        **EMPTY,
+        "ListLadders": lambda _: pb.ListLaddersResponse(ladders=[ladder]),
+        "ListRankings": lambda _: pb.ListRankingsResponse(rankings=ranking),
+        "ListHistory": lambda _: pb.ListHistoryResponse(steps=steps),
+        "ListOpponents": lambda _: pb.ListOpponentsResponse(
+            opponents=[pb.Opponent(bot=bob, matches=4, ahead=3, level=1)]
+        ),
+        "ListBots": lambda _: pb.ListBotsResponse(bots=[pb.BotShown(bot=ann, ladders=["duel"], is_here=True)]),
+        "ListOpenMatches": lambda _: pb.ListOpenMatchesResponse(matches=[open_match]),
+    }
+
+
+def test_where_there_is_an_estimate_the_places_that_are_deserved_are_shown() -> None:
+    page = page_of(_estimated())
+    words = words_of(text_of(page, "/ladders/duel"))
+    assert "1 1–2 ann/sneak 1 here 27.0 ± 2.0" in words
+    assert "one of the best 2 (95 %)" in words
+    assert "one deal at several tables" in words
+    assert "(deserves 1st to 2nd)" in words_of(text_of(page, "/bots/ann/sneak"))
+
+
+def test_a_change_of_rating_is_explained() -> None:
+    words = words_of(text_of(page_of(_estimated()), "/bots/ann/sneak"))
+    assert "2nd of 3, ahead of bob/sneak (31 %), behind cid/sneak (40 %)" in words
+    assert "+1.25" in words
+    assert "bob/sneak 4 88 %" in words
+
+
+def test_what_is_being_played_is_linked() -> None:
+    text = text_of(page_of(_estimated()), "/")
+    assert f'href="/live/{"feed" * 8}"' in text
+    assert 'href="/live?ladder=duel"' in text
+    assert 'data-events="/events/home"' in text
+    assert "data-events" not in text_of(page_of(_estimated(), live=False), "/")
+
+
+@pytest.mark.parametrize(
+    ("dial", "line"),
+    [
+        ("127.0.0.1:7777", "cutpurse bot run my_bot/my_bot.py"),
+        ("127.0.0.1:4321", "cutpurse bot run my_bot/my_bot.py --server 127.0.0.1:4321"),
+        ("https://0.0.0.0:7777", "cutpurse bot run my_bot/my_bot.py --server https://arena.test:7777"),
+        ("[::]:7777", "cutpurse bot run my_bot/my_bot.py --server arena.test:7777"),
+    ],
+)
+def test_the_first_bot_is_told_where_to_dial(dial: str, line: str) -> None:
+    page = page_of(EMPTY, bots_dial=dial)
+    lines = re.findall(r"<li><code>(.*?)</code>", text_of(page, "/"))
+    assert len(lines) == 5
+    assert lines[-1] == line
+    hostile = page.get("/", headers={"host": "<script>:80"})
+    assert "<script>" not in hostile.text
+
+
+def test_an_archive_asks_nobody_to_join() -> None:
+    assert "first bot in five lines" not in text_of(page_of(EMPTY, live=False), "/")
+
+
+def test_every_link_of_these_pages_leads_somewhere(page: TestClient) -> None:
+    paths = ["/", "/ladders/greed", "/ladders/greed?every_version=1", "/ladders/greed/head-to-head"]
+    paths += ["/bots/ann/sneak", "/bots/dan/broken?ladder=greed", "/nowhere"]
+    links: dict[str, str] = {}
+    for path in paths:
+        for link in re.findall(r'(?:href|src)="([^"]*)"', page.get(path).text):
+            assert link.startswith(("/", "#")), link
+            if link.startswith("/"):
+                links.setdefault(html.unescape(link).partition("#")[0], path)
+    assert len(links) > 60
+    assert any("/replay?at=" in link for link in links)
+    assert {link: answer for link in links if (answer := page.get(link).status_code) != 200} == {}

@@ -1,0 +1,297 @@
+"""A match that is played again on the page is the match that was played, for whoever looks."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.record import Record, read_record, replay, write_record
+from cutpurse.engine.text import option_text
+from cutpurse.games import GAMES
+from cutpurse.sdk.league import league_at
+from cutpurse.sdk.match_file import read_matches
+from cutpurse.server.web.table.drawing import drawn, lines_of
+from cutpurse.server.web.table.frames import Whereabouts, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.table.replay import STRIDE, Replayed
+from cutpurse.v1 import ladder_pb2
+from tests.properties.random_play import EVERY_GAME
+from tests.web.drawings import taken_apart
+from tests.web.leagues import PRIVATE
+from tests.web.serving import page_of_file
+
+
+def recorded(game: str, faults: float = 0.03, seats: int | None = None) -> Record:
+    """A match at random, with faults of every cause."""
+    rules, random = GAMES[game], Random(game)
+    seats = seats or rules.usual_seats
+    match = Match(rules, [f"ann/bot-{seat} 1" for seat in range(seats)], bytes(range(32)), log=True)
+    causes = [EndCause.TIMEOUT, EndCause.CRASHED, EndCause.ILLEGAL, EndCause.DISCONNECTED]
+    while decision := match.decision():
+        if random.random() < faults:
+            match.fault(decision.seat, decision.number, random.choice(causes), "")
+        else:
+            match.answer(decision.seat, decision.number, random.randrange(len(decision.options)))
+    return read_record(write_record(match))
+
+
+@pytest.fixture(scope="module", params=EVERY_GAME)
+def record(request: pytest.FixtureRequest) -> Record:
+    return recorded(request.param)
+
+
+def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
+    """Its observation, its options and the events since its last decision, at each of its decisions and at the end."""
+    replayed = Replayed(record, record.seats)
+    for seat in range(len(record.seats)):
+        told = 0
+        where: Whereabouts | None = None
+        moments = iter(replayed.moments(seat, 0, 10**6))
+        for match, asked, chosen in replay(record, GAMES[record.game]):
+            if asked.seat != seat:
+                continue
+            moment = next(moments)
+            events = [event.to(seat) for event in (match.game.log or [])[told:]]
+            view = match.game.view(seat)
+            whom = asked_of(view, match.game.log or [])
+            marks = {one.seat: one.marks for one in moment.frame.seats}
+            where = where or Whereabouts(view)
+            where.hear(events, told)
+            wanted = frame(
+                view,
+                events,
+                record.seats,
+                asked=whom,
+                first_event=told,
+                public=match.game.view(None),
+                marks=marks,
+                where=where,
+            )
+            assert moment.frame == wanted
+            assert moment.at == len(match.choices)
+            assert seat in whom
+            decided = moment.decided
+            assert decided is not None
+            if len(asked.options) <= 60:
+                assert [one.text for one in decided.options] == [option_text(match.game, one) for one in asked.options]
+            (taken,) = [one.text for one in decided.options if one.is_chosen]
+            assert taken == option_text(match.game, chosen.option)
+            assert bool(decided.cause) == (chosen.cause is not EndCause.NORMAL)
+            told = len(match.game.log or [])
+        (end,) = moments
+        assert end.decided is None
+        assert [one.marks.place for one in sorted(end.frame.seats, key=lambda one: one.seat)] == record.result["places"]
+
+
+def test_who_has_no_seat_sees_every_decision_and_every_card_before_the_seats(record: Record) -> None:
+    replayed = Replayed(record, record.seats)
+    moments = list(replayed.moments(None, 0, 10**6))
+    told = 0
+    naive = []
+    for match, _, _ in replay(record, GAMES[record.game]):
+        log = match.game.log or []
+        view = whole_view(match.game)
+        naive.append((len(match.choices), drawn(frame(view, whole_events(log[told:]), record.seats))))
+        told = len(log)
+    assert [moment.at for moment in moments[:-1]] == [at for at, _ in naive]
+    for moment, (_, wanted) in zip(moments, naive, strict=False):
+        mine, theirs = taken_apart(drawn(moment.frame)), taken_apart(wanted)
+        assert (mine.faces, mine.backs, mine.keys) == (theirs.faces, theirs.backs, theirs.keys)
+    assert [one.marks.score for one in moments[-1].frame.seats] == record.result["scores"]
+
+
+def test_a_moment_is_the_same_wherever_one_comes_from(record: Record) -> None:
+    replayed = Replayed(record, record.seats)
+    for viewer in (None, 1):
+        path = replayed.path(viewer)
+        moments = list(replayed.moments(viewer, 0, 10**6))
+        assert len(moments) == len(path.ats)
+        for index in {0, len(moments) - 1, *range(STRIDE - 2, len(moments), STRIDE // 3)}:
+            assert next(iter(replayed.moments(viewer, index))) == moments[index]
+            assert path.index(path.ats[index]) == index
+    assert replayed.path(None).index(-5) == 0
+    assert replayed.path(None).index(10**9) == len(replayed.path(None).ats) - 1
+
+
+def test_a_sentence_about_a_theft_names_whose_it_was() -> None:
+    record = recorded("bag_o_loot")
+    replayed = Replayed(record, record.seats)
+    stolen = 0
+    for moment in replayed.moments(None, 0, 10**6):
+        for one in moment.frame.told:
+            if found := re.fullmatch(r"seat (\d) steals set \d+ of seat (\d) with .*", one.text):
+                assert found[1] != found[2]
+                assert any(one.text == row.text and row.is_steal for row in moment.rows)
+                stolen += 1
+    assert stolen > 3
+
+
+def test_the_hashes_are_those_of_the_record(record: Record) -> None:
+    assert list(Replayed(record, record.seats).hashes) == list(record.events)
+
+
+def test_jumps_lead_to_faults_steals_and_turns(record: Record) -> None:
+    replayed = Replayed(record, record.seats, [[5] * 2_000] * len(record.seats))
+    moments = list(replayed.moments(None, 0, 10**6))
+    path = replayed.path(None)
+    faulted = [moment.index for moment in moments if moment.decided and moment.decided.cause]
+    assert set(faulted) <= set(path.faults)
+    assert path.turns[0] == 0
+    assert len(path.turns) > 3
+    for index in path.steals:
+        assert any(row.is_steal and row.is_now for row in moments[index].rows)
+    with_steals = [moment.index for moment in moments if any(row.is_steal and row.is_now for row in moment.rows)]
+    assert with_steals == list(path.steals)
+    for moment in moments:
+        rows = [row for row in moment.rows if row.is_now]
+        assert all(row.at == moment.index for row in rows)
+        ats = [row.at for row in moment.rows]
+        assert ats == sorted(ats)
+        assert all(row.is_now for row in moment.rows if row.at == moment.index)
+    seats = moments[-1].frame.seats
+    assert all(one.marks.thinking_ms and one.marks.thinking_ms % 5 == 0 for one in seats)
+
+
+def test_a_moment_of_a_long_replay_costs_less_than_50_ms() -> None:
+    record = recorded("bag_o_loot", 0.0, seats=6)
+    replayed = Replayed(record, record.seats)
+    last = len(replayed.path(None).ats) - 2
+    assert last > 5 * STRIDE
+    began = time.process_time()
+    times = 20
+    for number in range(times):
+        (moment,) = replayed.moments(None, last - 17 * number)
+        drawn(moment.frame)
+    assert (time.process_time() - began) / times < 0.05
+
+
+# -- the page
+@pytest.fixture(scope="module")
+def page(league_db: Path) -> Iterator[TestClient]:
+    with page_of_file(league_db) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def matches(league_db: Path) -> Sequence[ladder_pb2.MatchShown]:
+    with league_at(db=league_db, as_stranger=True) as league:
+        matches = league.ListMatches(ladder_pb2.ListMatchesRequest(limit=500)).matches
+        return [match for match in matches if not match.void_cause]
+
+
+def test_every_moment_has_links_that_need_no_script(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+    match = next(one for one in matches if one.game == "greed")
+    base = f"/matches/{match.match}/replay"
+    text = page.get(base).text
+    seen = 0
+    while found := re.search(r'data-go="on"[^>]* href="([^"]+)"', text):
+        seen += 1
+        text = page.get(html.unescape(found[1])).text
+        if seen == 5:
+            break
+    assert 'value="5"' in text
+    assert f'href="{base}?at=4"' in text
+    last = re.search(r'data-go="last"[^>]* href="([^"]+)"', text)
+    assert last is not None
+    end = page.get(html.unescape(last[1])).text
+    assert "The match is over" in end
+    assert 'data-go="on" title="on" aria-disabled="true"' in end
+    drawing = taken_apart(end)
+    for seat in match.seats:
+        assert f"{seat.score:,}" in drawing.text
+
+
+def test_a_seat_of_the_page_is_a_way_through_its_own_decisions(
+    page: TestClient, matches: Sequence[ladder_pb2.MatchShown]
+) -> None:
+    match = next(one for one in matches if one.game == "steal_and_plunder")
+    text = page.get(f"/matches/{match.match}/replay?at=7&seat=2").text
+    assert 'data-viewer="2"' in text
+    assert text.count("the same</td>") == 5
+    assert "NOT the same" not in text
+    found = re.search(r'data-ats="([^"]+)"', text)
+    assert found is not None
+    (filed,) = read_matches(page.app.state.ask.record_bytes(match.match))  # type: ignore[attr-defined]  # FastAPI
+    choices = filed.record().choices
+    assert json.loads(found[1])[:-1] == [at for at, choice in enumerate(choices) if choice[0] == 2]
+    assert json.loads(found[1])[-1] == len(choices)
+
+
+def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+    match = next(one for one in matches if one.game == "szmal")
+    batch: Any = page.get(f"/matches/{match.match}/replay/moments?first=0&seat=").json()
+    assert batch["first"] == 0
+    before: list[int] = []
+    frames = []
+    for same, left, *middle in batch["frames"]:
+        before = before[:same] + middle + before[len(before) - left :]
+        frames.append([batch["lines"][place] for place in before])
+    assert len(frames) == STRIDE
+    for at in (0, 1, 40):
+        text = page.get(f"/matches/{match.match}/replay?at={at}").text
+        whole = re.search(r'<div class="moment" id="moment">\n(.*)\n</div>\n<section class="proof"', text, re.DOTALL)
+        assert whole is not None
+        assert lines_of(whole[1]) == frames[at]
+
+
+def test_names_of_bots_are_text_in_replays(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+    hostile = 0
+    for match in matches:
+        if not any("<" in seat.bot.bot + seat.bot.owner for seat in match.seats):
+            continue
+        hostile += 1
+        text = page.get(f"/matches/{match.match}/replay?at=3").text
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert re.findall(r"<style|\sstyle=|\son[a-z]+=\"", text) == []
+        if hostile == 6:
+            break
+    assert hostile
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/matches/{match}/replay?at=x", 400),
+        ("/matches/{match}/replay?at=99999999999999999999", 400),
+        ("/matches/{match}/replay?at=-3", 200),
+        ("/matches/{match}/replay?at=999999", 200),
+        ("/matches/{match}/replay?seat=9", 404),
+        ("/matches/{match}/replay?seat=-1", 404),
+        ("/matches/{match}/replay?seat=\N{SUPERSCRIPT TWO}", 404),
+        ("/matches/{match}/replay/moments?first=99999", 404),
+        ("/matches/{match}/replay/moments?first=-1", 400),
+        ("/matches/ffffffffffffffffffffffffffffffff/replay", 404),
+        ("/matches/%00/replay", 404),
+        ("/matches/{match}/replay/nothing", 404),
+    ],
+)
+def test_what_is_no_moment_is_told(
+    page: TestClient, matches: Sequence[ladder_pb2.MatchShown], path: str, status: int
+) -> None:
+    assert page.get(path.format(match=matches[0].match)).status_code == status
+
+
+def test_the_first_signs_of_a_match_lead_to_it(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+    answer = page.get(f"/matches/{matches[0].match[:10]}/replay?at=3&seat=1", follow_redirects=False)
+    assert answer.status_code == 307
+    assert answer.headers["location"] == f"/matches/{matches[0].match}/replay?at=3&seat=1"
+
+
+def test_matches_of_private_ladders_are_not_there(page: TestClient, league_db: Path) -> None:
+    with league_at(db=league_db) as league:
+        hidden = league.ListMatches(ladder_pb2.ListMatchesRequest(ladder=PRIVATE)).matches
+    assert hidden
+    for what in ("replay", "replay/moments"):
+        answer = page.get(f"/matches/{hidden[0].match}/{what}")
+        unknown = page.get(f"/matches/{'f' * 32}/{what}")
+        assert answer.status_code == unknown.status_code == 404
