@@ -11,7 +11,7 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Session, Todo, Welcomed
+from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Opened, Session, Todo, Welcomed
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import Meeting
 
@@ -325,6 +325,26 @@ def test_a_promise_must_be_of_this_board(params: bytes) -> None:
 
 def test_a_promise_that_is_not_opened_yet_is_no_broken_one() -> None:
     assert len(ended_with(lambda end: end.ClearField("opening"))) == 1
+
+
+def test_what_was_dealt_on_a_board_is_checked_when_it_is_told_later() -> None:
+    played = over()
+    start, end = played.started(), played.end()
+    opening = arena_pb2.Opening.FromString(end.opening.SerializeToString())
+    end.ClearField("opening")
+    board = arena_pb2.BoardOpened(match=start.match, board=start.board, opening=opening, rated=True)
+    for is_right in (True, False):
+        script = Script()
+        (finish,) = script.say(welcome=WELCOME, starts=[start], ends=[end])[2:]
+        assert isinstance(finish, Finish)
+        assert not finish.opened
+        if not is_right:
+            board.opening.seed = bytes(32)
+        todos = script.say(boards=[board])
+        assert todos[-1] == Opened(start.match, True)
+        warnings = [todo.text for todo in todos if isinstance(todo, Note)]
+        assert ["not dealt as promised" in text for text in warnings] == ([] if is_right else [True])
+        assert script.say(boards=[board]) == []  # once; and of other matches nothing is known
 
 
 def test_a_void_match_has_no_places() -> None:

@@ -17,8 +17,10 @@ from cutpurse.server import books, deals, lobby
 from cutpurse.server import pairing as pairing_module
 from cutpurse.server.boards import WAITS_S
 from cutpurse.server.errors import Refused
+from cutpurse.server.hello import Introduction
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Announced, FinishedMatch, Identity
+from cutpurse.server.session import Session
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
 
@@ -236,6 +238,37 @@ def test_a_store_that_fails_voids_the_board() -> None:
     told = [played.ended for bot in world.bots for played in bot.done if played.started.board == first[0].deal.board]
     assert told
     assert not any(ended.rated for ended in told if ended is not None)
+
+
+def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end() -> None:
+    told: list[bytes] = []
+
+    class Stream:
+        """A link that takes what is told."""
+
+        open_board = staticmethod(told.append)
+        ready = staticmethod(lambda: None)
+
+    class Matches:
+        """A lobby that hears of nothing."""
+
+        changed = enter = leave = staticmethod(lambda session: None)
+
+    about = Introduction(Identity("ann", "sneak", "1"), "", "", 0, 4, False, frozenset(), {}, forgets=True)
+    session: Any = Session("s", b"", about, Matches())  # type: ignore[arg-type]
+    assert session.forgets
+    seat: Any = type("Seat", (), {"number": 0, "connected": lambda self: None, "disconnected": lambda self: None})()
+    session.sit(seat)
+    session.opened(seat, b"one")
+    assert told == []  # it has no stream: there is nobody to tell
+    session.connect(Stream())
+    session.opened(seat, b"two")
+    assert told == []  # it comes with the end of the match, which is still to be told
+    session.end_told(session.places[seat.number])
+    session.opened(seat, b"three")
+    session.end_heard([seat.number])
+    session.opened(seat, b"four")
+    assert told == [b"three", b"four"]
 
 
 # -- nobody meets a deal twice with memory
