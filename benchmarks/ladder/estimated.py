@@ -35,6 +35,7 @@ from cutpurse.leaderboard.ratings import Skill, rate
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]
 
 LONG = 1_000  # games a bot from which a scale is taken
+SIZES = (64, 200, 1_000)  # bots
 CHANGE = 0.5  # standard deviation of what a bot's skill changes with a new version, as `TrueSkill.widening` supposes
 
 
@@ -218,6 +219,22 @@ def lines(found: Mapping[str, Mapping[int, Figures]]) -> list[str]:
     return table(list(HEAD), cells)
 
 
+def speed(results: int) -> list[str]:
+    """A table of what estimates of so many results of four take, for ladders of several sizes."""
+    cells = []
+    for bots in SIZES:
+        chance, skills = Random("speed"), [Random(bot).gauss(0.0, 1.0) for bot in range(bots)]
+        fields: list[Field] = []
+        for _ in range(results):
+            who = tuple(chance.sample(range(bots), 4))
+            shown = [chance.gauss(skills[bot], 3.0) for bot in who]
+            fields.append((who, tuple(1 + sum(other > mine for other in shown) for mine in shown)))
+        began = time.process_time()
+        estimate(fields, LIBRARY)
+        cells.append((f"{bots:,}", f"{results:,}", f"{time.process_time() - began:.1f}"))
+    return table(["versions", "results of four", "CPU s"], cells)
+
+
 def parser() -> ArgumentParser:
     made = ArgumentParser(
         prog="python -m benchmarks.ladder.estimated",
@@ -227,6 +244,7 @@ def parser() -> ArgumentParser:
     made.add_argument("--cases", type=some_of(tuple(CASES)), default=list(CASES), help=",".join(CASES))
     made.add_argument("--runs", type=number, default=10, metavar="N", help="of each case, with other bots (10)")
     made.add_argument("--seed", default="1")
+    made.add_argument("--speed", type=number, metavar="N", help="how long estimates of N results take, no more")
     made.add_argument("--json", action="store_true", help="one JSON document instead of a table")
     return made
 
@@ -236,6 +254,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     found: dict[str, dict[int, Figures]] = {}
     try:
+        if options.speed:
+            print(machine_line(machine()), f"Python {platform.python_version()}", sep=", ")
+            print("", *speed(options.speed), sep="\n")
+            return 0
         for name in options.cases:
             began = time.process_time()
             case = CASES[name]

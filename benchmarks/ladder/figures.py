@@ -116,6 +116,18 @@ def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
         )
         for name, row in zip(names, rows, strict=True)
     ]
+    beside: list[str] = []
+    if shown and len(rows) > 1:
+        beside = [
+            *table(
+                [f"more tau than {names[0]}", *(str(at) for at in shown)],
+                [
+                    (name, *(f"{mean:+.3f} -+ {within:.3f}" for mean, within in gained(row, rows[0]).values()))
+                    for name, row in zip(names[1:], rows[1:], strict=True)
+                ],
+            ),
+            "",
+        ]
     return [
         *table(
             [
@@ -127,14 +139,7 @@ def lines(rows: Sequence[Row], mark: float, games: int) -> list[str]:
             right,
         ),
         "",
-        *table(
-            [f"more tau than {names[0]}", *(str(at) for at in shown)],
-            [
-                (name, *(f"{mean:+.3f} -+ {within:.3f}" for mean, within in gained(row, rows[0]).values()))
-                for name, row in zip(names, rows, strict=True)
-            ][1:],
-        ),
-        "",
+        *beside,
         *table(["", "wait", "longest", "seats apart", "most apart", "games / mean"], fair),
     ]
 

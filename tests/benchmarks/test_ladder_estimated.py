@@ -57,3 +57,9 @@ def test_the_program_prints_a_row_for_each_look(
     ]
     assert program.main(["--cases", "four bots", "--runs", "1", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["cases"]["four bots"]) == ["5", "10"]
+
+
+def test_speed_is_a_row_for_each_size(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "SIZES", (8, 12))
+    assert program.main(["--speed", "50"]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()[-2:]] == [["8", "50"], ["12", "50"]]

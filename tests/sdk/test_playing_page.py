@@ -39,6 +39,8 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
                 "bot run",
                 "bot check",
                 "bot logs",
+                "bot submit",
+                "bot submitted",
             ),
             10,
         ),

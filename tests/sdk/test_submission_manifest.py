@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.submission.manifest import Manifest, read_manifest
+from cutpurse.sdk.submission.manifest import KEYS, Manifest, read_manifest
+from tests.roots import CHECKOUT
 
 LEAST = 'name = "sneak"\nrun = ["python", "sneak.py"]\n'
 
@@ -75,3 +76,10 @@ def test_what_is_wrong_is_told_in_one_line(text: str, told: str) -> None:
         read_manifest(text.encode("utf-8", "surrogateescape"))
     assert told in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_the_page_has_every_key() -> None:
+    page = (CHECKOUT / "docs" / "playing.md").read_text(encoding="utf-8")
+    for one in KEYS:
+        usual = f" {one.usual} " if one.usual else " "
+        assert f"| `{one.key}` | {one.what} |{usual}|" in page

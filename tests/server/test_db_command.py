@@ -255,6 +255,14 @@ def test_help_has_an_example(word: str, capsys: pytest.CaptureFixture[str]) -> N
     assert f"Example: cutpurse db {word}" in capsys.readouterr().out
 
 
+def test_a_backup_says_what_it_does_not_hold(tmp_path: Path, league: Path) -> None:
+    (tmp_path / "league.db.bots").mkdir()
+    copied = db("backup", "league.db", "monday.db", folder=tmp_path)
+    assert "are not in it: copy the folder league.db.bots too" in copied.stderr
+    restored = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
+    assert "of bots that were handed in those run whose archives are in league.db.bots" in restored.stderr
+
+
 def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league: Path) -> None:
     run = db("estimate", "league.db", "--json", folder=tmp_path)
     assert run.returncode == 0, run.stderr

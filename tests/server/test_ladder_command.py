@@ -99,7 +99,7 @@ def test_a_step_says_why_it_was_made(league: Path) -> None:
     assert run.stdout.splitlines()[0].split() == ["number", "match", "version", "why"]
     last = run.stdout.splitlines()[-1]
     assert last.split()[:3] == ["1", "match0", "2"]
-    assert re.search(r"-\d\.\d\d for 2nd of 2: behind ann/sneak:1.0 \(50 % likely ahead\)$", last)
+    assert re.search(r"-\d\.\d\d for 2nd of 2: behind ann/sneak:1.0 \(50 % likely\)$", last)
     document = json.loads(cutpurse("ladder", "history", "duel", "ann/sneak", "--db", league, "--json").stdout)
     newest, *_, oldest = document["steps"]
     ((one,), (other,)) = (newest["opponents"], oldest["opponents"])

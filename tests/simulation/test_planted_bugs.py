@@ -16,14 +16,19 @@ from cutpurse.engine import match as match_module
 from cutpurse.engine.clocks import Closed, Outcome, OutcomeKind, TimedMatch
 from cutpurse.leaderboard import ledger as ledger_module
 from cutpurse.leaderboard import state as state_module
+from cutpurse.leaderboard.boards import Sat
 from cutpurse.leaderboard.results import MatchResult
 from cutpurse.leaderboard.standings import Standing
 from cutpurse.leaderboard.standings import step as true_step
+from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.parts import field
 from cutpurse.server import books as books_module
+from cutpurse.server import deals as deals_module
+from cutpurse.server import lobby as lobby_module
 from cutpurse.server import storing as storing_module
 from cutpurse.server.attendance import Attendance
+from cutpurse.server.boards import Board
 from cutpurse.server.books import Books
 from cutpurse.server.errors import OVERTAKEN, Ending
 from cutpurse.server.ladders import Ladder
@@ -450,6 +455,33 @@ def house_bots_play_among_themselves(patch: Patch) -> None:
 @plant
 def what_was_cut_off_is_left_open(patch: Patch) -> None:
     patch.setattr(Store, "void_unfinished", lambda self, now: [])
+
+
+# -- boards
+@plant
+def the_cards_of_a_board_are_told_too_early(patch: Patch) -> None:
+    true = Table.close
+    patch.setattr(Table, "close", lambda self, ending, is_rated, is_opened=True: true(self, ending, is_rated))
+
+
+@plant
+def a_deal_is_dealt_again(patch: Patch) -> None:
+    true = deals_module.dealt_for_all
+    patch.setattr(lobby_module, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+
+
+@plant
+def a_board_is_told_as_rated_though_a_match_is_void(patch: Patch) -> None:
+    true = Board.ended
+    patch.setattr(Board, "ended", lambda self, table, is_void: true(self, table, is_void=False))
+
+
+@plant
+def a_void_match_does_not_void_its_board(patch: Patch) -> None:
+    def counts(self: BoardState) -> list[Sat]:
+        return [one for one in self.over if one is not None] if self.is_over else []
+
+    patch.setattr(BoardState, "counts", counts)
 
 
 # -- the leaderboard

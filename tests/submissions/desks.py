@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.sdk.dialling import Dialling
@@ -93,6 +95,8 @@ async def running_desk(
 ) -> AsyncIterator[RunningArena]:
     """A server that takes bots."""
     wanted = ladders or [Ladder("duel", "greed", 2, control=PATIENT)]
+    if (why := runner_named(runner).missing()) is not None:
+        pytest.skip(why)
     address = f"unix:{folder}/s"
     async with running_arena(folder, wanted, address=address, submissions=runner_named(runner), **more) as arena:
         yield arena

@@ -10,6 +10,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
+from cutpurse.server.runners.port import runner_named
+
 __all__ = ["RealServer", "cutpurse"]
 
 START_S = 60.0
@@ -36,6 +40,8 @@ class RealServer:
     """`cutpurse serve` in a folder; it can be started again after its end."""
 
     def __init__(self, folder: Path, *flags: str) -> None:
+        if (why := runner_named("bubblewrap").missing()) is not None:
+            pytest.skip(why)
         self.folder = folder
         self.address = f"unix:{folder}/s"
         self.flags = flags

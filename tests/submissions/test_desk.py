@@ -17,10 +17,11 @@ from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
+from cutpurse.sdk.league import league_at
 from cutpurse.sdk.submission.packing import Packed, pack
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import residents as residents_module
-from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.submissions.bad_archives import good
 from tests.submissions.desks import FIRST, Author, author_of, bot_folder, handed_in, running_desk
@@ -50,6 +51,19 @@ def tokens(folder: Path, *owners: str) -> list[str]:
 async def until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         await asyncio.sleep(0.05)
+
+
+async def lift(address: str, token: str) -> None:
+    """Ask for an end of a pause, which takes the scope play."""
+    request = ladder_pb2.LiftPauseRequest(bot=ladder_pb2.BotName(bot="sneak", version="1"))
+
+    def asked() -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CUTPURSE_TOKEN", token)
+            with league_at(address) as league:
+                league.LiftPause(request)
+
+    await asyncio.to_thread(asked)
 
 
 def matches_of(arena: RunningArena, bot: str) -> int:
@@ -272,8 +286,12 @@ async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path)
         await handed_in(author, bot_folder(short, source))
         while not (stolen := (await author.ask(lambda calls: calls.log("sneak"))).talk.strip()):
             await asyncio.sleep(0.05)
-        with pytest.raises(NotAuthorised, match="hands in nothing"):
+        with pytest.raises(NotAuthorised, match="this token is a bot's own"):
             await author_of(arena, stolen).submit(bot_folder(short, name="more"))
+        with pytest.raises(NotAuthorised, match="this token is a bot's own"):
+            await author_of(arena, stolen).ask(lambda calls: calls.archive("sneak"))
+        with pytest.raises(NotAuthorised):  # nor does it answer for its owner elsewhere
+            await lift(arena.address, stolen)
         await author.ask(lambda calls: calls.retire("sneak"))
         await until(lambda: "resident stopped" in arena.log)
         with pytest.raises(NotAuthorised):  # it was good while that process lived

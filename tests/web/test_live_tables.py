@@ -13,7 +13,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
-from cutpurse.sdk.errors import NotFound, ServerUnreachable
+from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, watched
 from cutpurse.server.web.table import live
 from cutpurse.server.web.table.live import News, Reader, Watches
@@ -122,6 +122,7 @@ async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
                 check_cards(step.view.raw, taken_apart(screen.html))
         text = taken_apart(screen.html).text
         assert "The match is over" in text
+        assert "the promise fits the seed that was opened" in text
         ended = matches[game][-1].ended.match
         for seat in ended.seats:
             assert f"{seat.score:,}" in text
@@ -131,6 +132,28 @@ async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
         assert watches.readers == 0
     assert stream.opened == 1
     assert any("told 10 s later than the bots" in said for said in screen.said)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [("seed", "The deal is not the promised one"), ("all", "is shown when all matches of its board are over")],
+)
+async def test_an_end_says_whether_the_deal_was_the_promised_one(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], spoilt: str, said: str
+) -> None:
+    end = ladder_pb2.WatchMatchResponse()
+    end.CopyFrom(matches["greed"][-1])
+    if spoilt == "seed":
+        end.ended.match.opening.seed = bytes(32)
+    else:
+        end.ended.match.ClearField("opening")
+    stream = Stream()
+    async with watching() as watches:
+        screen = Screen(watches.join("it", "", stream)[1])
+        stream.tell(matches["greed"][0], end, None)
+        await screen.until(lambda: 'class="ends"' in screen.html)
+        assert said in taken_apart(screen.html).text
+        assert ("/replay" in screen.html) is (spoilt == "seed")
 
 
 async def test_all_readers_are_told_the_same_and_who_comes_later_has_the_whole_table(
@@ -190,6 +213,38 @@ async def test_a_stream_that_is_lost_is_told_and_taken_up_again(
         await screen.until(lambda: screen.kinds[-1] == "over")
         assert "not being played any more" in screen.said[-1]
     assert stream.opened == 3
+
+
+async def test_a_table_that_cannot_be_drawn_ends_and_does_not_hang(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(live._Picture, "of", breaks)
+    told: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
+    stream = Stream()
+    async with watching() as watches:
+        screen = Screen(watches.join("it", "", stream)[1])
+        stream.tell(matches["greed"][0])
+        await screen.until(lambda: screen.kinds[-1:] == ["over"])
+        assert live.BROKEN in screen.said
+        assert watches.readers == 0
+        stream.tell(None)
+    assert [type(one) for one in told] == [ZeroDivisionError]
+
+
+async def test_a_server_that_lets_nobody_else_watch_is_told(
+    matches: dict[str, list[ladder_pb2.WatchMatchResponse]],
+) -> None:
+    stream = Stream()
+    async with watching() as watches:
+        screen = Screen(watches.join("it", "", stream)[1])
+        stream.tell(ServerRefused("the server at 10.0.0.1:7777: 64 are watching already"))
+        await screen.until(lambda: screen.kinds[-1:] == ["over"])
+        assert live.REFUSED in screen.said
+        assert not any("10.0.0.1" in said for said in screen.said)
 
 
 async def test_a_ladder_is_followed_from_one_match_to_the_next(

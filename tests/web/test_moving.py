@@ -87,4 +87,4 @@ def test_the_first_commands_can_be_copied(live: LiveLeague, watched: Watched) ->
     page.locator(".copy").last.click()
     page.wait_for_function("() => document.querySelectorAll('.copy')[4].firstChild.textContent === 'Copied'")
     said = page.evaluate("navigator.clipboard.readText()")
-    assert said == f"cutpurse bot run my_bot/my_bot.py --server {live.server.address}"
+    assert said == f"cutpurse bot run my_bot/my_bot.py --game greed --server {live.server.address}"

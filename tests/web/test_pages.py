@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.sdk.league import shown
 from cutpurse.v1 import ladder_pb2
+from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE
 from tests.web.serving import page_of, page_of_file
 from tests.web.test_frame import EMPTY
@@ -230,10 +231,10 @@ def test_what_is_being_played_is_linked() -> None:
 @pytest.mark.parametrize(
     ("dial", "line"),
     [
-        ("127.0.0.1:7777", "cutpurse bot run my_bot/my_bot.py"),
-        ("127.0.0.1:4321", "cutpurse bot run my_bot/my_bot.py --server 127.0.0.1:4321"),
-        ("https://0.0.0.0:7777", "cutpurse bot run my_bot/my_bot.py --server https://arena.test:7777"),
-        ("[::]:7777", "cutpurse bot run my_bot/my_bot.py --server arena.test:7777"),
+        ("127.0.0.1:7777", "cutpurse bot run my_bot/my_bot.py --game greed"),
+        ("127.0.0.1:4321", "cutpurse bot run my_bot/my_bot.py --game greed --server 127.0.0.1:4321"),
+        ("https://0.0.0.0:7777", "cutpurse bot run my_bot/my_bot.py --game greed --server https://arena.test:7777"),
+        ("[::]:7777", "cutpurse bot run my_bot/my_bot.py --game greed --server arena.test:7777"),
     ],
 )
 def test_the_first_bot_is_told_where_to_dial(dial: str, line: str) -> None:
@@ -261,3 +262,15 @@ def test_every_link_of_these_pages_leads_somewhere(page: TestClient) -> None:
     assert len(links) > 60
     assert any("/replay?at=" in link for link in links)
     assert {link: answer for link in links if (answer := page.get(link).status_code) != 200} == {}
+
+
+def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = text_of(page_of(EMPTY, bots_dial="127.0.0.1:1"), "/")
+    install, init, play, check, dial = re.findall(r"<li><code>(.*?)</code>", text)
+    assert install == "pip install cutpurse"
+    for line in (init, play.replace("--matches 100", "--matches 2"), check):
+        shown = run(*line.split()[1:])
+        assert shown.exit_code == 0, shown.stderr
+    shown = run(*dial.split()[1:], "--give-up-after", "0.1")
+    assert (shown.exit_code, "127.0.0.1:1" in shown.stderr) == (5, True)

@@ -116,6 +116,27 @@ def test_cards_move_from_where_they_lay(page: Page, archive: str, records: dict[
     assert page.evaluate("window.flown") == 0
 
 
+def test_a_set_that_is_stolen_moves_as_a_whole(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    match, record = records["bag_o_loot"]
+    steal = next(at for at, choice in enumerate(record.choices) if choice[1] == "steal")
+    opened(page, f"{archive}/matches/{match}/replay?at={steal}")
+    page.evaluate(
+        """() => {
+            const animate = Element.prototype.animate;
+            window.flown = [];
+            Element.prototype.animate = function (steps, timing) {
+                if (this.dataset.zone && /translate/.test(steps[0].transform)) window.flown.push(this.dataset.zone);
+                return animate.call(this, steps, timing);
+            };
+        }"""
+    )
+    ats = json.loads(page.get_attribute("#player", "data-ats") or "")
+    pressed(page, "ArrowRight", ats.index(steal) + 1)
+    assert page.evaluate("window.flown") == [str(record.choices[steal][2]["zone"])]
+
+
 def test_a_replay_is_played_and_paused_and_jumped_through(
     page: Page, archive: str, records: dict[str, tuple[str, Record]]
 ) -> None:

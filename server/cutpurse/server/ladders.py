@@ -45,7 +45,7 @@ NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
         "stolen_treasure": TrueSkill(draw_probability=0.02, beta=8.3, tau=_TAU),
         "szmal": TrueSkill(draw_probability=0.044, beta=8.8, tau=_TAU),
         "greed": TrueSkill(draw_probability=0.0066, beta=11.2, tau=_TAU),
-        "bag_o_loot": TrueSkill(draw_probability=0.0092, beta=9.0, tau=_TAU),
+        "bag_o_loot": TrueSkill(draw_probability=0.0093, beta=9.8, tau=_TAU),
     }
 )
 

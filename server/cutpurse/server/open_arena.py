@@ -97,7 +97,6 @@ def open_arena(
         guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         if house is not None:
             guard = HouseGuard(guard, house)
-        passes = Passes(guard)
         desk: Desk | None = None
         try:
             lobby = Lobby(
@@ -110,6 +109,7 @@ def open_arena(
                 paused=ledger.paused(),
             )
             if submissions is not None:
+                guard = passes = Passes(guard)
                 storage = Storage(storage_beside(Path(store.path)))
                 desk = Desk(submissions, storage, store, passes, log, _utc, is_paused=lobby.is_paused)
                 meters = Meters(desk.residents.uses)
@@ -123,7 +123,7 @@ def open_arena(
                 log=log,
                 limits=limits,
                 counts=counts,
-                guard=passes,
+                guard=guard,
                 tokens=store if asks else None,
                 league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
                 watching=watching,

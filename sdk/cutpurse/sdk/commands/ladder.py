@@ -201,8 +201,8 @@ def history(
 ) -> None:
     """How the rating of a bot came about, match by match, the newest first.
 
-    With --why each opponent is told with how likely it was to be ahead of it, ties counted half: to be ahead of one of
-    whom that was not expected moves a rating most.
+    With --why it is told against whom, and how likely that outcome was, ties counted half: what was not expected moves
+    a rating most.
 
     Example: cutpurse ladder history greed ann/sneak --why
     """

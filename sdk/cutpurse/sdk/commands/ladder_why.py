@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = ["step_row", "why"]
 
 _OUTCOMES: Final = {1: "ahead", 0: "level", -1: "behind"}
-_WORDS: Final = {1: "ahead of", 0: "level with", -1: "behind"}
 
 
 def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
@@ -39,16 +38,22 @@ def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
 
 
 def why(step: ladder_pb2.RatingStep) -> str:
-    """For people: by how much a rating moved, and against whom; first those of whom that was expected least."""
-    from cutpurse.sdk.league import shown
-
+    """For people: by how much a rating moved, and against whom; first those of whom it was expected least."""
     change = step.after.mu - step.before.mu
     opponents = sorted(step.opponents, key=lambda one: (-one.outcome, one.likely if one.outcome > 0 else -one.likely))
-    met = ", ".join(
-        f"{_WORDS.get(one.outcome, 'with')} {shown(one.bot)} ({100 * one.likely:.0f} % likely ahead)"
-        for one in opponents
-    )
-    return f"{change:+.2f} for {_ordinal(step.place)} of {len(step.opponents) + 1}{': ' if met else ''}{met}"
+    met = ", ".join(map(_met, opponents))
+    return f"{change:+.2f} for {_ordinal(step.place)} of {len(opponents) + 1}{': ' if met else ''}{met}"
+
+
+def _met(one: ladder_pb2.StepOpponent) -> str:
+    """How it went against an opponent, and how likely just that was; of a place that was shared, to be ahead."""
+    from cutpurse.sdk.league import shown
+
+    if one.outcome > 0:
+        return f"ahead of {shown(one.bot)} ({100 * one.likely:.0f} % likely)"
+    if one.outcome < 0:
+        return f"behind {shown(one.bot)} ({100 - 100 * one.likely:.0f} % likely)"
+    return f"level with {shown(one.bot)} ({100 * one.likely:.0f} % likely to be ahead)"
 
 
 def _ordinal(number: int) -> str:

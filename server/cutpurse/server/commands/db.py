@@ -15,6 +15,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import FAILED, NotFound, needs
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.server.submissions.storage import storage_beside
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.reader import Reader
@@ -74,6 +75,8 @@ def backup(
 
         copied = back_up(database, to, tell)
     say(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
+    if (bots := storage_beside(database)).is_dir():
+        say(f"the archives of bots that were handed in are not in it: copy the folder {bots} too")
 
 
 @app.command()
@@ -95,6 +98,8 @@ def restore(
 
         copied = put_back(copy, database, force, tell)
     say(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
+    if (bots := storage_beside(database)).is_dir() or storage_beside(copy).is_dir():
+        say(f"of bots that were handed in those run whose archives are in {bots}")
 
 
 @app.command()

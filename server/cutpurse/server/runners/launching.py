@@ -56,7 +56,8 @@ def limited(limits: Limits, group: Group | None) -> tuple[str, ...]:
     found = shutil.which("prlimit")
     if found is None:
         return ()
-    wanted = {"core": 0, "nofile": limits.open_files, "fsize": limits.file_bytes}
+    # Not 0: with that, where dumps go to a program, the kernel still starts it, as root, for each that falls.
+    wanted = {"core": 1, "nofile": limits.open_files, "fsize": limits.file_bytes}
     if limits.cpu_s is not None:
         wanted["cpu"] = math.ceil(limits.cpu_s) + 1
     if group is None or not group.has("memory"):

@@ -56,12 +56,16 @@ def build(
         return ["its files are there already, built"]
     archive = storage.archive(digest)
     part = storage.part(digest)
-    size = unpack(archive, part)
-    seen = [f"{len(contents(archive))} files, {size:,} bytes"]
-    on_unpacked()
-    if manifest.build:
-        seen += _built(runner, manifest, part, talk, is_over)
-    storage.built(digest)
+    try:
+        size = unpack(archive, part)
+        seen = [f"{len(contents(archive))} files, {size:,} bytes"]
+        on_unpacked()
+        if manifest.build:
+            seen += _built(runner, manifest, part, talk, is_over)
+        storage.built(digest)
+    except BaseException:
+        storage.part(digest)  # nothing half done is left
+        raise
     return seen
 
 

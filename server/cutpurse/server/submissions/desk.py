@@ -6,6 +6,7 @@ disk, so they are to be called where nobody else has to wait. Whoever asks sees 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -89,6 +90,8 @@ class Desk:
         self._store = store
         self._log = log
         self._utc = utc
+        self._syncing = threading.Lock()
+        self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
         self.residents = Residents(runner, storage, store, passes, log, utc, is_paused=is_paused)
         self.intake = Intake(runner, storage, store, log, utc, self._sync)
 
@@ -121,13 +124,20 @@ class Desk:
 
     def _sync(self) -> None:
         """What is active runs."""
+        with self._syncing:  # what was read first must not be told last
+            self._sync_now()
+
+    def _sync_now(self) -> None:
         wanted = []
         for entry in self._store.submissions():
             if entry.is_active and entry.state == ACCEPTED:
                 try:
-                    wanted.append((entry, manifest_of(self._storage.archive(entry.digest))))
+                    manifest = self._manifests.get(entry.digest) or manifest_of(self._storage.archive(entry.digest))
                 except (OSError, ArchiveError, UsageError) as problem:
                     self._log.error("archive lost", bot=entry.shown, error=type(problem).__name__)
+                else:
+                    wanted.append((entry, manifest))
+        self._manifests = {entry.digest: manifest for entry, manifest in wanted}
         self.residents.set([(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)])
 
     def _has_tree(self, entry: SubmissionEntry) -> bool:
@@ -158,6 +168,8 @@ class Desk:
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
         if entry.state in _UNDER_WAY:
             self.intake.put([entry])
+        elif entry.is_active:  # its archive may have been lost, and is there again
+            self._sync()
         self._prune(owner)
         return entry
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -125,7 +126,8 @@ class Intake:
             except Exception as problem:
                 facts = {"error": type(problem).__name__, "places": places(problem)}
                 self._log.error("submission broke", bot=entry.shown, **facts)
-                self._refuse(entry, "the server made a fault with it, and its log says more: hand it in again", [])
+                with suppress(LeaderboardError):
+                    self._refuse(entry, "the server made a fault with it, and its log says more: hand it in again", [])
             finally:
                 with self._lock:
                     self._now = None

@@ -1,11 +1,13 @@
 """Tokens of the bots that the server itself runs: one for each process, good while it lives, and kept nowhere.
 
-Whoever shows one is let in as exactly the bot that it was made for, with the scope play. All others are another
-guard's business. May be asked and changed from any thread.
+Whoever shows one is let in to play, as exactly the bot that it was made for, and to nothing else: where callers need
+not say who they are, he is a stranger like others. All others are another guard's business. May be asked and changed
+from any thread.
 """
 
 from __future__ import annotations
 
+import hmac
 import re
 import threading
 from collections.abc import Iterable
@@ -52,9 +54,9 @@ class Passes:
         return grant
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """See `Guard`."""
+        """See `Guard`. A bot that the server runs answers for nobody: it may see what anybody may."""
         said = [*metadata]
-        return self._known(said) or self._others.recognise(said, peer, now)
+        return None if self._known(said) is not None else self._others.recognise(said, peer, now)
 
     def _known(self, metadata: Iterable[tuple[str, str | bytes]]) -> Grant | None:
         shown = [value for key, value in metadata if key == "authorization"]
@@ -63,8 +65,7 @@ class Passes:
         token = read_token(bearer[1])
         if token is None or (found := self._grants.get(token.id)) is None:
             return None
-        # The hash of a secret of 190 bits: how long it takes to compare tells nothing of use.
-        return found[1] if found[0] == token.digest else None
+        return found[1] if hmac.compare_digest(found[0], token.digest) else None
 
     def is_good(self, token: str) -> bool:
         """See `Guard`."""

@@ -97,8 +97,8 @@ class SubmissionService:
     def _answering(self, answer: Callable[[bytes, str], Message]) -> Callable[[bytes, Context], Awaitable[bytes]]:
         async def answered(request: bytes, context: Context) -> bytes:
             async def told() -> bytes:
-                grant = await self._entrance.enter(context, "play")
-                return await self._apart(lambda: answer(request, grant.owner).SerializeToString())
+                owner = await self._owner(context)
+                return await self._apart(lambda: answer(request, owner).SerializeToString())
 
             return await self._guarded(told, context)
 
@@ -109,10 +109,7 @@ class SubmissionService:
         """The call Submit."""
 
         async def told() -> bytes:
-            grant = await self._entrance.enter(context, "play")
-            owner = grant.owner
-            if grant.resident is not None:
-                raise Refused("TOKEN_SCOPE", "a bot that the server runs hands in nothing")
+            owner = await self._owner(context)
             if not self._is_open():
                 raise Refused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
             if self._sending[owner] or self._sending.total() >= MOST_SENDING:
@@ -214,10 +211,10 @@ class SubmissionService:
         """The call GetArchive."""
 
         async def told() -> None:
-            grant = await self._entrance.enter(context, "play")
+            owner = await self._owner(context)
             asked = submission_pb2.GetArchiveRequest.FromString(request)
             desk = self._desk
-            content = await self._apart(lambda: desk.archive(desk.entry(grant.owner, asked.bot, asked.version)))
+            content = await self._apart(lambda: desk.archive(desk.entry(owner, asked.bot, asked.version)))
             for at in range(0, len(content), PIECE):
                 piece = submission_pb2.GetArchiveResponse(piece=content[at : at + PIECE])
                 await context.write(piece.SerializeToString())
@@ -225,6 +222,13 @@ class SubmissionService:
         await self._guarded(told, context)
 
     # -- every call
+    async def _owner(self, context: Context) -> str:
+        """Who asks.  Raises Refused for a token that is not for this."""
+        grant = await self._entrance.enter(context, "play")
+        if grant.resident is not None:
+            raise Refused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
+        return grant.owner
+
     async def _guarded(self, answer: Callable[[], Awaitable[Told]], context: Context) -> Told:
         """What is answered, or the end of the call."""
         self._calls += 1

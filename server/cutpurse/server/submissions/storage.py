@@ -11,9 +11,8 @@ What has its name is whole: it is written aside, put on the disk, and renamed. T
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterable
 from hashlib import sha256
@@ -42,7 +41,7 @@ class Storage:
         self.root.mkdir(mode=0o700, parents=False, exist_ok=True)
         self.root.chmod(0o700)
         for name in ("run", "talk"):
-            shutil.rmtree(self.root / name, ignore_errors=True)
+            _away(self.root / name)
         self.talk: Final = self.root / "talk"
         self.talk.mkdir(mode=0o700)
         self._elsewhere: Path | None = None
@@ -52,7 +51,7 @@ class Storage:
         else:
             run.mkdir(mode=0o700)
         self.run: Final = run
-        for path in self.root.rglob(f"*{PART}"):
+        for path in [*self.root.glob(f"*/*{PART}")]:
             _away(path)
 
     def close(self) -> None:
@@ -149,23 +148,32 @@ class Storage:
 
 
 def _away(path: Path) -> None:
-    """Whatever it is; what a link names stays. A build may have left folders that cannot be written."""
+    """Remove whatever it is; what a link names stays.
 
-    def mend(function: object, name: str, error: object) -> None:
-        parent = Path(name).parent
-        with contextlib.suppress(OSError):
-            parent.chmod(0o700)
-            Path(name).chmod(0o700, follow_symlinks=False)
-        with contextlib.suppress(OSError, NotImplementedError):
-            if Path(name).is_dir() and not Path(name).is_symlink():
-                shutil.rmtree(name, ignore_errors=True)
-            else:
-                Path(name).unlink()
-
+    A build may have left folders that cannot be written, and deeper than a path can be long: so folders within folders
+    are first moved to the top.
+    """
     if path.is_symlink() or path.is_file():
         path.unlink()
-    elif path.exists():
-        shutil.rmtree(path, onerror=mend)
+    if not path.is_dir():
+        return
+    path.chmod(0o700)
+    mark, moved = secrets.token_hex(8), 0
+    while entries := [*os.scandir(path)]:
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry)  # noqa: PTH108 # of an entry
+                continue
+            os.chmod(entry, 0o700)  # noqa: PTH101
+            for inner in [*os.scandir(entry)]:
+                if inner.is_dir(follow_symlinks=False):
+                    os.chmod(inner, 0o700)  # noqa: PTH101
+                    os.rename(inner, path / f"{mark}{moved}")  # noqa: PTH104
+                    moved += 1
+                else:
+                    os.unlink(inner)  # noqa: PTH108
+            os.rmdir(entry)  # noqa: PTH106
+    path.rmdir()
 
 
 def _sync(folder: Path) -> None:

@@ -19,7 +19,6 @@ COLOURS: Final = 8  # classes line-0 to line-7
 _WIDTH, _HEIGHT = 960, 340  # of a large chart
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 168, 12, 34  # its margins: numbers, names, air, numbers
 _ROW: Final = 200  # width of what stands in a cell of a table, where only shapes do: they are stretched
-_HEAD: Final = 130  # of the numbers above: as many pixels as the column has, or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,12 @@ def scale(axis: Axis) -> Markup:
     """The numbers of such an axis, to stand above."""
     numbers = "".join(
         [
-            f'<text x="{_xy(axis.at(tick, _HEAD))}" y="11" text-anchor="{_anchor(number, len(axis.ticks))}">'
+            f'<text x="{_xy(axis.at(tick, 100))}%" y="11" text-anchor="{_anchor(number, len(axis.ticks))}">'
             f"{_number(tick)}</text>"
             for number, tick in enumerate(axis.ticks)
         ]
     )
-    return Markup(f'<svg class="scale" viewBox="0 0 {_HEAD} 14" aria-hidden="true">{numbers}</svg>')
+    return Markup(f'<svg class="scale" width="100%" height="14" aria-hidden="true">{numbers}</svg>')
 
 
 def _anchor(number: int, of: int) -> str:

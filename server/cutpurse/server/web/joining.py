@@ -26,7 +26,7 @@ def how_to_join(request: Request) -> list[str]:
         "cutpurse bot init my_bot --game greed",
         "cutpurse play greed my_bot/my_bot.py random random random --matches 100",
         "cutpurse bot check my_bot/my_bot.py --game greed",
-        f"cutpurse bot run my_bot/my_bot.py{server}",
+        f"cutpurse bot run my_bot/my_bot.py --game greed{server}",
     ]
 
 

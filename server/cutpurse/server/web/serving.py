@@ -9,17 +9,21 @@ import asyncio
 import contextlib
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["serve_page"]
 
 MOST_HEAD_BYTES: Final = 65_536  # of a request that uvicorn reads at all
 MOST_CONNECTIONS: Final = 2_000  # more are told 503
 KEEP_ALIVE_S: Final = 20
+HEAD_S: Final = 10.0  # for a request's head, from the connection or its first byte on
 STOP_S: Final = 2  # for readers of a stream, once it is over
 
 
@@ -27,7 +31,7 @@ def serve_page(app: ASGIApp, listening: socket.socket, is_over: Callable[[], boo
     """Answer requests until SIGTERM, Ctrl-C or `is_over`, which is asked about twice a second."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Protocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -48,13 +52,47 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """For as long as it serves."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        is_main = threading.current_thread() is threading.main_thread()
+        numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+        for number in numbers:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:
             yield
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in numbers:
                 loop.remove_signal_handler(number)
+
+
+class _Protocol(H11Protocol):
+    """A connection whose requests have to come in time: else a few that say nothing would keep out everybody."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """It is there."""
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes."""
+        try:
+            super().data_received(data)
+        except h11.ProtocolError:  # more came where nothing may, while an answer was being sent
+            self.transport.close()
+        if self.conn.their_state is not h11.IDLE:
+            self._cancel()
+        elif self._timer is None:  # a part of a head
+            self._timer = self.loop.call_later(HEAD_S, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        super().connection_lost(exc)
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 async def _serve(server: _Server, listening: socket.socket, is_over: Callable[[], bool]) -> None:

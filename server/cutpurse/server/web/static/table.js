@@ -4,14 +4,18 @@
 (() => {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-  // -- one moment in place of another; each card goes on from where it lay
+  // -- one moment in place of another
+  // Cards are followed by where they lie in their zones, so that nothing flies only because a zone has moved.
   const places = (root) => {
     const cards = new Map(), zones = new Map();
-    for (const zone of root.querySelectorAll("[data-zone]")) zones.set(zone.dataset.zone, zone.getBoundingClientRect());
-    for (const card of root.querySelectorAll("[data-key]")) {
-      const box = card.getBoundingClientRect();
-      const zone = card.closest("[data-zone]").dataset.zone;
-      if (box.width) cards.set(card.dataset.key, { box, zone, face: card.dataset.face, from: card.dataset.from });
+    for (const zone of root.querySelectorAll("[data-zone]")) {
+      const lies = zone.getBoundingClientRect(), number = zone.dataset.zone;
+      zones.set(number, { zone, lies, seat: zone.closest("[data-seat]")?.dataset.seat });
+      for (const card of zone.querySelectorAll("[data-key]")) {
+        const box = card.getBoundingClientRect();
+        const { key, face, from } = card.dataset;
+        if (box.width) cards.set(key, { card, box, zone: number, x: box.x - lies.x, y: box.y - lies.y, face, from });
+      }
     }
     return { cards, zones };
   };
@@ -25,14 +29,20 @@
   };
 
   // Where a card that is new here lay before: the same face that has left, best from the zone that is named.
-  const origin = (card, zone, left) => {
+  const origin = (one, left) => {
     let best = null, points = 0;
-    for (const [key, one] of left) {
-      if (one.face !== card.dataset.face) continue;
-      const found = one.zone === card.dataset.from ? 3 : one.from === zone ? 2 : 1;
-      if (found > points) { best = key; points = found; }
+    for (const was of left.values()) {
+      if (was.face !== one.face) continue;
+      const found = was.zone === one.from ? 3 : was.from === one.zone ? 2 : 1;
+      if (found > points) { best = was; points = found; }
     }
     return best;
+  };
+
+  // What was chosen is seen, however long the list of options is.
+  const scrolled = (root) => {
+    const chosen = root.querySelector(".options .chosen"), options = chosen?.closest(".options");
+    if (options) options.scrollTop = chosen.offsetTop - options.offsetTop - options.clientHeight / 2;
   };
 
   const put = (root, html, ms) => {
@@ -41,19 +51,28 @@
     const before = moves ? places(root) : null;
     root.innerHTML = html;
     for (const zone of open) root.querySelector(`[data-zone="${zone}"] details`)?.setAttribute("open", "");
+    scrolled(root);
     if (!moves) return;
-    const after = [...root.querySelectorAll("[data-key]")].map((card) => [card, card.getBoundingClientRect()]);
-    const left = new Map(before.cards);
-    for (const [card] of after) left.delete(card.dataset.key);
-    for (const [card, box] of after) {
-      if (!box.width) continue;
-      const was = before.cards.get(card.dataset.key);
-      if (was) { fly(card, was.box.x - box.x, was.box.y - box.y, ms); continue; }
-      const key = origin(card, card.closest("[data-zone]").dataset.zone, left);
-      const from = key ? left.get(key).box : before.zones.get(card.dataset.from);
-      if (key) left.delete(key);
-      if (from) fly(card, from.x + from.width / 2 - box.x - box.width / 2, from.y + from.height / 2 - box.y - box.height / 2, ms);
-      else card.animate([{ opacity: 0 }, { opacity: 1 }], { duration: ms / 2 });
+    const { cards, zones } = places(root);
+    for (const [number, { zone, lies, seat }] of zones) {
+      const was = before.zones.get(number);
+      if (was && was.seat !== seat) fly(zone, was.lies.x - lies.x, was.lies.y - lies.y, ms); // it was taken away
+    }
+    const left = new Map([...before.cards].filter(([key]) => !cards.has(key)));
+    for (const [key, one] of cards) {
+      const was = before.cards.get(key);
+      if (was) { fly(one.card, was.x - one.x, was.y - one.y, ms); continue; }
+      const lay = origin(one, left);
+      if (lay) {
+        left.delete(lay.card.dataset.key);
+        const zone = zones.get(lay.zone)?.lies;
+        const x = zone ? zone.x + lay.x : lay.box.x, y = zone ? zone.y + lay.y : lay.box.y;
+        fly(one.card, x - one.box.x, y - one.box.y, ms);
+        continue;
+      }
+      const from = (zones.get(one.from) ?? before.zones.get(one.from))?.lies;
+      if (from) fly(one.card, from.x + from.width / 2 - one.box.x - one.box.width / 2, from.y + from.height / 2 - one.box.y - one.box.height / 2, ms);
+      else one.card.animate([{ opacity: 0 }, { opacity: 1 }], { duration: ms / 2 });
     }
   };
 
@@ -177,6 +196,7 @@
     for (const id of ["play", "pace", "keys"]) document.getElementById(id).hidden = false;
     document.getElementById("go").hidden = true;
     fetched(Math.floor(index / batch)).catch(() => {});
+    scrolled(root);
     shown();
   };
 

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.engine.view import View
-from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
 from cutpurse.server.web.table.frames import SeatMarks, Told, Whereabouts, asked_of, frame
@@ -37,6 +37,8 @@ MOST_TOLD: Final = 14  # lines of what has happened
 MOST_UNREAD: Final = 48  # pieces of news that one reader leaves lying
 LINGER_S: Final = 10.0  # that a match is followed without a reader
 PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
+REFUSED: Final = "The arena does not let this page watch now; load it again in a while."
+BROKEN: Final = "The page broke down over this match."
 UNREACHED: Final = "The arena cannot be reached; the table is shown again as soon as it can."
 
 
@@ -107,6 +109,7 @@ class Watch:
             "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
         )
         self._showing = self._loop.create_task(self._show())
+        self._showing.add_done_callback(self._shown)
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
     # -- readers
@@ -160,9 +163,15 @@ class Watch:
                     return
                 self._stop.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
                 tries += 1
-            except CutpurseError:
+            except NotFound:
                 self._hand(_Trouble("This match is not being played any more.", is_end=True))
                 return
+            except CutpurseError:  # it has enough who watch, or speaks another version
+                self._hand(_Trouble(REFUSED, is_end=True))
+                return
+            except Exception:
+                self._hand(_Trouble(BROKEN, is_end=True))
+                raise  # the log of the process has it
 
     def _hand(self, step: Watched | _Trouble) -> bool:
         """Hand a step to the event loop, and wait while too many lie there; whether somebody still wants them."""
@@ -204,6 +213,16 @@ class Watch:
                 self._say("The match is over; the next one is shown as soon as it begins.", is_trouble=False)
                 stays_s = OVER_S * stays_s / self._step_s if self._step_s else 0.0
             await asyncio.sleep(stays_s)
+
+    def _shown(self, task: asyncio.Task[None]) -> None:
+        """The task has ended: in order, or it broke down."""
+        if task.cancelled() or (problem := task.exception()) is None:
+            return
+        self._loop.call_exception_handler({"message": "a live table broke down", "exception": problem, "task": task})
+        self._say(BROKEN, is_trouble=True)
+        self._tell(News("over", "{}"))
+        self._forget(self)
+        self.close()
 
     def _take(self, most: int) -> Watched | _Trouble:
         """The next step that waits, or so many moves of a match as one."""
@@ -315,6 +334,8 @@ class _Picture:
             ladder=began.table.ladder,
             at_ms=self._at_ms,
             result=result,
+            is_opened=isinstance(step, Over) and step.broken_promise is not None,
+            broken_promise=step.broken_promise if isinstance(step, Over) else None,
             follows=follows,
         )
 

@@ -1,0 +1,59 @@
+"""The first steps of the sandbox on a host with version 2 of control groups: run by scripts/cgroup2.sh in a guest.
+
+It is alone in its group, as a service is. It ends with 0 if each program ended for its cause, and nothing is left.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from cutpurse.server.runners.cgroups import MEMBERSHIP, ROOT, cgroups
+from cutpurse.server.runners.port import Cause, Limits, Task, runner_named
+
+__all__ = ["PROGRAMS"]
+
+MIB = 1 << 20
+FORKS = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+
+# A program, its limits, and what it must end of.
+PROGRAMS: tuple[tuple[str, Limits, Cause], ...] = (
+    ("print('well')", Limits(), "exited"),
+    ("held = []\nwhile True: held.append(bytearray(b'x' * (1 << 20)))", Limits(memory_bytes=64 * MIB), "memory"),
+    (FORKS, Limits(processes=20, wall_s=120), "processes"),
+    ("while True: pass", Limits(cpu_s=1.0, cpu_cores=0.25), "processor"),
+)
+
+
+def main() -> int:
+    own = ROOT / MEMBERSHIP.read_text(encoding="ascii").strip().removeprefix("0::/")
+    found, runner = cgroups(), runner_named("bubblewrap")
+    wrong = [f"{what}" for what in (runner.missing(), *runner.weaker()) if what]
+    if found.version != 2:
+        wrong.append(f"version {found.version} of control groups")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "bot").mkdir()
+        for source, limits, cause in PROGRAMS if not wrong else ():
+            (folder / "bot" / "main.py").write_text(source, encoding="utf-8")
+            task = Task("guest", folder / "bot", ("python3", "-S", "main.py"), folder / "talk", limits=limits)
+            ended = runner.start(task).wait(300)
+            print(ended, flush=True)  # noqa: T201
+            if ended is None or ended.cause != cause:
+                wrong.append(f"{ended} instead of {cause}")
+    wrong += [f"{left} is left" for left in own.glob("cutpurse-*-*")]
+    print(f"{'WRONG ' + str(wrong) if wrong else 'ALL WELL'}", flush=True)  # noqa: T201
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Bots that mean harm, really run: none hurts a match of others, and each ends with its cause named to its author."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.sdk.commands.bot_submit import state
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.submissions import residents as residents_module
+from tests.server.arenas import RunningArena
+from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
+from tests.submissions.test_desk import tokens, until
+
+pytestmark = pytest.mark.timeout(500)
+
+# Each is well as long as it is checked, which is without a token.
+SERIOUS = """
+import os
+if os.environ.get("CUTPURSE_TOKEN"):
+{}
+"""
+MEMORY = SERIOUS.format("    kept = [b'x' * (1 << 20) for _ in range(1 << 20)]") + FIRST
+FORKS = (
+    SERIOUS.format("    while True:\n        try:\n            os.fork()\n        except OSError:\n            pass")
+    + FIRST
+)
+FLOOD = SERIOUS.format("    while True:\n        print('\\x1b[2J' * 1000)") + FIRST
+DISK = (
+    SERIOUS.format(
+        "    with open('/tmp/big', 'wb') as file:\n        while True:\n            file.write(b'x' * (1 << 20))"
+    )
+    + FIRST
+)
+# It plays, and never answers.
+MUTE = FIRST.replace(
+    "return decision.options[0]",
+    "import os, time\n        time.sleep(600 if os.environ.get('CUTPURSE_TOKEN') else 0)\n"
+    "        return decision.options[0]",
+)
+
+
+def good_ones(arena: RunningArena) -> tuple[int, int]:
+    """The rated matches of the two good ones, and in how many they had a fault."""
+    ranked = [one for one in arena.opened.store.rankings("duel") if one.bot in ("good", "fine")]
+    return sum(one.matches for one in ranked), sum(one.faulted for one in ranked)
+
+
+async def test_bots_that_turn_bad_are_taken_off_and_others_play_on(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(residents_module, "FIRST_WAIT_S", 0.1)
+    monkeypatch.setattr(residents_module, "LONGEST_WAIT_S", 0.2)
+    owners = ("ann", "bob", "memory", "forks", "flood", "disk")
+    keys = dict(zip(owners, tokens(short, *owners), strict=True))
+    async with running_desk(short, runner="bubblewrap") as arena:
+        await handed_in(author_of(arena, keys["ann"]), bot_folder(short, name="good"))
+        await handed_in(author_of(arena, keys["bob"]), bot_folder(short, name="fine"))
+        for name, source in (("memory", MEMORY), ("forks", FORKS), ("disk", DISK), ("flood", FLOOD)):
+            more = "limits = {memory_mb = 64}" if name == "memory" else ""
+            author = author_of(arena, keys[name])
+            await author.submit(bot_folder(short, source, name=name, more=more))
+            shown = await author.until(name, "1", "running", "taken off")
+            if name != "flood":  # who only talks is not heard, and may go on
+                shown = await author.until(name, "1", "taken off")
+                assert "it ended 5 times in a row, each soon after its start; the last time it " in shown.why
+                assert "\n" not in shown.why
+                assert str(short) not in shown.why
+        before, _ = good_ones(arena)
+        await until(lambda: good_ones(arena)[0] >= before + 6)
+        assert good_ones(arena)[1] == 0
+        flood = author_of(arena, keys["flood"])
+        talk = (await flood.ask(lambda calls: calls.log("flood"))).talk
+        assert "\x1b" not in talk
+        assert len(talk) < 2_500_000
+        assert "\\x1b[2J" in talk
+        await flood.ask(lambda calls: calls.retire("flood"))
+    assert "broke" not in arena.log
+
+
+async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -> None:
+    quick = TimeControl(base_ms=300, bank_ms=300)
+    ann, bob = tokens(short, "ann", "bob")
+    async with running_desk(short, [Ladder("duel", "greed", 2, control=quick)], runner="bubblewrap") as arena:
+        await handed_in(author_of(arena, ann), bot_folder(short, MUTE))
+        await handed_in(author_of(arena, bob), bot_folder(short, name="fine"))
+        await until(lambda: "resident paused" in arena.log)
+        shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
+        while shown.is_running:
+            shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
+        assert (shown.is_active, state(shown)) == (True, "accepted")
+        (bot,) = [entry for entry in arena.opened.store.bots("ann") if entry.bot == "sneak"]
+        assert bot.paused is not None
+        assert arena.log.count('"resident started"') == 2  # each once: it is not started while it is paused
+
+
+@pytest.mark.parametrize(
+    ("build", "why"),
+    [
+        ("while True: pass", "it took longer than its 3 s"),
+        ("kept = [b'x' * (1 << 20) for _ in range(1 << 20)]", "memory"),
+        ("f = open('big', 'wb')\nwhile True: f.write(b'x' * (1 << 20))", "its build failed: it "),
+        ("import socket; socket.create_connection(('1.1.1.1', 80), 5)", "its build failed: it ended by itself"),
+        ("import os; [os.symlink('/etc/passwd', 'l%d' % n) for n in range(50_000)]", "its build failed: it "),
+        ("open('/etc/hacked', 'w')", "its build failed: it ended by itself"),
+        ("import os; os.kill(1, 9); os.kill(os.getppid(), 9); raise SystemExit(1)", "its build failed: it "),
+    ],
+    ids=["for ever", "memory", "disk", "network", "links", "outside", "kill"],
+)
+async def test_build_steps_that_mean_harm_fail_with_their_cause(
+    short: Path, monkeypatch: pytest.MonkeyPatch, build: str, why: str
+) -> None:
+    monkeypatch.setattr("cutpurse.server.submissions.tasks.BUILD_S", 3.0 if "took longer" in why else 60.0)
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await author.submit(bot_folder(short, more='build = ["python", "b.py"]', files={"b.py": build}))
+        shown = await author.until("sneak", "1", "refused")
+        assert why in shown.why
+        assert str(short) not in shown.why
+        assert [path.name for path in (short / "test.db.bots" / shown.sha256.hex()).iterdir()] == ["bot.zip"]
+
+
+async def test_links_that_a_build_leaves_behind_lead_nobody_anywhere(short: Path) -> None:
+    build = (
+        "import os\nos.symlink('/etc/passwd', 'passwd')\nos.symlink('..', 'up')\nos.mkdir('locked')\n"
+        "open('locked/x', 'w').close()\nos.chmod('locked', 0)\nos.symlink('/', 'locked2')\n"
+    )
+    (short / "precious").write_text("kept")
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await handed_in(author, bot_folder(short, more='build = ["python", "b.py"]', files={"b.py": build}))
+        shown = await author.ask(lambda calls: calls.retire("sneak"))
+        await until(lambda: "resident stopped" in arena.log)
+        storage = arena.opened.store
+        storage.not_kept([entry.id for entry in storage.submissions()])
+    async with running_desk(short, runner="bubblewrap"):  # what nobody knows of is removed, and nothing else
+        await asyncio.sleep(0)
+    assert not (short / "test.db.bots" / shown.sha256.hex()).exists()
+    assert (short / "precious").read_text() == "kept"
+    assert Path("/etc/passwd").exists()
+
+
+async def test_a_server_that_stops_in_the_middle_of_a_check_stops_soon_and_goes_on_later(short: Path) -> None:
+    async with running_desk(short, runner="bubblewrap") as arena:
+        author = author_of(arena)
+        await author.submit(bot_folder(short))
+        await author.until("sneak", "1", "built")
+    assert '"stopped"' in arena.log
+    async with running_desk(short, runner="bubblewrap") as arena:
+        await author_of(arena).until("sneak", "1", "running")
