@@ -148,7 +148,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
     )
 
 
-@router.get("/matches/{match}/replay/moments")
+@router.api_route("/matches/{match}/replay/moments", methods=["GET", "HEAD"])
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
     """A batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
     wanted = _wanted(request, ask, match, _seat(request))
