@@ -52,8 +52,8 @@ class PlayedMatch:
     """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
 
     commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
-    that of the match file, which must be the same. opened: whether the deal was opened; False while others still play with
-    the same cards, and then whether it is rated is not known either.
+    that of the match file, which must be the same. opened: whether the deal was opened; False while others still play
+    with the same cards, and then whether it is rated is not known either.
     """
 
     match: str
