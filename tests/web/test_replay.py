@@ -23,8 +23,9 @@ from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.pages import replay as pages
 from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.server.web.table.drawing import drawn, lines_of
-from cutpurse.server.web.table.frames import Whereabouts, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.replay import STRIDE, Replayed
+from cutpurse.server.web.table.telling import Whereabouts
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.web.drawings import taken_apart
