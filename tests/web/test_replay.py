@@ -23,8 +23,9 @@ from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.pages import replay as pages
 from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.server.web.table.drawing import drawn, lines_of
-from cutpurse.server.web.table.frames import Whereabouts, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.replay import STRIDE, Replayed
+from cutpurse.server.web.table.telling import Whereabouts
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.web.drawings import taken_apart
@@ -226,6 +227,23 @@ def test_a_seat_of_the_page_is_a_way_through_its_own_decisions(
     choices = filed.record().choices
     assert json.loads(found[1])[:-1] == [at for at, choice in enumerate(choices) if choice[0] == 2]
     assert json.loads(found[1])[-1] == len(choices)
+
+
+def test_a_batch_is_made_once_for_all_who_look_at_it(record: Record) -> None:
+    replays, replayed = pages.Replays(), Replayed(record, record.seats)
+    made: list[int] = []
+
+    def make(first: int) -> bytes:
+        made.append(first)
+        return b"%d" % first
+
+    for first in (0, 32, 0, 32, 64):
+        assert replays.batch("it", replayed, None, first, lambda first=first: make(first)) == b"%d" % first  # type: ignore[misc]
+    assert made == [0, 32, 64]
+    assert replays.batch("it", replayed, 1, 0, lambda: b"as seat 1") == b"as seat 1"
+    for first in range(100, 100 + pages.MOST_BATCHES):
+        replays.batch("it", replayed, None, first, lambda: b"")
+    assert replays.batch("it", replayed, None, 0, lambda: b"again") == b"again"
 
 
 def test_a_record_that_was_told_otherwise_is_not_said_to_agree(

@@ -14,7 +14,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cutpurse.server.web.table.frames import CardShown, Frame, Told
+from cutpurse.server.web.table.frames import CardShown, Frame
+from cutpurse.server.web.table.telling import Told
 
 __all__ = ["changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
 

@@ -21,7 +21,8 @@ from cutpurse.engine.view import View
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
-from cutpurse.server.web.table.frames import SeatMarks, Told, Whereabouts, asked_of, frame
+from cutpurse.server.web.table.frames import SeatMarks, asked_of, frame
+from cutpurse.server.web.table.telling import Told, Whereabouts
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Messages", "News", "Reader", "Watch", "Watches"]

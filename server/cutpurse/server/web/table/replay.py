@@ -27,16 +27,9 @@ from cutpurse.engine.text import event_text, option_text
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY
-from cutpurse.server.web.table.frames import (
-    Frame,
-    SeatMarks,
-    Whereabouts,
-    asked_of,
-    frame,
-    whole_events,
-    whole_view,
-)
+from cutpurse.server.web.table.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.layouts import layout_of
+from cutpurse.server.web.table.telling import Whereabouts
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row"]
 
