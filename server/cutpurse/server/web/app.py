@@ -33,7 +33,15 @@ ROUTERS: Final = tuple(
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     """The app.  live: the league is that of a server that runs; bots_dial: where bots dial in there."""
-    app = FastAPI(title="Cutpurse", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="Cutpurse",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        # Nobody is told of readers, whatever the environment asks FastAPI to do.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
     app.state.ask = ask
     app.state.bots_dial = bots_dial
     app.state.news = News()
