@@ -33,7 +33,15 @@ ROUTERS: Final = tuple(
 
 def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     """The app.  live: the league is that of a server that runs; bots_dial: where bots dial in there."""
-    app = FastAPI(title="Cutpurse", docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="Cutpurse",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        # Nobody is told of readers, whatever the environment asks FastAPI to do.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
     app.state.ask = ask
     app.state.bots_dial = bots_dial
     app.state.news = News()
@@ -52,7 +60,8 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     return app
 
 
-def _static(request: Request, name: str) -> Response:
+# These wait for nobody, so they are answered also while all threads wait for the server.
+async def _static(request: Request, name: str) -> Response:
     file = rendering_of(request).by_address.get(f"/static/{name}")
     if file is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -64,12 +73,12 @@ def _icon(request: Request) -> Response:
     return RedirectResponse(rendering_of(request).static["icon.svg"].address)
 
 
-def _robots() -> Response:
+async def _robots() -> Response:
     # Every match has a page for each of its moments: no crawler needs them.
     return PlainTextResponse(
         "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
     )
 
 
-def _healthz() -> Response:
+async def _healthz() -> Response:
     return PlainTextResponse("alive\n")
