@@ -15,7 +15,7 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak chaos fuzz bench check stubs format lock wheel clean
+.PHONY: help demo test soak chaos fuzz bench check stubs format lock screenshots wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -60,6 +60,9 @@ lock: ## resolve requirements.lock anew; LOCK_FLAGS=--upgrade takes newer versio
 	    --custom-compile-command "make lock" --group dev --extra server --extra web --extra sandbox $(LOCK_FLAGS) pyproject.toml -o requirements.lock && \
 	"$$folder/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock" $(LOCK_FLAGS) proto/generator.in -o proto/generator.lock
+
+screenshots: .venv/installed ## docs/pictures anew, of a league that is played for them; needs chromium
+	$(BIN)/python scripts/screenshots.py
 
 wheel: .venv/installed ## dist/cutpurse-*.whl
 	rm -rf dist

@@ -148,6 +148,7 @@ def test_documents_are_found_by_the_names_of_their_files(page: TestClient, addre
         "/docs/pictures/..%2fx.png",
         "/docs/pictures/nothing.png",
         "/docs/pictures/.png",
+        f"/docs/pictures/{'a' * 300}.png",
         "/rules/nothing",
         "/rules/..%2frulings",
         "/rules/greed.md",

@@ -20,6 +20,8 @@ from cutpurse.engine.text import option_text
 from cutpurse.games import GAMES
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.match_file import read_matches
+from cutpurse.server.web.pages import replay as pages
+from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.server.web.table.drawing import drawn, lines_of
 from cutpurse.server.web.table.frames import Whereabouts, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.replay import STRIDE, Replayed
@@ -226,6 +228,18 @@ def test_a_seat_of_the_page_is_a_way_through_its_own_decisions(
     assert json.loads(found[1])[-1] == len(choices)
 
 
+def test_a_record_that_was_told_otherwise_is_not_said_to_agree(
+    page: TestClient, matches: Sequence[ladder_pb2.MatchShown], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = next(one for one in matches if one.game == "greed")
+    agrees = page.get(f"/matches/{match.match}/replay").text
+    monkeypatch.setattr(pages, "_hashes", lambda replayed: [pages._Hash("seat 0", "00", False)])
+    text = page.get(f"/matches/{match.match}/replay").text
+    assert "NOT the same" in text
+    assert "came to the same" in agrees
+    assert "came to the same" not in text
+
+
 def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
     match = next(one for one in matches if one.game == "szmal")
     batch: Any = page.get(f"/matches/{match.match}/replay/moments?first=0&seat=").json()
@@ -235,8 +249,8 @@ def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[la
     for same, left, *middle in batch["frames"]:
         before = before[:same] + middle + before[len(before) - left :]
         frames.append([batch["lines"][place] for place in before])
-    assert len(frames) == STRIDE
-    for at in (0, 1, 40):
+    assert len(frames) == BATCH
+    for at in (0, 1, BATCH - 1):
         text = page.get(f"/matches/{match.match}/replay?at={at}").text
         whole = re.search(r'<div class="moment" id="moment">\n(.*)\n</div>\n<section class="proof"', text, re.DOTALL)
         assert whole is not None

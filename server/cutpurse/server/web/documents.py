@@ -88,7 +88,7 @@ def rulings(game: str) -> Written:
 def picture(name: str) -> bytes:
     """A picture of the documents, PNG.  Raises NotFound."""
     file = documents_folder() / "pictures" / f"{name}.png"
-    if not re.fullmatch(r"[a-z0-9_-]+", name) or not file.is_file():
+    if not re.fullmatch(r"[a-z0-9_-]{1,64}", name) or not file.is_file():
         raise NotFound("There is no such picture.")
     return file.read_bytes()
 

@@ -39,12 +39,19 @@
     return best;
   };
 
+  // What was chosen is seen, however long the list of options is.
+  const scrolled = (root) => {
+    const chosen = root.querySelector(".options .chosen"), options = chosen?.closest(".options");
+    if (options) options.scrollTop = chosen.offsetTop - options.offsetTop - options.clientHeight / 2;
+  };
+
   const put = (root, html, ms) => {
     const open = [...root.querySelectorAll("details[open]")].map((one) => one.closest("[data-zone]").dataset.zone);
     const moves = ms > 60 && !still.matches;
     const before = moves ? places(root) : null;
     root.innerHTML = html;
     for (const zone of open) root.querySelector(`[data-zone="${zone}"] details`)?.setAttribute("open", "");
+    scrolled(root);
     if (!moves) return;
     const { cards, zones } = places(root);
     for (const [number, { zone, lies, seat }] of zones) {
@@ -189,6 +196,7 @@
     for (const id of ["play", "pace", "keys"]) document.getElementById(id).hidden = false;
     document.getElementById("go").hidden = true;
     fetched(Math.floor(index / batch)).catch(() => {});
+    scrolled(root);
     shown();
   };
 

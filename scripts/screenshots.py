@@ -1,0 +1,165 @@
+"""Pictures of the page for the documents: a league is played, and its page is opened in a browser.
+
+Usage: python scripts/screenshots.py [FOLDER]     (docs/pictures unless named; needs chromium and Playwright)
+
+The league is that of `cutpurse demo`, small. Pictures are kept small as well, with 256 colours, for each is in the
+history of the project for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zlib
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+CHECKOUT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))  # for the browser of the tests
+
+from playwright.sync_api import Browser  # noqa: E402
+
+from tests.web.browser import chromium  # noqa: E402
+from tests.web.leagues import live_league, page_process  # noqa: E402
+
+MOST_BYTES: Final = 150_000  # of a picture
+MATCHES: Final = "14"  # of each game
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture. path: what is shown, MATCH being a match of the game; is_moving: once there is a live table."""
+
+    name: str
+    path: str
+    game: str = "greed"
+    dark: bool = False
+    phone: bool = False
+    is_moving: bool = False
+
+
+PICTURES: Final = (
+    Picture("home", "/"),
+    Picture("ladder", "/ladders/greed"),
+    Picture("bot", "/bots/local/greedy?ladder=greed", dark=True),
+    Picture("match", "/matches/MATCH"),
+    Picture("replay", "/matches/MATCH/replay?at=40"),
+    Picture("replay-dark", "/matches/MATCH/replay?at=30", "steal_and_plunder", dark=True),
+    Picture("phone", "/matches/MATCH/replay?at=24", "szmal", dark=True, phone=True),
+)
+
+
+LIVE: Final = Picture("live", "/live?ladder=stolen_treasure", is_moving=True)
+
+
+def main() -> int:
+    """Play, look, keep; the exit code."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else CHECKOUT / "docs" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as workshop, chromium() as browser:
+        database = _played(Path(workshop))
+        with page_process(database) as site:
+            for picture in PICTURES:
+                _take(browser, site, picture, folder)
+        with live_league(Path(workshop), "--watch-delay", "0") as league:
+            _take(browser, league.page, LIVE, folder)
+    return 0
+
+
+def _played(workshop: Path) -> Path:
+    """The database of a demo."""
+    command = [
+        sys.executable,
+        "-m",
+        "cutpurse.sdk.cli",
+        "demo",
+        "--matches",
+        MATCHES,
+        "--folder",
+        str(workshop / "demo"),
+    ]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return workshop / "demo" / "demo.db"
+
+
+def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
+    """Keep one picture.  Fails if it is too large to be kept."""
+    path = picture.path
+    if "MATCH" in path:
+        with urllib.request.urlopen(f"{site}/api/v1/matches?ladder={picture.game}&limit=5") as answer:
+            matches: list[dict[str, Any]] = json.load(answer)["matches"]
+        path = path.replace("MATCH", next(str(one["match"]) for one in matches if one["rated_number"]))
+    context = browser.new_context(
+        color_scheme="dark" if picture.dark else "light",
+        viewport={"width": 390, "height": 780} if picture.phone else {"width": 1280, "height": 800},
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(site + path)
+    if picture.is_moving:
+        page.wait_for_selector("#moment [data-key]", timeout=60_000)
+        page.wait_for_function("!document.querySelector('#moment').innerText.includes('nothing yet')", timeout=60_000)
+    file = folder / f"{picture.name}.png"
+    seen = page.screenshot()
+    context.close()
+    file.write_bytes(_small(browser, seen))
+    size = file.stat().st_size
+    if size > MOST_BYTES:
+        raise SystemExit(f"{file} has {size:,} bytes; a picture may have {MOST_BYTES:,}")
+    print(f"{file}: {size:,} bytes")
+
+
+def _small(browser: Browser, png: bytes) -> bytes:
+    """The same picture with 256 colours, as a browser counts them."""
+    page = browser.new_page()
+    told = page.evaluate(_COUNT, b64encode(png).decode())
+    page.close()
+    width, height = told["width"], told["height"]
+    pixels = b64decode(told["pixels"])
+    rows = b"".join(b"\0" + pixels[at : at + width] for at in range(0, width * height, width))
+    colours = b"".join(struct.pack("<I", one)[:3] for one in told["palette"])  # red comes first in memory
+    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"PLTE", colours), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+_COUNT: Final = """async (picture) => {
+  const blob = await (await fetch("data:image/png;base64," + picture)).blob();
+  const image = await createImageBitmap(blob);
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const seen = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+  const counts = new Map();
+  for (const one of seen) counts.set(one, (counts.get(one) || 0) + 1);
+  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([one]) => one);
+  const parts = (one) => [one & 255, (one >> 8) & 255, (one >> 16) & 255];
+  const shown = palette.map(parts);
+  const nearest = new Map(palette.map((one, at) => [one, at]));
+  for (const one of counts.keys()) {
+    if (nearest.has(one)) continue;
+    const [red, green, blue] = parts(one);
+    let best = 0, least = Infinity;
+    shown.forEach(([r, g, b], at) => {
+      const far = (r - red) ** 2 + (g - green) ** 2 + (b - blue) ** 2;
+      if (far < least) [best, least] = [at, far];
+    });
+    nearest.set(one, best);
+  }
+  let pixels = "";
+  for (const one of seen) pixels += String.fromCharCode(nearest.get(one));
+  return {width: image.width, height: image.height, palette, pixels: btoa(pixels)};
+}"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
