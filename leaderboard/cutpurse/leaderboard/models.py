@@ -332,6 +332,7 @@ class Estimate(Table, table=True):
     """
 
     __tablename__ = "estimates"
+    __table_args__ = {"sqlite_with_rowid": False}
     ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
     version_id: int = Field(primary_key=True, foreign_key="versions.id")
     mu: float = Field(sa_type=Float)

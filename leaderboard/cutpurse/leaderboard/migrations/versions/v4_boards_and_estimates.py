@@ -41,6 +41,7 @@ def _estimates() -> None:
         sa.ForeignKeyConstraint(["ladder_id"], ["ladders.id"], name=op.f("fk_estimates_ladder_id")),
         sa.ForeignKeyConstraint(["version_id"], ["versions.id"], name=op.f("fk_estimates_version_id")),
         sa.PrimaryKeyConstraint("ladder_id", "version_id", name=op.f("pk_estimates")),
+        sqlite_with_rowid=False,
     )
 
 
