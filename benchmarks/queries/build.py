@@ -2,8 +2,9 @@
 
 Three ladders of four seats: `wide` has 1,000 bots and six tenths of the matches, `narrow` 64 of them and all others but
 a thousandth, `rare` the same 64. Each bot has three versions, one after the other. Places, faults (one seat in 100) and
-void matches (one in 200) come from a hash of the match's number, so each build is the same. Ratings are plausible
-numbers and not computed, which readers cannot tell; what is counted (matches, first places, opponents) is right.
+void matches (one in 200) come from a hash of the match's number, so each build is the same. Ratings and estimates are
+plausible numbers and not computed, which readers cannot tell; what is counted (matches, first places, opponents) is
+right.
 """
 
 from __future__ import annotations
@@ -87,6 +88,11 @@ _STATEMENTS: Final = (
     SELECT ladder, version_id, 20 + version_id % 89 / 10.0, 1.4, count(*), sum(place = 1), sum(faults > 0),
       max(sequence), x'01020304040302010102'
     FROM plan JOIN seats ON match_number = number WHERE sequence IS NOT NULL GROUP BY ladder, version_id
+    """,
+    """
+    INSERT INTO estimates (ladder_id, version_id, mu, low, high, best, worst, sequence, made)
+    SELECT ladder_id, version_id, mu, mu - 2, mu + 2, 1 + version_id % 60, 4 + version_id % 60, sequence,
+      datetime(:dawn, 'unixepoch') || '.000000' FROM ratings
     """,
     """
     INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level)

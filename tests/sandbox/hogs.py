@@ -354,7 +354,7 @@ HOGS: dict[str, Hog] = {
         import signal; signal.pause()
         """,
         ("disk",),
-        Limits(wall_s=90.0, cpu_cores=1.0),
+        Limits(cpu_cores=1.0),
         is_build=True,
     ),
     "build that digs": Hog(

@@ -48,7 +48,7 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
         (
             "docs/serving.md",
             (
-                *("serve", "token create", "token list", "token revoke", "bot run", "bot check", "bot init"),
+                *("serve", "demo", "token create", "token list", "token revoke", "bot run", "bot check", "bot init"),
                 *("ladder create", "ladder change", "ladder freeze", "ladder rankings"),
                 *("match request", "db restore", "db refit"),
             ),

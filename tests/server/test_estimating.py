@@ -57,11 +57,9 @@ class Programs:
     def said(self, name: str) -> str:
         return self.printed
 
-    def forget(self, name: str) -> None:
-        del self.over[name]
-
     def stop(self) -> None:
         self.stopped += 1
+        self.over = {}
 
     def end(self, printed: str, code: int = 0) -> None:
         self.printed, self.over = printed, {NAME: code}
@@ -74,7 +72,7 @@ class World:
         self.store = Store(path)
         self.versions = prepare(self.store)
         self.programs, self.said = Programs(), io.StringIO()
-        self.estimating = Estimating(self.store, logger(self.said), self.programs, lambda: NOW)
+        self.estimating = Estimating(self.store, logger(self.said), lambda folder: self.programs, lambda: NOW)
         self.played = 0
 
     def play(self, boards: int) -> None:
@@ -217,14 +215,23 @@ def test_a_real_process_estimates_the_ladder_of_a_store_that_is_open(tmp_path: P
         versions = prepare(store)
         for number in range(12):
             store.submit(result(f"m{number}", versions[number % 8 : number % 8 + 4])).result()
-        children = Children(tmp_path / "talk")
+        made: list[tuple[Children, Path]] = []
+
+        def processes(folder: Path) -> Children:
+            made.append((Children(folder), folder))
+            return made[-1][0]
+
         said = io.StringIO()
-        with Estimating(store, logger(said), children, lambda: NOW) as estimating:
+        with Estimating(store, logger(said), processes, lambda: NOW) as estimating:
+            assert made == []
             estimating.look(0.0)
+            ((children, folder),) = made
+            assert folder.stat().st_mode & 0o777 == 0o700
             (pid,) = children.pids.values()
             assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
             estimating.look(1.0)
+            assert not folder.exists()
         wanted = store.ladder_estimates(LADDER).found
         found = {row.version_id: row for row in store.rankings(LADDER)}
     assert said.getvalue() == ""

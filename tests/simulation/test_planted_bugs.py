@@ -46,7 +46,7 @@ from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.simulation.world import Broken, World
 
-MOST_WORLDS = 300
+MOST_WORLDS = 600
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]

@@ -46,7 +46,7 @@ def is_due(ladder: Grown) -> bool:
 
 
 class Processes(Protocol):
-    """What runs the program: `Children`."""
+    """What runs the program, once: `Children`."""
 
     def start(
         self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
@@ -59,11 +59,8 @@ class Processes(Protocol):
     def said(self, name: str) -> str:
         """What it printed."""
 
-    def forget(self, name: str) -> None:
-        """It is not told of any more."""
-
     def stop(self) -> None:
-        """End it."""
+        """End it, if it has not ended."""
 
 
 class Estimating:
@@ -73,15 +70,16 @@ class Estimating:
         self,
         store: Store,
         log: Logger,
-        processes: Processes | None = None,
+        processes: Callable[[Path], Processes] = Children,
         utc: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        """processes: what runs a program whose talk goes into this folder."""
         self._store = store
         self._log = log
+        self._make = processes
         self._utc = utc
-        self._folder = TemporaryDirectory(prefix="cutpurse-estimates-")
-        self._processes = Children(Path(self._folder.name)) if processes is None else processes
-        self._asked: list[str] = []  # ladders that the process was told, if there is one
+        self._running: tuple[Processes, TemporaryDirectory[str]] | None = None  # and where its talk is, for us alone
+        self._asked: list[str] = []  # ladders that it was told
         self._began = self._next_at = -float("inf")
         self._wait_s = FIRST_WAIT_S
         self._keeping: asyncio.Task[None] | None = None
@@ -101,12 +99,12 @@ class Estimating:
 
     def look(self, now: float) -> None:
         """Take what the process has printed, or start it if a ladder has grown.  Waits for the store: on a thread."""
-        if self._asked:
-            code = self._processes.ended().get(NAME)
+        if self._running is not None:
+            code = self._running[0].ended().get(NAME)
             if code is not None:
-                self._take(code, now)
+                self._take(code, self._running[0].said(NAME), now)
             elif now - self._began > PATIENCE_S:
-                self._processes.stop()
+                self._end()
                 self._failed(now, why="it took too long")
         elif now >= self._next_at and (due := [one.ladder for one in self._store.grown() if is_due(one)]):
             self._start(due, now)
@@ -114,16 +112,26 @@ class Estimating:
     def _start(self, ladders: list[str], now: float) -> None:
         command = (sys.executable, "-m", "cutpurse.leaderboard.estimates_printed", str(self._store.path), *ladders)
         try:
-            self._processes.start(NAME, command, None, NICE)
+            folder = TemporaryDirectory(prefix="cutpurse-estimates-")
+            self._running = self._make(Path(folder.name)), folder
+            self._running[0].start(NAME, command, None, NICE)
         except OSError as problem:
+            self._end()
             self._failed(now, why=problem.strerror or type(problem).__name__)
         else:
             self._asked, self._began = ladders, now
 
-    def _take(self, code: int, now: float) -> None:
-        """The process has ended."""
-        said = self._processes.said(NAME)
-        self._processes.forget(NAME)
+    def _end(self) -> None:
+        """There is no process any more, and nothing of its talk."""
+        if self._running is not None:
+            processes, folder = self._running
+            self._running = None
+            processes.stop()
+            folder.cleanup()
+
+    def _take(self, code: int, said: str, now: float) -> None:
+        """The process has ended and printed this."""
+        self._end()
         if code:
             self._failed(now, why="it ended", exit_code=code)
             return
@@ -137,12 +145,11 @@ class Estimating:
             self._failed(now, why=str(problem)[:200])
             return
         self._log.debug("estimated", ladders=self._asked, seconds=round(now - self._began, 1))
-        self._asked, self._wait_s = [], FIRST_WAIT_S
+        self._wait_s = FIRST_WAIT_S
         self._next_at = max(self._began + EVERY_S, now + REST * (now - self._began))
 
     def _failed(self, now: float, **facts: object) -> None:
         self._log.warning("no estimates", again_in_s=self._wait_s, **facts)
-        self._asked = []
         self._next_at = now + self._wait_s
         self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
 
@@ -152,5 +159,4 @@ class Estimating:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._processes.stop()
-        self._folder.cleanup()
+        self._end()

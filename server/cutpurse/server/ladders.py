@@ -37,8 +37,8 @@ _USUAL_TIES: Final = 0.02
 
 
 _TAU: Final = 0.025  # of versions that do not change, but for a bot that learns as it plays: see docs/boards.md
-# What new ladders of a game begin with. Beta and ties are those of 2,000 matches between bots from random to greedy,
-# four at a table by the usual rules: `python -m benchmarks.boards --matches 0` finds them again.
+# What new ladders of a game begin with. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) between bots from
+# random to greedy, four at a table by the usual rules: `python -m benchmarks.boards --matches 0` finds them again.
 NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
     {
         "steal_and_plunder": TrueSkill(draw_probability=0.01, beta=14.0, tau=_TAU),
