@@ -7,19 +7,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from cutpurse.sdk.league import League, league_at
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.asking import Asking
 
-__all__ = ["page_of", "page_of_file"]
+__all__ = ["app_of", "page_of", "page_of_file"]
+
+
+def app_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, bots_dial: str = "") -> FastAPI:
+    """The app of a league whose calls are answered by name."""
+    league = League(lambda name, request: answers[name](request))
+    return create_app(Asking(league, live=live, keep_s=0.0), live=live, bots_dial=bots_dial)
 
 
 def page_of(answers: Mapping[str, Callable[[Any], Any]], *, live: bool = True, bots_dial: str = "") -> TestClient:
     """The page of a league whose calls are answered by name; a fault of the page is told with 500, as to readers."""
-    league = League(lambda name, request: answers[name](request))
-    app = create_app(Asking(league, live=live, keep_s=0.0), live=live, bots_dial=bots_dial)
+    app = app_of(answers, live=live, bots_dial=bots_dial)
     return TestClient(app, base_url="http://arena.test", raise_server_exceptions=False)
 
 

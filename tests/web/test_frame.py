@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 from typing import Any
 
+import httpx
 import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.guarding import HEADERS, MOST_HEADER_BYTES, MOST_TARGET_BYTES
 from cutpurse.v1 import ladder_pb2
-from tests.web.serving import page_of
+from tests.web.serving import app_of, page_of
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=y>"
 
@@ -131,3 +134,20 @@ def test_every_name_is_shown_as_text() -> None:
     assert "&lt;script&gt;alert(1)" in text
     assert "<script>alert" not in text
     assert "<img src=x" not in text
+
+
+async def test_while_the_league_hangs_files_and_the_probe_are_answered() -> None:
+    may_answer = threading.Event()
+
+    def hangs(request: Any) -> Any:
+        assert may_answer.wait(60)
+        return _nothing(request)
+
+    app = app_of({**EMPTY, "ListLadders": hangs})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://arena.test") as client:
+        waiting = [asyncio.create_task(client.get(f"/ladders/l{number}")) for number in range(60)]
+        for path in ("/healthz", "/robots.txt", "/nowhere"):
+            assert (await asyncio.wait_for(client.get(path), 30)).status_code in (200, 404)
+        assert not any(task.done() for task in waiting)
+        may_answer.set()
+        assert {(await task).status_code for task in waiting} == {404}

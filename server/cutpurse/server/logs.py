@@ -26,8 +26,15 @@ LEVELS: Final = ("debug", "info", "warning", "error")
 
 _MOST: Final = 10  # lines of one sort that a library may log in `_WITHIN_S`: callers could have it log without end
 _WITHIN_S: Final = 60.0
-# What gRPC logs as its own error though a caller sent bytes that are no text, or was gone before he was answered.
-_CALLERS: Final = ("grpc._cython.cygrpc", ("UnicodeDecodeError", "ExecuteBatchError"))
+# What libraries log as their own error though a caller sent bytes that are no text or no request, or was gone before he
+# was answered.
+_CALLERS: Final = frozenset(
+    {
+        ("grpc._cython.cygrpc", "UnicodeDecodeError"),
+        ("grpc._cython.cygrpc", "ExecuteBatchError"),
+        ("uvicorn.error", "LocalProtocolError"),
+    }
+)
 
 
 def logger(stream: TextIO, level: str = "info") -> Logger:
@@ -80,8 +87,7 @@ class _Others(logging.Handler):
         if record.exc_info is not None and record.exc_info[1] is not None:
             error = type(record.exc_info[1]).__name__
             facts |= {"error": error, "places": places(record.exc_info[1])}
-        library, errors = _CALLERS
-        if record.name == library and error in errors:
+        if (record.name, error) in _CALLERS:
             level = logging.WARNING
         since, told = self._told.get((record.name, error), (self._clock(), 0))
         if self._clock() - since >= _WITHIN_S:

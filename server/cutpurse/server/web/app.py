@@ -52,7 +52,8 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     return app
 
 
-def _static(request: Request, name: str) -> Response:
+# These wait for nobody, so they are answered also while all threads wait for the server.
+async def _static(request: Request, name: str) -> Response:
     file = rendering_of(request).by_address.get(f"/static/{name}")
     if file is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
@@ -64,12 +65,12 @@ def _icon(request: Request) -> Response:
     return RedirectResponse(rendering_of(request).static["icon.svg"].address)
 
 
-def _robots() -> Response:
+async def _robots() -> Response:
     # Every match has a page for each of its moments: no crawler needs them.
     return PlainTextResponse(
         "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
     )
 
 
-def _healthz() -> Response:
+async def _healthz() -> Response:
     return PlainTextResponse("alive\n")

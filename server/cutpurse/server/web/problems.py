@@ -82,23 +82,23 @@ def refuse(scope: Scope, status: HTTPStatus) -> ASGIApp:
 def add_problems(app: FastAPI) -> None:
     """Have an app answer so."""
 
-    def asked(request: Request, error: Exception) -> Response:
+    async def asked(request: Request, error: Exception) -> Response:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)))
         # Of what broke down, the text is for whoever runs the server: it may name files.
         text = _FROM.sub("", str(error)) if status < HTTPStatus.INTERNAL_SERVER_ERROR else ""
         return problem(request, status, text)
 
-    def http(request: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         text = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
         return problem(request, error.status_code, text)
 
-    def malformed(request: Request, error: Exception) -> Response:
+    async def malformed(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         where = ", ".join(sorted({str(one["loc"][-1]) for one in error.errors() if one["loc"]}))
         return problem(request, HTTPStatus.BAD_REQUEST, f"This makes no sense here: {where}." if where else "")
 
-    def broken(request: Request, error: Exception) -> Response:
+    async def broken(request: Request, error: Exception) -> Response:
         return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     app.add_exception_handler(CutpurseError, asked)
