@@ -228,6 +228,23 @@ def test_a_seat_of_the_page_is_a_way_through_its_own_decisions(
     assert json.loads(found[1])[-1] == len(choices)
 
 
+def test_a_batch_is_made_once_for_all_who_look_at_it(record: Record) -> None:
+    replays, replayed = pages.Replays(), Replayed(record, record.seats)
+    made: list[int] = []
+
+    def make(first: int) -> bytes:
+        made.append(first)
+        return b"%d" % first
+
+    for first in (0, 32, 0, 32, 64):
+        assert replays.batch("it", replayed, None, first, lambda first=first: make(first)) == b"%d" % first  # type: ignore[misc]
+    assert made == [0, 32, 64]
+    assert replays.batch("it", replayed, 1, 0, lambda: b"as seat 1") == b"as seat 1"
+    for first in range(100, 100 + pages.MOST_BATCHES):
+        replays.batch("it", replayed, None, first, lambda: b"")
+    assert replays.batch("it", replayed, None, 0, lambda: b"again") == b"again"
+
+
 def test_a_record_that_was_told_otherwise_is_not_said_to_agree(
     page: TestClient, matches: Sequence[ladder_pb2.MatchShown], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,14 +5,15 @@ A page shows one moment and has plain links to the others; where scripts run the
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.sdk.errors import NotFound
@@ -26,6 +27,7 @@ from cutpurse.v1 import ladder_pb2
 __all__ = ["BATCH", "Replays", "router"]
 
 BATCH: Final = 32  # moments that are fetched at once: some 90 ms of work, and 6 to 20 KB over the wire
+MOST_BATCHES: Final = 64  # that are kept, of some 120 KB each
 MOST_KEPT: Final = 8  # matches; one of 3,000 decisions takes some megabytes
 KEPT_BY_BROWSERS_S: Final = 600
 MOST: Final = 10**9
@@ -38,6 +40,7 @@ class Replays:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Replayed] = OrderedDict()
+        self._batches: OrderedDict[tuple[str, int | None, int], bytes] = OrderedDict()
         self._lock = Lock()
 
     def get(self, ask: Asking, told: ladder_pb2.GetMatchResponse) -> Replayed:
@@ -55,6 +58,21 @@ class Replays:
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return made
+
+    def batch(self, match: str, replayed: Replayed, viewer: int | None, first: int, make: Callable[[], bytes]) -> bytes:
+        """A batch of moments, made by one reader for all who look at the same."""
+        key = match, viewer, first
+        with replayed.lock:  # who comes second waits for it
+            with self._lock:
+                found = self._batches.get(key)
+            if found is None:
+                found = make()
+            with self._lock:
+                self._batches[key] = found
+                self._batches.move_to_end(key)
+                while len(self._batches) > MOST_BATCHES:
+                    self._batches.popitem(last=False)
+        return found
 
 
 def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Replayed:
@@ -152,12 +170,17 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
 def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Query(ge=0, le=MOST)] = 0) -> Response:
     """A batch of moments from one on, in the form of `packed`: lines of HTML, each different one once."""
     wanted = _wanted(request, ask, match, _seat(request))
-    with wanted.replayed.lock:
-        shown = [lines_of(wanted.html(one)) for one in wanted.replayed.moments(wanted.viewer, first, BATCH)]
-    if not shown:
+    if first >= len(wanted.path.ats):
         raise NotFound(f"this replay has moments 0 to {len(wanted.path.ats) - 1}")
+
+    def made() -> bytes:
+        shown = [lines_of(wanted.html(one)) for one in wanted.replayed.moments(wanted.viewer, first, BATCH)]
+        return json.dumps({"first": first, **packed(shown)}, ensure_ascii=False, separators=(",", ":")).encode()
+
+    replays: Replays = request.app.state.replays
+    batch = replays.batch(wanted.told.match.match, wanted.replayed, wanted.viewer, first, made)
     headers = {"Cache-Control": f"public, max-age={KEPT_BY_BROWSERS_S}"}
-    return JSONResponse({"first": first, **packed(shown)}, headers=headers)
+    return Response(batch, media_type="application/json", headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
