@@ -100,7 +100,6 @@ def sane(page: TestClient, path: str, method: str = "GET", headers: list[tuple[b
         assert not TROUBLE.search(re.sub(r'"/[a-z]+/[^"]*"', "", said)), (path, said[:300])
     if answer.headers.get("content-type", "").startswith("text/html"):
         assert not any(script in answer.text for script in SCRIPTS[:2]), path
-        assert "{{" not in answer.text.replace("{{7*7}}", ""), path
     assert "set-cookie" not in answer.headers
     return status
 
