@@ -29,7 +29,7 @@ from tests.web.browser import chromium  # noqa: E402
 from tests.web.leagues import live_league, page_process  # noqa: E402
 
 MOST_BYTES: Final = 150_000  # of a picture
-MATCHES: Final = "14"  # of each game
+MATCHES: Final = "40"  # of each game
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,15 @@ def main() -> int:
 
 
 def _played(workshop: Path) -> Path:
-    """The database of a demo."""
-    command = [
-        sys.executable,
-        "-m",
-        "cutpurse.sdk.cli",
-        "demo",
-        "--matches",
-        MATCHES,
-        "--folder",
-        str(workshop / "demo"),
-    ]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return workshop / "demo" / "demo.db"
+    """The database of a demo, with estimates from all its results."""
+    database = workshop / "demo" / "demo.db"
+    for words in (
+        ("demo", "--matches", MATCHES, "--folder", str(database.parent)),
+        ("db", "estimate", str(database)),
+    ):
+        command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return database
 
 
 def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
