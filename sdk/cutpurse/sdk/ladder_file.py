@@ -19,14 +19,13 @@ Name and game are needed. This module knows what can be written, and leaves it t
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.toml_file import check_keys, read_toml, setting_text
 from cutpurse.v1 import game_pb2, ladder_pb2
 
 __all__ = ["CLOCK", "MOST_LADDERS", "board_kind", "moment_ms", "read_ladders"]
@@ -52,14 +51,7 @@ _MOST: Final = 2**32 - 1
 def read_ladders(path: str | os.PathLike[str]) -> list[ladder_pb2.LadderDefined]:
     """The ladders of a file, in its order.  Raises NotFound for no such file, UsageError for what it does not say."""
     file = Path(path)
-    try:
-        written = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise NotFound(f"no file {file} with ladders: it does not exist") from None
-    except OSError as problem:
-        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{file} is no TOML: {problem}") from None
+    written = read_toml(file, f"no file {file} with ladders")
     tables = written.pop("ladder", None)
     if written:
         raise UsageError(f"{file}: there is no key {next(iter(written))!r:.80}; ladders are tables [[ladder]]")
@@ -111,9 +103,7 @@ def board_kind(given: object, what: str) -> ladder_pb2.BoardKind.ValueType:
 
 
 def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
-    for key in table:
-        if key not in _KEYS:
-            raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(_KEYS)}")
+    check_keys(table, _KEYS, where)
     for key in ("name", "game"):
         if not table.get(key):
             raise UsageError(f"{where} has no {key}")
@@ -123,7 +113,7 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
         game=_text(table, "game", where),
         seats=_count(table, "seats", where),
         settings=[
-            game_pb2.Setting(name=name, value=_written(value, f"{where}, settings.{name}"))
+            game_pb2.Setting(name=name, value=setting_text(value, f"{where}, settings.{name}"))
             for name, value in _table(table, "settings", where).items()
         ],
         clock=_clock(_table(table, "clock", where), where),
@@ -182,12 +172,3 @@ def _table(table: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table, as {{ NAME = VALUE }}")
     return value
-
-
-def _written(value: object, where: str) -> str:
-    """A setting as it is typed on the command line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str | int):
-        return str(value)
-    raise UsageError(f"{where} is {value!r:.80}; it is a text, a number, or true or false")

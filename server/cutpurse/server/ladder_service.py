@@ -17,16 +17,15 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
-from cutpurse.leaderboard.errors import LeaderboardError, NotFound
-from cutpurse.leaderboard.errors import Refused as NotTaken
 from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.server.endings import ending_of
 from cutpurse.server.entrance import Context, Entrance
-from cutpurse.server.errors import Ending, Refused, ending, incident, legible
+from cutpurse.server.errors import Ending, Refused
 from cutpurse.server.ladders import Ladder, ladder_of
 from cutpurse.server.league import STRANGER, Answers, Caller
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Grant, address_of, check_scope
 from cutpurse.server.presence import NOWHERE, BotHere, MatchHere, Presence
 from cutpurse.server.requests import MatchRequest
@@ -293,21 +292,8 @@ class LadderService:
         return await asyncio.wrap_future(self._threads.submit(work))
 
     def _ending(self, problem: Exception) -> Ending:
-        match problem:
-            case Refused():
-                return problem.ending
-            case DecodeError():
-                return ending("BAD_MESSAGE", "this is not the message that the method takes")
-            case NotFound():
-                return ending("NOT_FOUND", legible(str(problem), 300))
-            case NotTaken():
-                return ending("BAD_MESSAGE", legible(str(problem), 300))
-            case LeaderboardError():
-                self._log.error("league not read", text=str(problem))
-                return ending("STORAGE", "the league cannot be read now; nothing was changed")
-        number = self._incident_number()
-        self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
-        return incident(number)
+        unable = "the league cannot be read now; nothing was changed"
+        return ending_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
 
 
 def _sized(answer: Message) -> bytes:

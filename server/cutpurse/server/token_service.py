@@ -12,16 +12,15 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
-from cutpurse.leaderboard.errors import LeaderboardError, NotFound
 from cutpurse.leaderboard.errors import Refused as NotTaken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.tokens import Token
+from cutpurse.server.endings import ending_of
 from cutpurse.server.entrance import Context, Entrance
-from cutpurse.server.errors import Refused, ending, incident, legible
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Grant
 from cutpurse.server.service import abort
 from cutpurse.v1 import token_pb2
@@ -93,21 +92,9 @@ class TokenService:
             answer = await asyncio.to_thread(method, request, grant)  # a commit takes as long as the disk
             await self._acts(answer)
             return answer.SerializeToString()
-        except Refused as refused:
-            how = refused.ending
-        except DecodeError:
-            how = ending("BAD_MESSAGE", "this is not the message that the method takes")
-        except NotFound as problem:
-            how = ending("NOT_FOUND", legible(str(problem), 300))
-        except NotTaken as problem:
-            how = ending("BAD_MESSAGE", legible(str(problem), 300))
-        except LeaderboardError as problem:
-            self._log.error("tokens not written", text=str(problem))
-            how = ending("STORAGE", "tokens cannot be stored now; nothing was changed")
         except Exception as problem:
-            number = self._incident_number()
-            self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
-            how = incident(number)
+            unable = "tokens cannot be stored now; nothing was changed"
+            how = ending_of(problem, self._log, self._incident_number, in_trouble="tokens not written", unable=unable)
         await abort(context, how)
 
     async def _acts(self, answer: Message) -> None:

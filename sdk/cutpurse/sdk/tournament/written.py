@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import game_named
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.toml_file import check_keys, read_toml, setting_text
 
 __all__ = ["BOARDS", "FORMATS", "Entrant", "Format", "Tournament", "read_tournament"]
 
@@ -102,18 +101,14 @@ def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0])
     Raises NotFound for no such file, UsageError for what cannot be, UnknownGame and SettingsError.
     """
     file = Path(path)
-    try:
-        written = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise NotFound(f"no tournament {file}: it does not exist") from None
-    except OSError as problem:
-        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"{file} is no TOML: {problem}") from None
-    _check_keys(written, _KEYS, f"{file}")
+    written = read_toml(file, f"no tournament {file}")
+    check_keys(written, _KEYS, f"{file}")
     game = game_named(_text(written, "game", file))
     seats = _number(written, "seats", game.usual_seats, 2, f"{file}")
-    settings = {name: _setting(value, name, file) for name, value in _table(written, "settings", file).items()}
+    settings = {
+        name: setting_text(value, f"{file}: settings.{name:.80}")
+        for name, value in _table(written, "settings", file).items()
+    }
     changed = game.check(seats, settings).changed()
     bots = _bots(written.get("bots"), file)
     boards = _text(written, "boards", file, usual_boards)
@@ -143,7 +138,7 @@ def _bots(given: object, file: Path) -> tuple[Entrant, ...]:
     for number, one in enumerate(given, 1):
         where = f"{file}, bot {number}"
         if isinstance(one, dict):
-            _check_keys(one, ("name", "bot"), where)
+            check_keys(one, ("name", "bot"), where)
             bot = _text(one, "bot", where)
             name = _text(one, "name", where, bot)
         elif isinstance(one, str):
@@ -175,7 +170,7 @@ def _format(table: Mapping[str, Any], bots: tuple[Entrant, ...], seats: int, whe
     if kind not in FORMATS:
         raise UsageError(f"{where}: kind is {kind!r:.80}; there are: {', '.join(FORMATS)}")
     usual = FORMATS[kind]
-    _check_keys(table, ("kind", *usual), where)
+    check_keys(table, ("kind", *usual), where)
     numbers = {name: _number(table, name, value, 1, where) for name, value in usual.items() if isinstance(value, int)}
     challenger = 0
     if kind == "gauntlet":
@@ -205,12 +200,6 @@ def _check_groups(numbers: Mapping[str, int], bots: int, seats: int, where: str)
         )
 
 
-def _check_keys(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(keys)}")
-
-
 def _text(table: Mapping[str, Any], key: str, where: object, usual: str | None = None) -> str:
     value = table.get(key, usual)
     if value is None:
@@ -232,12 +221,3 @@ def _table(table: Mapping[str, Any], key: str, where: object) -> Mapping[str, An
     if not isinstance(value, dict):
         raise UsageError(f"{where}: {key} is {value!r:.80}; it is a table")
     return value
-
-
-def _setting(value: object, name: str, where: object) -> str:
-    """A setting as it is typed on the command line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str | int):
-        return str(value)
-    raise UsageError(f"{where}: settings.{name:.80} is {value!r:.80}; it is a text, a number, or true or false")

@@ -14,14 +14,13 @@ from hashlib import sha256
 from typing import Any, Final, Protocol, TypeVar
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
-from cutpurse.leaderboard.errors import LeaderboardError, NotFound
-from cutpurse.leaderboard.errors import Refused as NotTaken
 from cutpurse.sdk.submission.packing import MOST_PACKED
+from cutpurse.server.endings import ending_of
 from cutpurse.server.entrance import Context, Entrance
-from cutpurse.server.errors import Ending, Refused, ending, incident, legible
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.errors import Ending, Refused
+from cutpurse.server.logs import Logger
 from cutpurse.server.results import Identity
 from cutpurse.server.service import abort
 from cutpurse.server.submissions.desk import Desk, wanted_of
@@ -249,21 +248,8 @@ class SubmissionService:
         return await asyncio.wrap_future(self._threads.submit(work))
 
     def _ending(self, problem: Exception) -> Ending:
-        match problem:
-            case Refused():
-                return problem.ending
-            case DecodeError():
-                return ending("BAD_MESSAGE", "this is not the message that the method takes")
-            case NotFound():
-                return ending("NOT_FOUND", legible(str(problem), 300))
-            case NotTaken():
-                return ending("BAD_MESSAGE", legible(str(problem), 300))
-            case LeaderboardError() | OSError():
-                self._log.error("submission not kept", text=str(problem))
-                return ending("STORAGE", "nothing can be kept now; hand it in again later")
-        number = self._incident_number()
-        self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
-        return incident(number)
+        unable = "nothing can be kept now; hand it in again later"
+        return ending_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
 
 
 def _check_head(head: submission_pb2.SubmissionHead) -> None:

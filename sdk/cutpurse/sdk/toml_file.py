@@ -1,0 +1,41 @@
+"""Files in TOML that people write: read, and what is wrong with one said in a line that names the place."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.errors import NotFound
+
+__all__ = ["check_keys", "read_toml", "setting_text"]
+
+
+def read_toml(file: Path, missing: str) -> dict[str, Any]:
+    """What is written in it.  Raises NotFound, with `missing`, for no such file, and UsageError for what is no TOML."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound(f"{missing}: it does not exist") from None
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} is no TOML: {problem}") from None
+
+
+def check_keys(table: Mapping[str, Any], keys: Collection[str], where: str) -> None:
+    """Raises UsageError for a key that is none of these."""
+    for key in table:
+        if key not in keys:
+            raise UsageError(f"{where}: there is no key {key!r:.80}; there are: {', '.join(keys)}")
+
+
+def setting_text(value: object, where: str) -> str:
+    """A setting of a game as it is typed on the command line.  Raises UsageError."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise UsageError(f"{where} is {value!r:.80}; it is a text, a number, or true or false")

@@ -1,0 +1,39 @@
+"""How a call ends that could not be answered: a refusal in a line, or a number for the log where the fault is ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from google.protobuf.message import DecodeError
+
+from cutpurse.leaderboard.errors import LeaderboardError, NotFound
+from cutpurse.leaderboard.errors import Refused as NotTaken
+from cutpurse.server.errors import Ending, Refused, ending, incident, legible
+from cutpurse.server.logs import Logger, places
+
+__all__ = ["ending_of"]
+
+
+def ending_of(
+    problem: Exception, log: Logger, incident_number: Callable[[], str], *, in_trouble: str, unable: str
+) -> Ending:
+    """How the call ends in which this was raised.
+
+    Where the database or the disk is in trouble, `in_trouble` is the line of the log and `unable` what the caller is
+    told.
+    """
+    match problem:
+        case Refused():
+            return problem.ending
+        case DecodeError():
+            return ending("BAD_MESSAGE", "this is not the message that the method takes")
+        case NotFound():
+            return ending("NOT_FOUND", legible(str(problem), 300))
+        case NotTaken():
+            return ending("BAD_MESSAGE", legible(str(problem), 300))
+        case LeaderboardError() | OSError():
+            log.error(in_trouble, text=str(problem))
+            return ending("STORAGE", unable)
+    number = incident_number()
+    log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+    return incident(number)
