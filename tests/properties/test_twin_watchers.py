@@ -49,6 +49,7 @@ class Stage:
     name: str = "it"
     began: float = 0.0
     incident: None = None
+    tables: tuple[()] = ()  # of its board, if there are others
 
     def __post_init__(self) -> None:
         self.encoder = MatchEncoder(type(self.game), self.game.settings, self.game.n)

@@ -63,7 +63,7 @@ def test_the_commands_of_the_readme_lead_onto_a_ladder(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert len(re.findall(r"^match \w{8} greed seat \d: place", run.stderr, re.MULTILINE)) == 5
-    rankings = run.stdout.partition("place  bot")[2]
+    rankings = run.stdout.partition("place  rank  bot")[2]
     assert "ann/my_bot" in rankings
     assert "house/random" in rankings
     with Store(tmp_path / "league.db") as store:

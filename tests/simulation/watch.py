@@ -300,6 +300,14 @@ class Watch:
             if session.tables.get(answer.table) == book.table.name and answer.decision == asked.decision.number + 1
         }
 
+    def _is_being_taken_over(self, session: _Session) -> bool:
+        """Whether another call has said who it is, as the same bot, and was not welcomed yet."""
+        return any(
+            stream.session is None and stream.hello is not None and stream.hello.bot == session.name
+            for stream in self._streams.values()
+            if not stream.is_ended
+        )
+
     @staticmethod
     def _is_legal(asked: _Asked, read: _Read) -> bool:
         return read.option is not None and read.option < len(asked.decision.options)
@@ -336,6 +344,7 @@ class Watch:
             return  # nothing of it counts
         is_live = self._live.get(session.name) == call.number
         is_sure = is_live and not self._world.is_gone(call.number) and not stream.is_ended and stream.strikes < _STRIKES
+        is_sure = is_sure and not self._is_being_taken_over(session)
         if request.received > stream.heard:
             stream.heard = request.received
             for envelope in [one for one in stream.ends if one <= stream.heard]:

