@@ -47,6 +47,8 @@ from tests.engine.toy import Toy
 from tests.simulation.world import Broken, World
 
 MOST_WORLDS = 600
+# Where the worlds before it that show a fault take minutes to do so: nobody plays, and everybody waits.
+FIRST_WORLD = {"tables_that_are_kept_are_kept_for_ever": 10}
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -425,8 +427,8 @@ def a_match_on_request_is_rated(patch: Patch) -> None:
 def who_sits_where_on_request_is_left_to_chance(patch: Patch) -> None:
     true = Requests.next
 
-    def next_one(self: Requests, here: Any, now: float) -> Any:
-        found = true(self, here, now)
+    def next_one(self: Requests, *asked: Any) -> Any:
+        found = true(self, *asked)
         return found and (found[0], found[1][::-1])
 
     patch.setattr(Requests, "next", next_one)
@@ -527,7 +529,7 @@ def test_it_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = None
     with monkeypatch.context() as patch:
         PLANTS[name](patch)
-        for seed in range(1, MOST_WORLDS + 1):
+        for seed in range(FIRST_WORLD.get(name, 1), MOST_WORLDS + 1):
             try:
                 World(seed).run()
             except Broken as problem:
