@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -29,21 +30,25 @@ def come(house: House, one_match: OneMatch, token: str = "first", **more: Any) -
     return house.dial("sneak", grant(token, one_match), max_tables=9, **more)
 
 
+def state(one_match: OneMatch) -> tuple[bool, bool, bool]:
+    return one_match.has_begun, one_match.is_over, one_match.is_heard
+
+
 # -- sessions
 def test_it_sits_down_once() -> None:
     house, one_match = House(), OneMatch()
     peer = come(house, one_match).welcomed()
     assert (peer.session.free_tables, peer.session.forgets) == (1, True)
     (seat,) = peer.tables(1)
-    assert (one_match.has_begun, one_match.is_over) == (True, False)
+    assert state(one_match) == (True, False, False)
     peer.say(max_tables=9)
     assert peer.session.free_tables == 0
     seat.end()
-    assert (one_match.is_over, one_match.is_heard) == (True, False)
+    assert state(one_match) == (True, True, False)
     peer.expect("end 1")
-    assert not one_match.is_heard
+    assert state(one_match) == (True, True, False)
     peer.say()
-    assert one_match.is_heard
+    assert state(one_match) == (True, True, True)
     assert peer.session.free_tables == 0
 
 
@@ -107,10 +112,13 @@ def go(world: World, bot: BotThere) -> None:
 def played_out(world: World, away_s: float, boards: int) -> list[EndCause | None]:
     """How matches ended where each bot is another session for each match, and away so long between them."""
 
+    def come_back(name: str) -> None:
+        come_in(world, name)
+
     def renew() -> None:
         for bot in [bot for bot in world.bots if bot.done]:
             go(world, bot)
-            world.after(away_s, lambda name=bot.identity.bot: come_in(world, name))  # type: ignore[misc]
+            world.after(away_s, partial(come_back, bot.identity.bot))
 
     for name in ("ann", "bob", "eve", "joe"):
         come_in(world, name)

@@ -210,7 +210,7 @@ async def test_who_retires_in_the_middle_of_a_board_voids_it_and_the_others_play
     async with running_desk(short, [ROTATION], runner="bubblewrap") as arena:
         for key, name in ((ann, "goes"), (bob, "good")):
             await handed_in(author_of(arena, key), bot_folder(short, name=name), "rot")
-        await until(lambda: any(len(board) == 1 for board in boards_of(arena).values()))
+        await until(lambda: '"match ended"' in arena.log)
         await author_of(arena, ann).ask(lambda calls: calls.retire("goes"))
         monkeypatch.setattr(boards_module, "WAITS_S", 8.0)
         await handed_in(author_of(arena, eve), bot_folder(short, name="fine"), "rot")

@@ -130,6 +130,10 @@ class House:
         self.look()
         assert len(self.runner.processes) == count
 
+    def asked(self) -> list[int]:
+        """Who was asked to end."""
+        return [process.pid for process in self.runner.processes if process.is_asked]
+
     def match_of(self, process: Process) -> OneMatch:
         token = process.task.environment["CUTPURSE_TOKEN"]
         grant = self.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", self.now)
@@ -155,12 +159,12 @@ def test_who_has_played_and_heard_is_followed_by_another_at_once(house: House) -
     house.look(1.0)
     match.end()
     house.look(HEARING_S / 2)
-    assert not first.is_asked  # it may not have heard of it
+    assert house.asked() == []  # it may not have heard of it
     match.hear()
     first.may_end.set()
     house.look()
     house.until_started(2)
-    assert first.is_asked
+    assert house.asked() == [1]
     second = house.runner.processes[1]
     assert second.task.environment["CUTPURSE_TOKEN"] != token
     assert not house.match_of(second).has_begun
@@ -189,12 +193,9 @@ def test_who_does_not_want_to_end_keeps_nobody_else_waiting(tmp_path: Path) -> N
         house.match_of(process).hear()
     sneak.may_end.set()
     house.look()
-    while sneak.how is None:
-        pass
-    house.look()
     while len(house.runner.processes) == 2:
         house.look()
-    assert stubborn.how is None
+    assert stubborn.ended() is None
     stubborn.may_end.set()
     house.until_started(4)
 
