@@ -2,15 +2,16 @@
 
 A board has one deal, so nothing of it is opened before its last match is over. Its matches begin as their bots have
 free tables, together where they can; the next free tables of these bots are kept for it, board by board in the order in
-which they were dealt. A board of which a match is void, or cannot begin within a minute, or has a bot that is paused,
-is given up: what has not begun of it is void, and so it rates nothing.
+which they were dealt. A bot that keeps no memory may come back between two of them as another session, as one does that
+is a fresh process in each. A board of which a match is void, or none begins for a minute while none is played, or that
+has a bot that is paused, is given up: what has not begun of it is void, and so it rates nothing.
 
 This module knows no stream, no store and no clock: moments (seconds) are handed in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,7 +22,7 @@ from cutpurse.server.table import Table
 
 __all__ = ["WAITS_S", "Board", "Boards"]
 
-WAITS_S: Final = 60.0  # for the bots of a match that has not begun
+WAITS_S: Final = 60.0  # for the bots of a match that has not begun, while none of its board is played
 
 
 @dataclass(slots=True, eq=False)
@@ -34,21 +35,30 @@ class Board:
     began: float
     waiting: list[int] = field(init=False)
     is_void: bool = False
+    waits_since: float = field(init=False)  # when it was dealt, or the last of its matches that are over ended
     _left: int = field(init=False)  # matches that are not over
     _sealed: list[Table] = field(default_factory=list)  # whose bots were told the end, and not the deal
 
     def __post_init__(self) -> None:
         self._left = len(self.matches)
         self.waiting = list(range(len(self.matches)))
+        self.waits_since = self.began
 
     @property
     def is_over(self) -> bool:
         """Whether all its matches are."""
         return self._left == 0
 
-    def ended(self, table: Table | None, is_void: bool) -> None:
+    @property
+    def gives_up_at(self) -> float | None:
+        """When it is waited no longer for bots of matches that have not begun; None while any is played."""
+        is_played = self._left > len(self.waiting)
+        return self.waits_since + WAITS_S if self.waiting and not is_played else None
+
+    def ended(self, table: Table | None, now: float, is_void: bool) -> None:
         """A match is over; its table is None if it could not even be set up."""
         self._left -= 1
+        self.waits_since = now
         self.is_void |= is_void
         if table is not None and self._left:
             self._sealed.append(table)
@@ -80,17 +90,20 @@ class Boards:
         """All matches of a board are over."""
         del self._open[board.deal.board]
 
-    def next(self, here: Mapping[Identity, Plays]) -> tuple[Board, int] | None:
-        """A match whose bots all have a free table now, from now on counted as begun; None if there is none."""
+    def next(self, here: Mapping[Identity, Plays]) -> tuple[Board, int, tuple[Plays, ...]] | None:
+        """A match whose bots all have a free table now, from now on counted as begun; None if there is none.
+
+        With who sits where: whoever was chosen, or is there in his place.
+        """
         self.reserved.clear()
         for board in self._open.values():
             for at in board.waiting:
-                players = board.seating.tables[at]
-                if all(here.get(player.identity) is player and self._has_room(player) for player in players):
+                players = _there(board.seating.tables[at], here)
+                if len(players) == len(board.seating.tables[at]) and all(map(self._has_room, players)):
                     board.waiting.remove(at)
-                    return board, at
+                    return board, at, players
             if board.waiting:
-                self.reserved.update(board.seating.tables[board.waiting[0]])
+                self.reserved.update(_there(board.seating.tables[board.waiting[0]], here))
         return None
 
     def given_up(
@@ -101,7 +114,7 @@ class Boards:
             if board.waiting and (
                 is_stopping
                 or board.is_void
-                or now >= board.began + WAITS_S
+                or ((at_last := board.gives_up_at) is not None and now >= at_last)
                 or any(is_paused(player.identity) for at in board.waiting for player in board.seating.tables[at])
             ):
                 while board.waiting:
@@ -109,7 +122,17 @@ class Boards:
 
     def next_event_at(self) -> float | None:
         """When matches are given up though nothing else has happened."""
-        return min((board.began + WAITS_S for board in self._open.values() if board.waiting), default=None)
+        return min((at for board in self._open.values() if (at := board.gives_up_at) is not None), default=None)
 
     def _has_room(self, player: Plays) -> bool:
         return player.free_tables - (player in self.reserved) > 0
+
+
+def _there(chosen: Iterable[Plays], here: Mapping[Identity, Plays]) -> tuple[Plays, ...]:
+    """Those of them who are there: they themselves, or where nothing is kept in mind the same bot as it came again."""
+    found = []
+    for player in chosen:
+        now = here.get(player.identity)
+        if now is not None and (now is player or (now.forgets and player.forgets)):
+            found.append(now)
+    return tuple(found)

@@ -14,6 +14,7 @@ from typing import Final
 from cutpurse.games import GAMES
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.limits import Limits
+from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import Grant, Resident
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2
@@ -39,6 +40,7 @@ class Introduction:
     wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
     most_tables: int = 2**32 - 1  # that it may have at any time
     forgets: bool = False  # it keeps nothing from one match to the next
+    one_match: OneMatch | None = None  # it plays no more than this one
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it is to be paired on this ladder of this game."""
@@ -65,6 +67,9 @@ def introduction(
     resident = grant.resident
     bot, version = (hello.bot, hello.version or "1") if resident is None else (resident.bot, resident.version)
     most_tables = limits.most_tables if resident is None else min(resident.tables, limits.most_tables)
+    one_match = None if resident is None else resident.one_match
+    if one_match is not None:
+        most_tables = 1
     for field, name in (("bot", bot), ("version", version)):
         if not _NAME.fullmatch(name):
             raise Refused(
@@ -83,6 +88,7 @@ def introduction(
         wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
         most_tables=most_tables,
         forgets=grant.forgets,
+        one_match=one_match,
     )
 
 

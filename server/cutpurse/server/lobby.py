@@ -337,7 +337,8 @@ class Lobby:
         """
         begun = self._boards.next(self._attendance.here)
         if begun is not None:
-            self._begin(*begun, now)
+            board, at, there = begun
+            self._begin(board, at, now, there)
             return True
         asked = self._requests.next(self._attendance.here, now, self._boards.reserved)
         self._pairing.keep(self._requests.reserved)
@@ -406,10 +407,13 @@ class Lobby:
         self._boards.dealt(Board(seating, deal, matches, now))
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
 
-    def _begin(self, board: Board, at: int, now: float, is_played: bool = True) -> None:
-        """A match of a board begins; or is void before it was played."""
+    def _begin(self, board: Board, at: int, now: float, there: tuple[Plays, ...] | None = None) -> None:
+        """A match of a board begins with those who are there for it; None: it is void before it was played."""
         seating, name = board.seating, board.matches[at]
-        ladder, players = seating.ladder, cast("tuple[Player, ...]", seating.tables[at])
+        ladder, players = seating.ladder, cast("tuple[Player, ...]", there or seating.tables[at])
+        if there is not None:  # some may have come anew since they were chosen
+            self._pairing.rose(seating.tables[at])
+            self._pairing.sat(there)
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         try:
             table = Table(
@@ -433,7 +437,7 @@ class Lobby:
                 board.open()
             return
         entry = _Open(table, players, seating, self._utc(), tables[at], board)
-        if is_played:
+        if there is not None:
             self._opened(entry)
         else:
             self._open[name] = entry
@@ -444,11 +448,11 @@ class Lobby:
         if not self._boards.is_waiting:
             return
         for board, at in self._boards.given_up(now, self._attendance.is_paused, self._is_draining):
-            self._begin(board, at, now, is_played=False)
+            self._begin(board, at, now)
 
     def _ended_on(self, board: Board, table: Table | None, now: float, is_void: bool) -> None:
         """A match of a board is over, and with the last of them the board."""
-        board.ended(table, is_void)
+        board.ended(table, now, is_void)
         if board.is_over:
             self._boards.over(board)
             self._pairing.closed(board.seating, now - board.began, board.is_void)

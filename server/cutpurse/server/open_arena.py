@@ -111,7 +111,18 @@ def open_arena(
             if submissions is not None:
                 guard = passes = Passes(guard)
                 storage = Storage(storage_beside(Path(store.path)))
-                desk = Desk(submissions, storage, store, passes, log, _utc, is_paused=lobby.is_paused)
+                desk = Desk(
+                    submissions,
+                    storage,
+                    store,
+                    passes,
+                    log,
+                    _utc,
+                    is_paused=lobby.is_paused,
+                    is_rotation=lambda name: (
+                        (found := lobby.ladder_named(name)) is not None and found.boards == "rotation"
+                    ),
+                )
                 meters = Meters(desk.residents.uses)
                 lobby.on_started.append(meters.started)
                 lobby.measured = meters.measured

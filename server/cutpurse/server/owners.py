@@ -27,6 +27,7 @@ from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
+from cutpurse.server.one_match import OneMatch
 
 __all__ = [
     "ANYBODY",
@@ -63,13 +64,14 @@ _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 class Resident(NamedTuple):
     """A bot that the server itself runs: who it is, whatever it says of itself, and where and how much it plays.
 
-    ladders: () is every ladder of its games.
+    ladders: () is every ladder of its games. one_match: that which this process plays, and no more; None: all it gets.
     """
 
     bot: str
     version: str
     ladders: tuple[str, ...] = ()
     tables: int = 1
+    one_match: OneMatch | None = None
 
 
 class Grant(NamedTuple):

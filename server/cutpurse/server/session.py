@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cutpurse.server.hello import Introduction
 from cutpurse.server.invariants import within
 from cutpurse.server.matches import Matches
+from cutpurse.server.one_match import OneMatch
 from cutpurse.server.results import Identity
 from cutpurse.server.table import SeatAt
 
@@ -84,6 +85,11 @@ class Session:
         return self.introduction.forgets
 
     @property
+    def one_match(self) -> OneMatch | None:
+        """The one match that it plays; None if it plays as many as come."""
+        return self.introduction.one_match
+
+    @property
     def is_connected(self) -> bool:
         """Whether it has a stream."""
         return self.link is not None
@@ -97,6 +103,8 @@ class Session:
         """
         if self.link is None or self.leaving or not self.is_met:
             return 0
+        if self.one_match is not None and self.one_match.has_begun:
+            return 0
         kept = len(self.places)
         return max(0, min(self.max_tables - (kept - self._over), 2 * self.max_tables - kept))
 
@@ -109,11 +117,15 @@ class Session:
         self._last_table += 1
         seat.number = self._last_table
         self.places[seat.number] = Place(seat)
+        if self.one_match is not None:
+            self.one_match.begin()
         self.ready(seat)
 
     def ready(self, seat: SeatAt) -> None:
         """Something new is to be told at this table: a decision is open, or the match has ended and is stored."""
         number = seat.number
+        if self.one_match is not None and seat.ended() is not None:
+            self.one_match.end()
         place, link = self.places.get(number), self.link
         if place is not None and link is not None:
             self.ready_places[number] = place
@@ -181,6 +193,8 @@ class Session:
         for table in tables:
             del self.places[table]
             self._over -= 1
+            if self.one_match is not None:
+                self.one_match.hear()
         if self.free_tables > had:
             self._matches.changed(self)
 

@@ -130,6 +130,8 @@ class Sessions:
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
         is_own = session is not None and session.identity.owner == told.identity.owner
         is_own = is_own and session is not None and session.forgets == told.forgets
+        # What one process began another one does not go on with.
+        is_own = is_own and session is not None and session.one_match is told.one_match
         if session is None or not is_right or not is_own or self._is_given_up(session, now):
             raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
         if session.identity != told.identity:

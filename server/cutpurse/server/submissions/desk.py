@@ -85,14 +85,20 @@ class Desk:
         utc: Callable[[], datetime],
         *,
         is_paused: Callable[[Identity], bool],
+        is_rotation: Callable[[str], bool] = lambda ladder: False,
     ) -> None:
+        """is_rotation: whether the ladder of this name is only for bots that keep no memory; asked on any thread."""
+        self._is_isolated = runner.name != "process"
+        self._is_rotation = is_rotation
         self._storage = storage
         self._store = store
         self._log = log
         self._utc = utc
         self._syncing = threading.Lock()
         self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
-        self.residents = Residents(runner, storage, store, passes, log, utc, is_paused=is_paused)
+        self.residents = Residents(
+            runner, storage, store, passes, log, utc, is_paused=is_paused, plays_one=self.plays_one
+        )
         self.intake = Intake(runner, storage, store, log, utc, self._sync)
 
     @property
@@ -148,7 +154,24 @@ class Desk:
         self.intake.put([entry])
         return False
 
+    def plays_one(self, ladders: Sequence[str]) -> bool:
+        """Whether a bot for these ladders is run in a fresh process for each match: where one of them is of rotations.
+
+        What runs as a plain process can leave itself word anywhere, so it is never said of it.
+        """
+        return self._is_isolated and any(self._is_rotation(ladder) for ladder in ladders)
+
     # -- what is asked
+    def check_ladders(self, ladders: Sequence[str]) -> None:
+        """Whether bots that are run here may play there at all.  Raises Refused."""
+        for ladder in ladders:
+            if self._is_rotation(ladder) and not self._is_isolated:
+                raise Refused(
+                    "NOT_YOURS",
+                    f"ladder {legible(ladder, 40)} plays rotations, for bots that keep no memory; bots are run here as "
+                    "plain processes, of which nobody can promise that: name another ladder",
+                )
+
     def look(self, content: bytes) -> Manifest:
         """What an archive says of its bot.  Raises Refused for one that is not taken."""
         try:

@@ -32,10 +32,10 @@ class Passes:
         self._is_changed = False
 
     def give(self, owner: str, resident: Resident) -> Token:
-        """A token for a process of this bot."""
-        token = new_token()
+        """A token for a process of this bot. One that plays a single match keeps nothing from one to the next."""
+        token, forgets = new_token(), resident.one_match is not None
         with self._lock:
-            self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, resident=resident))
+            self._grants[token.id] = (token.digest, Grant(owner, token.id, SCOPES, forgets, resident))
         return token
 
     def take_back(self, token: Token) -> None:

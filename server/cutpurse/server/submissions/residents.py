@@ -1,8 +1,10 @@
 """Bots that were accepted, kept running: each a process of its own, with a socket and a token of its own.
 
 One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. A
-paused version is not started until its pause is lifted. All happens on one thread; `begin` starts it once the server
-listens, `close` ends everything. This module knows no match.
+paused version is not started until its pause is lifted. One that is to keep no memory plays one match in each process:
+when it has heard how that ended it is stopped, and the next process is started at once. All happens on one thread, but
+for those who are given time to end, each on one of its own; `begin` starts it once the server listens, `close` ends
+everything. This module knows no match and no ladder.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, places
+from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import Resident
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, Use
@@ -36,7 +39,9 @@ LONGEST_WAIT_S: Final = 60.0
 LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
 MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
 GRACE_S: Final = 2.0
+HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
 LAST_WORDS: Final = 3
+MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
 
 
 class SubmissionStore(Protocol):
@@ -65,6 +70,9 @@ class _Course:
     ends: int = 0  # in a row
     running: Running | None = None
     token: Token | None = None
+    one_match: OneMatch | None = None  # of the process that runs, if it plays no more
+    over_at: float | None = None  # when it was seen that this is over
+    stopping: threading.Thread | None = None  # it has played, and is given time to end
     last: str = ""  # how it ended the last time
 
     @property
@@ -93,8 +101,10 @@ class Residents:
         utc: Callable[[], datetime],
         *,
         is_paused: Callable[[Identity], bool],
+        plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        """plays_one: whether a bot that was handed in for these ladders plays one match in each process."""
         self._runner = runner
         self._storage = storage
         self._store = store
@@ -102,10 +112,12 @@ class Residents:
         self._log = log
         self._utc = utc
         self._is_paused = is_paused
+        self._plays_one = plays_one
         self._clock = clock
         self._courses: dict[int, _Course] = {}  # by the submission's id; touched by the thread only
         self._uses: dict[Identity, Callable[[], Use]] = {}  # replaced, never changed
         self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
+        self._earlier: dict[int, str] = {}  # what those before it said, where each plays one match
         self._wanted: _Wanted | None = None
         self._woken = threading.Event()
         self._is_closed = False
@@ -125,7 +137,7 @@ class Residents:
     def talk(self, submission: int) -> str:
         """The newest of what it said since the server began."""
         running = self._talks.get(submission)
-        return "" if running is None else running.talk()
+        return self._earlier.get(submission, "") + ("" if running is None else running.talk())
 
     def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
         """From now on these run, and no others."""
@@ -165,8 +177,17 @@ class Residents:
             self._wanted = None
             self._change(wanted)
         for course in [] if self._is_draining else [*self._courses.values()]:
-            if course.running is not None and (ended := course.running.ended()) is not None:
-                self._ended(course, ended, now)
+            if course.stopping is not None:
+                if not course.stopping.is_alive():
+                    self._again(course, now)
+            elif course.running is not None and (ended := course.running.ended()) is not None:
+                if course.one_match is not None and course.one_match.is_over:
+                    self._again(course, now)
+                else:
+                    self._ended(course, ended, now)
+            elif course.running is not None and _has_played(course, now):
+                course.stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
+                course.stopping.start()
             elif course.running is not None and self._is_paused(course.identity):
                 self._log.info("resident paused", bot=course.entry.shown)
                 self._stop([course])
@@ -192,7 +213,9 @@ class Residents:
 
     def _start(self, course: _Course, now: float) -> None:
         entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
-        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables)
+        course.one_match = OneMatch(self._woken.set) if self._plays_one(entry.ladders) else None
+        course.over_at = None
+        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match)
         course.token = self._passes.give(entry.owner, resident)
         course.start_at, course.started = inf, now
         try:
@@ -212,6 +235,22 @@ class Residents:
         self._uses = {**self._uses, course.identity: course.running.use}
         self._talks = {**self._talks, entry.id: course.running}
         self._log.info("resident started", bot=entry.shown, pid=course.running.pid)
+
+    def _part_with(self, running: Running) -> None:
+        """On a thread of its own: nobody waits for a bot that takes its time to end."""
+        running.stop(GRACE_S)
+        self._woken.set()
+
+    def _again(self, course: _Course, now: float) -> None:
+        """It has played its match and ended, as it should: another process is started at once."""
+        if course.running is not None:
+            said = self._earlier.get(course.entry.id, "") + course.running.talk()
+            self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
+            self._talks = {number: one for number, one in self._talks.items() if number != course.entry.id}
+        self._leave(course)
+        course.wait_s, course.ends, course.start_at = FIRST_WAIT_S, 0, now
+        if not self._is_paused(course.identity):
+            self._start(course, now)
 
     def _ended(self, course: _Course, ended: Ended, now: float) -> None:
         """It has ended by itself, or for what it did."""
@@ -247,7 +286,7 @@ class Residents:
 
     def _leave(self, course: _Course) -> None:
         """Nothing of it is left; its token is good for nothing."""
-        course.running = None
+        course.running = course.stopping = None
         if course.token is not None:
             self._passes.take_back(course.token)
             course.token = None
@@ -258,7 +297,9 @@ class Residents:
         """All at once, so that one that does not want to end is not waited for by the others."""
         threads = []
         for course in courses:
-            if course.running is not None:
+            if course.stopping is not None:
+                threads.append(course.stopping)
+            elif course.running is not None:
                 threads.append(threading.Thread(target=course.running.stop, args=(GRACE_S,)))
                 threads[-1].start()
         for thread in threads:
@@ -267,3 +308,13 @@ class Residents:
             if course.running is not None:
                 self._log.info("resident stopped", bot=course.entry.shown)
             self._leave(course)
+
+
+def _has_played(course: _Course, now: float) -> bool:
+    """Whether its one match is over, and it has heard of it or had the time for that."""
+    one_match = course.one_match
+    if one_match is None or not one_match.is_over:
+        return False
+    if course.over_at is None:
+        course.over_at = now
+    return one_match.is_heard or now >= course.over_at + HEARING_S

@@ -174,8 +174,10 @@ class SubmissionService:
             raise Refused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
         manifest = await self._apart(lambda: desk.look(content))
         wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
-        self._ladders.check(Identity(owner, manifest.name, manifest.version), wanted, forgets=False)
         ladders = [*dict.fromkeys(head.ladders)]
+        desk.check_ladders(ladders)
+        identity = Identity(owner, manifest.name, manifest.version)
+        self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
         # Begun, it goes on though its caller may go: what is on the disk is taken up.
         work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
         entry = await asyncio.shield(asyncio.wrap_future(work))

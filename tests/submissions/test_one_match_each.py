@@ -1,0 +1,240 @@
+"""When a process that plays one match is followed by the next, and when its end is a failure; without any program."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from cutpurse.leaderboard.submissions import TAKEN_OFF
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.logs import logger
+from cutpurse.server.one_match import OneMatch
+from cutpurse.server.owners import OpenGuard
+from cutpurse.server.results import Identity
+from cutpurse.server.runners.port import Ended, Task, Use
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.residents import HEARING_S, MOST_ENDS, Residents
+from cutpurse.server.submissions.storage import Storage
+
+MANIFEST = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
+
+
+@dataclass
+class Entry:
+    """What is kept of a bot that was handed in, as far as it is looked at."""
+
+    id: int
+    bot: str
+    ladders: tuple[str, ...] = ("rot",)
+    owner: str = "ann"
+    version: str = "1"
+    digest: bytes = b"x" * 32
+
+    @property
+    def shown(self) -> str:
+        return f"{self.owner}/{self.bot}:{self.version}"
+
+
+@dataclass
+class Process:
+    """One that ends when it is told, or when the test says so."""
+
+    task: Task
+    pid: int = 1
+    how: Ended | None = None
+    may_end: threading.Event = field(default_factory=threading.Event)
+    is_asked: bool = False
+
+    def ended(self) -> Ended | None:
+        return self.how
+
+    def use(self) -> Use:
+        return Use(0.0, 0)
+
+    def talk(self) -> str:
+        return f"{self.pid} speaks\n"
+
+    def exit(self) -> None:
+        self.how = Ended("exited", 0, Use(0.0, 0), "it ended by itself")
+
+    def stop(self, grace_s: float = 2.0) -> Ended:
+        self.is_asked = True
+        self.may_end.wait(30)
+        self.exit()
+        assert self.how is not None
+        return self.how
+
+
+class Runner:
+    """Starts processes that are none."""
+
+    name = "bubblewrap"
+
+    def __init__(self) -> None:
+        self.processes: list[Process] = []
+
+    def start(self, task: Task) -> Process:
+        self.processes.append(Process(task, len(self.processes) + 1))
+        return self.processes[-1]
+
+
+class Store:
+    """Hears who is taken off."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[int, str]] = []
+
+    def set_submission(self, submission: int, state: str, *about: object) -> None:
+        self.states.append((submission, state))
+
+
+class House:
+    """Residents at a clock that stands where it is put."""
+
+    def __init__(self, folder: Path, *bots: str) -> None:
+        self.runner, self.store, self.now = Runner(), Store(), 100.0
+        self.paused: set[Identity] = set()
+        storage = Storage(folder / "x.bots")
+        storage.server_socket.touch()
+        self.passes = Passes(OpenGuard())
+        self.residents = Residents(
+            cast("Any", self.runner),
+            storage,
+            cast("Any", self.store),
+            self.passes,
+            logger(io.StringIO(), "debug"),
+            lambda: datetime.now(UTC),
+            is_paused=lambda identity: identity in self.paused,
+            plays_one=_is_rotation,
+            clock=lambda: self.now,
+        )
+        self.residents.set([(cast("Any", Entry(number, bot)), MANIFEST) for number, bot in enumerate(bots, 1)])
+        self.look()
+
+    def look(self, later_s: float = 0.0) -> None:
+        self.now += later_s
+        self.residents.look(self.now)
+
+    def until_started(self, count: int) -> None:
+        """A thread has stopped somebody: wait for it, not for the clock."""
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and thread.daemon:
+                thread.join(10)
+        self.look()
+        assert len(self.runner.processes) == count
+
+    def asked(self) -> list[int]:
+        """Who was asked to end."""
+        return [process.pid for process in self.runner.processes if process.is_asked]
+
+    def match_of(self, process: Process) -> OneMatch:
+        token = process.task.environment["CUTPURSE_TOKEN"]
+        grant = self.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", self.now)
+        assert grant.forgets
+        assert grant.resident is not None
+        assert grant.resident.one_match is not None
+        return grant.resident.one_match
+
+
+def _is_rotation(ladders: Sequence[str]) -> bool:
+    return "rot" in ladders
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path, "sneak")
+
+
+def test_who_has_played_and_heard_is_followed_by_another_at_once(house: House) -> None:
+    (first,) = house.runner.processes
+    match, token = house.match_of(first), first.task.environment["CUTPURSE_TOKEN"]
+    match.begin()
+    house.look(1.0)
+    match.end()
+    house.look(HEARING_S / 2)
+    assert house.asked() == []  # it may not have heard of it
+    match.hear()
+    first.may_end.set()
+    house.look()
+    house.until_started(2)
+    assert house.asked() == [1]
+    second = house.runner.processes[1]
+    assert second.task.environment["CUTPURSE_TOKEN"] != token
+    assert not house.match_of(second).has_begun
+    shown = house.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", house.now)
+    assert shown.resident is None  # what let the first one in is good for nothing
+    assert house.residents.talk(1) == "1 speaks\n2 speaks\n"
+
+
+def test_who_never_hears_is_not_waited_for(house: House) -> None:
+    (first,) = house.runner.processes
+    house.match_of(first).begin()
+    house.match_of(first).end()
+    first.may_end.set()
+    house.look()
+    house.look(HEARING_S - 0.01)
+    assert not first.is_asked
+    house.look(0.02)
+    house.until_started(2)
+
+
+def test_who_does_not_want_to_end_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    house = House(tmp_path, "stubborn", "sneak")
+    stubborn, sneak = house.runner.processes
+    for process in (stubborn, sneak):
+        house.match_of(process).begin()
+        house.match_of(process).hear()
+    sneak.may_end.set()
+    house.look()
+    while len(house.runner.processes) == 2:
+        house.look()
+    assert stubborn.ended() is None
+    stubborn.may_end.set()
+    house.until_started(4)
+
+
+def test_who_ends_by_himself_after_his_match_has_not_failed(house: House) -> None:
+    for count in range(2 * MOST_ENDS):
+        process = house.runner.processes[-1]
+        house.match_of(process).begin()
+        house.match_of(process).end()
+        process.exit()
+        house.look()
+        assert len(house.runner.processes) == count + 2
+    assert house.store.states == []
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_who_ends_without_having_played_or_in_the_middle_has_failed(house: House, has_begun: bool) -> None:
+    for count in range(MOST_ENDS):
+        assert len(house.runner.processes) == count + 1
+        process = house.runner.processes[-1]
+        if has_begun:
+            house.match_of(process).begin()
+        process.exit()
+        house.look()
+        house.look(0.5)
+        assert len(house.runner.processes) == count + 1  # not at once
+        house.look(2.0**count)
+    assert house.store.states == [(1, TAKEN_OFF)]
+
+
+def test_who_is_paused_with_his_match_is_not_followed(house: House) -> None:
+    (first,) = house.runner.processes
+    house.match_of(first).begin()
+    house.match_of(first).hear()
+    house.paused.add(Identity("ann", "sneak", "1"))
+    first.exit()
+    house.look()
+    house.look(1.0)
+    assert len(house.runner.processes) == 1
+    house.paused.clear()
+    house.look()
+    assert len(house.runner.processes) == 2
