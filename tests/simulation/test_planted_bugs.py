@@ -425,7 +425,7 @@ def a_match_on_request_is_rated(patch: Patch) -> None:
 
 @plant
 def who_sits_where_on_request_is_left_to_chance(patch: Patch) -> None:
-    true = Requests.next
+    true: Callable[..., Any] = Requests.next
 
     def next_one(self: Requests, *asked: Any) -> Any:
         found = true(self, *asked)
