@@ -475,7 +475,7 @@ def a_deal_is_dealt_again(patch: Patch) -> None:
 @plant
 def a_board_is_told_as_rated_though_a_match_is_void(patch: Patch) -> None:
     true = Board.ended
-    patch.setattr(Board, "ended", lambda self, table, is_void: true(self, table, is_void=False))
+    patch.setattr(Board, "ended", lambda self, table, now, is_void: true(self, table, now, is_void=False))
 
 
 @plant
