@@ -284,8 +284,9 @@ async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path)
         author = author_of(arena, ann)
         source = FIRST.replace('"hello from", __file__', '__import__("os").environ.get("CUTPURSE_TOKEN", "")')
         await handed_in(author, bot_folder(short, source))
-        while not (stolen := (await author.ask(lambda calls: calls.log("sneak"))).talk.strip()):
+        while not (said := (await author.ask(lambda calls: calls.log("sneak"))).talk.split()):
             await asyncio.sleep(0.05)
+        stolen = said[0]  # it may have said more by now
         with pytest.raises(NotAuthorised, match="this token is a bot's own"):
             await author_of(arena, stolen).submit(bot_folder(short, name="more"))
         with pytest.raises(NotAuthorised, match="this token is a bot's own"):
