@@ -150,6 +150,7 @@ def test_a_command_that_is_not_there_is_told(bench: Bench) -> None:
     assert "could not be run" in ended.text
 
 
+@pytest.mark.soak
 def test_only_the_newest_of_endless_talk_is_kept_and_nobody_waits_for_it(bench: Bench) -> None:
     limits = Limits(cpu_s=0.2, talk_bytes_per_s=20_000, talk_bytes=30_000)
     running = bench.start(

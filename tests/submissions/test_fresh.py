@@ -158,6 +158,7 @@ async def test_a_bot_that_tries_to_remember_finds_nothing_in_its_next_match(shor
             assert all(seat.cpu_ms is not None for entry in board for seat in entry.seats)
 
 
+@pytest.mark.soak
 async def test_a_bot_on_a_rotation_and_a_plain_ladder_plays_all_of_it_by_fresh_processes(short: Path) -> None:
     keys = tokens(short, "ann", "bob")
     me = FIRST.replace("from cutpurse", "import json, secrets\nME = secrets.token_hex(8)\nfrom cutpurse", 1).replace(
@@ -175,6 +176,7 @@ async def test_a_bot_on_a_rotation_and_a_plain_ladder_plays_all_of_it_by_fresh_p
             assert len(set.union(*names)) == len(names)
 
 
+@pytest.mark.soak
 async def test_a_bot_that_dies_in_its_matches_is_taken_off_and_its_boards_are_played_on(
     short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +205,7 @@ def whole_boards_of(arena: RunningArena, *bots: str) -> int:
     )
 
 
+@pytest.mark.soak
 async def test_who_retires_in_the_middle_of_a_board_voids_it_and_the_others_play_on(
     short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ async def test_bots_that_turn_bad_are_taken_off_and_others_play_on(
     assert "broke" not in arena.log
 
 
+@pytest.mark.soak
 async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -> None:
     quick = TimeControl(base_ms=300, bank_ms=300)
     ann, bob = tokens(short, "ann", "bob")
@@ -123,6 +124,7 @@ async def test_build_steps_that_mean_harm_fail_with_their_cause(
         assert [path.name for path in (short / "test.db.bots" / shown.sha256.hex()).iterdir()] == ["bot.zip"]
 
 
+@pytest.mark.soak
 async def test_links_that_a_build_leaves_behind_lead_nobody_anywhere(short: Path) -> None:
     build = (
         "import os\nos.symlink('/etc/passwd', 'passwd')\nos.symlink('..', 'up')\nos.mkdir('locked')\n"
@@ -143,6 +145,7 @@ async def test_links_that_a_build_leaves_behind_lead_nobody_anywhere(short: Path
     assert Path("/etc/passwd").exists()
 
 
+@pytest.mark.soak
 async def test_a_server_that_stops_in_the_middle_of_a_check_stops_soon_and_goes_on_later(short: Path) -> None:
     async with running_desk(short, runner="bubblewrap") as arena:
         author = author_of(arena)

@@ -30,7 +30,10 @@ def server(short: Path) -> Iterator[RealServer]:
     made.stop()
 
 
-@pytest.mark.parametrize("at", ["received", "unpacked", "built", "accepted", "running"])
+LATER = [pytest.param(at, marks=pytest.mark.soak) for at in ("unpacked", "built", "accepted")]
+
+
+@pytest.mark.parametrize("at", ["received", *LATER, "running"])
 async def test_what_was_received_plays_after_the_server_was_killed(server: RealServer, short: Path, at: str) -> None:
     author = Author(server.address)
     folder = bot_folder(short, more='build = ["python", "build.py"]', files={"build.py": SLOW})
@@ -66,10 +69,11 @@ def commands() -> Iterator[bytes]:
             yield (process / "cmdline").read_bytes()
 
 
+@pytest.mark.soak
 async def test_what_was_half_sent_when_the_server_was_killed_is_gone(server: RealServer, short: Path) -> None:
     packed = pack(bot_folder(short))
     async with grpc.aio.insecure_channel(server.address) as channel:
-        call = submission_pb2_grpc.SubmissionServiceStub(channel).Submit()
+        call = submission_pb2_grpc.SubmissionServiceStub(channel).Submit(timeout=30)
         head = submission_pb2.SubmissionHead(sha256=packed.digest, size=len(packed.content))
         await call.write(submission_pb2.SubmitRequest(head=head))
         await call.write(submission_pb2.SubmitRequest(piece=packed.content[:100]))

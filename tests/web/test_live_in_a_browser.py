@@ -15,6 +15,7 @@ def moments(first: int, end: int) -> str:
     return ", ".join([f'html[data-moment="{moment}"]' for moment in range(first, end)])
 
 
+@pytest.mark.soak
 def test_a_ladder_is_seen_moving_match_after_match(page: Page, live: LiveLeague) -> None:
     page.goto(f"{live.page}/live?ladder=greed")
     page.wait_for_selector("#moment .table.game-greed")
@@ -35,6 +36,7 @@ def test_a_ladder_is_seen_moving_match_after_match(page: Page, live: LiveLeague)
     page.wait_for_selector(".decided.over")
 
 
+@pytest.mark.soak
 def test_what_is_being_played_is_listed_and_each_match_can_be_looked_at(page: Page, live: LiveLeague) -> None:
     page.goto(f"{live.page}/live")
     while not page.locator('tbody a[href^="/live/"]').count():

@@ -104,6 +104,7 @@ def test_who_does_not_say_what_he_wants_is_hung_up_on(page: tuple[str, int, io.S
     assert answer(page, sent) == b""
 
 
+@pytest.mark.soak
 def test_a_second_request_has_to_come_in_time_too(page: tuple[str, int, io.StringIO]) -> None:
     told = answer(page, b"GET /healthz HTTP/1.1\r\nhost: arena.test\r\n\r\nGET /ladders HT")
     assert status(told) == 200

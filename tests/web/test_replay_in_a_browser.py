@@ -66,7 +66,12 @@ def pressed(page: Page, key: str, moment: int) -> None:
     page.wait_for_selector(f'html[data-moment="{moment}"]')
 
 
-@pytest.mark.parametrize("game", EVERY_GAME)
+LONGEST = "bag_o_loot"  # half a minute of keys: in the long run only
+
+
+@pytest.mark.parametrize(
+    "game", [pytest.param(game, marks=[pytest.mark.soak] * (game == LONGEST)) for game in EVERY_GAME]
+)
 def test_a_replay_is_stepped_through_from_first_to_last(
     page: Page, archive: str, records: dict[str, tuple[str, Record]], game: str
 ) -> None:
