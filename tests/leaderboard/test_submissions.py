@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard import submissions
+from cutpurse.leaderboard.errors import NotFound, Refused, StoreError
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, NewSubmission
 
@@ -89,3 +90,22 @@ def test_an_archive_that_is_gone_is_known_to_be(store: Store) -> None:
     assert store.hand_in(sneak(), NOW).is_kept
     with pytest.raises(NotFound):
         store.retire(999, NOW)
+
+
+def test_who_sees_that_a_version_is_accepted_sees_that_it_plays(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accepted and made to play in one transaction: a server may be killed at any moment."""
+    entry = store.hand_in(sneak(), NOW)
+    accepted = store.accept(entry.id, NOW, "all is well")
+    assert (accepted.state, accepted.is_active, store.submission_log(entry.id)) == (ACCEPTED, True, "all is well")
+
+    def killed(*_: object) -> None:
+        raise StoreError("killed")
+
+    other = store.hand_in(sneak("2"), NOW)
+    monkeypatch.setattr(submissions, "activate", killed)
+    with pytest.raises(StoreError):
+        store.accept(other.id, NOW, "")
+    assert {one.version: (one.state, one.is_active) for one in store.submissions()} == {
+        "1": (ACCEPTED, True),
+        "2": (RECEIVED, False),
+    }

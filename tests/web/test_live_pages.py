@@ -18,7 +18,7 @@ STANDINGS = "[...document.querySelectorAll('#moving tbody tr')].map(row => row.i
 
 def test_the_rankings_move_without_a_reload(live: LiveLeague, page: Page) -> None:
     page.goto(f"{live.page}/ladders/greed")
-    page.wait_for_function(f"{STANDINGS}.split('\\n').length > 4", timeout=60_000)
+    page.wait_for_function(f"() => {STANDINGS}.split('\\n').length > 4", timeout=60_000)
     page.evaluate("window.stillHere = true")
     seen = page.evaluate(STANDINGS)
     page.wait_for_function(f"before => {STANDINGS} !== before", arg=seen, timeout=60_000)

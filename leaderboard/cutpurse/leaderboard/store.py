@@ -225,6 +225,10 @@ class Store(Readings):
         """`submissions.set_state`."""
         return self._do(lambda connection: submissions.set_state(connection, submission, state, changed, why, log))
 
+    def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
+        """`submissions.accept`."""
+        return self._do(lambda connection: submissions.accept(connection, submission, changed, log))
+
     def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
         """`submissions.activate`."""
         return self._do(lambda connection: submissions.activate(connection, submission, changed))

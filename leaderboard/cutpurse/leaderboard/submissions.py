@@ -32,6 +32,7 @@ __all__ = [
     "TAKEN_OFF",
     "UNPACKED",
     "NewSubmission",
+    "accept",
     "activate",
     "hand_in",
     "not_kept",
@@ -121,6 +122,15 @@ def set_state(
         values["is_active"] = False
     connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == submission).values(values))
     return queries.submission(connection, submission)
+
+
+def accept(connection: Connection, submission: int, changed: datetime, log: str) -> SubmissionEntry:
+    """It passed its check and plays, both at once: who was told that it is accepted finds it playing after any kill.
+
+    Raises as `activate` does.
+    """
+    set_state(connection, submission, ACCEPTED, changed, log=log)
+    return activate(connection, submission, changed)
 
 
 def activate(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import SubmissionEntry
-from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, REFUSED, UNPACKED
+from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNPACKED
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.runners.port import Runner, RunnerError
@@ -40,8 +40,8 @@ class IntakeStore(Protocol):
     ) -> SubmissionEntry:
         """It is so far."""
 
-    def activate(self, submission: int, changed: datetime) -> SubmissionEntry:
-        """It plays."""
+    def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
+        """It passed its check, and plays."""
 
 
 class Intake:
@@ -168,8 +168,7 @@ class Intake:
         if checked.why:
             self._refuse(entry, checked.why, seen)
             return
-        self._store.set_submission(entry.id, ACCEPTED, self._utc(), log=_kept(seen))
-        self._store.activate(entry.id, self._utc())
+        self._store.accept(entry.id, self._utc(), _kept(seen))
         self._log.info("submission accepted", bot=entry.shown)
         self._changed()
 
