@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -15,6 +17,7 @@ from cutpurse.sdk.league import league_at
 from cutpurse.server.web.api.calls import CALLS, PREFIX
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.asking import Asking
+from tests.roots import CHECKOUT
 from tests.web.leagues import SCRIPTS
 
 BAD: Final = (
@@ -63,7 +66,8 @@ HEADERS: Final[tuple[list[tuple[bytes, bytes]], ...]] = (
     [(b"content-length", b"0"), (b"content-type", b"application/xml")],
 )
 TROUBLE: Final = re.compile(
-    r"Traceback|File \"|\.py\b|site-packages|sqlite|jinja|starlette|pydantic|protobuf|/work/|/tmp/"
+    r"Traceback|File \"|\.py\b|site-packages|sqlite|jinja|starlette|pydantic|protobuf|"
+    + "|".join(re.escape(f"{folder}{os.sep}") for folder in (CHECKOUT, tempfile.gettempdir()))
 )
 
 
