@@ -32,7 +32,7 @@ strays += [name for name in names if name.endswith((".pyc", ".orig", ".rej")) or
 assert not strays, f"stray files: {strays}"
 assert "node_modules" not in " ".join(names), "the packages of the JavaScript bot come with npm, not with the wheel"
 javascript = {name.rpartition("/")[2] for name in names if name.startswith("cutpurse/bots/javascript/")}
-assert javascript == {"README.md", "bot.mjs", "package.json", "package-lock.json"}, javascript
+assert {"README.md", "bot.mjs", "bot.toml", "build.sh", "package.json", "package-lock.json"} <= javascript, javascript
 assert "cutpurse/__init__.py" not in names, "cutpurse/__init__.py would hide the other roots"
 parts = sorted({name.split("/")[1] for name in names if name.startswith("cutpurse/")})
 assert {"engine", "games", "v1", "sdk", "bots", "leaderboard", "server"} <= set(parts), parts

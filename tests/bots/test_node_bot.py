@@ -171,7 +171,7 @@ async def test_told_to_go_without_a_server_it_goes() -> None:
         assert node.stderr is not None
         assert b"away from 127.0.0.1:1" in await node.stderr.readline()
         node.send_signal(signal.SIGTERM)
-        assert await node.wait() == 130
+        assert await node.wait() == 0
 
 
 # -- where it is
@@ -268,13 +268,15 @@ def test_the_wheel_takes_every_file_of_the_folder_and_no_packages() -> None:
     assert {path: to for path, to in taken.items() if path.startswith("sample_bots/javascript")} == {
         f"sample_bots/javascript/{name}": f"cutpurse/bots/javascript/{name}" for name in files
     }
-    assert set(node_bot.FILES) | {"README.md"} == files
+    assert set(node_bot.FILES) | {"README.md", "bot.toml", "build.sh", "debian.txt"} == files
 
 
-def test_versions_are_exact_and_the_lock_names_no_host() -> None:
-    lock = (CHECKOUT / "sample_bots/javascript/package-lock.json").read_text(encoding="utf-8")
+@pytest.mark.parametrize("language", ["javascript", "typescript"])
+def test_versions_are_exact_and_the_lock_names_no_host(language: str) -> None:
+    folder = CHECKOUT / "sample_bots" / language
+    lock = (folder / "package-lock.json").read_text(encoding="utf-8")
     assert '"resolved"' not in lock
     assert lock.count('"integrity"') == lock.count('"node_modules/')
-    package = (CHECKOUT / "sample_bots/javascript/package.json").read_text(encoding="utf-8")
+    package = (folder / "package.json").read_text(encoding="utf-8")
     assert "^" not in package
     assert "~" not in package
