@@ -1,4 +1,4 @@
-"""The bots of other languages as the tests have them: each built once for all test processes, in a copy of its folder.
+"""The bots of other languages as the tests have them: written by `bot init`, and built once for all test processes.
 
 A language is a folder of `sample_bots` with a `bot.toml` and a `build.sh`. This module knows no scenario.
 """
@@ -20,6 +20,7 @@ from typing import Final
 
 import pytest
 
+from cutpurse.sdk.starter.languages import write_in
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
 from tests.roots import CHECKOUT
 
@@ -64,9 +65,10 @@ def made_in(shared: Path, language: str) -> Made:
     with (shared / f"{language}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not said.exists():
-            shutil.copytree(
-                CHECKOUT / "sample_bots" / language, folder, symlinks=True, ignore=shutil.ignore_patterns("out")
-            )
+            write_in(language, language, shared)
+            packages = CHECKOUT / "sample_bots" / language / "node_modules"
+            if packages.is_dir():  # else the build fetches them
+                shutil.copytree(packages, folder / packages.name, symlinks=True)
             done = subprocess.run(
                 ["sh", BUILD],
                 cwd=folder,
@@ -88,7 +90,7 @@ def made_in(shared: Path, language: str) -> Made:
 def environment(**ours: str) -> dict[str, str]:
     """Of a program that is told nothing but this."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
-    return {**others, "CUTPURSE_PROTO": str(CHECKOUT / "proto"), **ours}
+    return {**others, **ours}
 
 
 @asynccontextmanager
