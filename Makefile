@@ -6,6 +6,8 @@ SOAK_TIMEOUT_S ?= 7200
 MINUTES ?= 60
 BOTS ?= 200
 SEED ?= 1
+# Modules are compiled once, and not by each of the hundreds of processes that tests start, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 UV_VERSION := 0.13.8
 
 BIN := .venv/bin
