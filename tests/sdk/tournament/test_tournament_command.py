@@ -82,7 +82,7 @@ def test_a_round_robin_is_played_kept_shown_and_written_down(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path, jobs: int) -> None:
-    file = write(tmp_path, GREED + 'deals = 40\n[format]\nkind = "swiss"\nrounds = 4\n')
+    file = write(tmp_path, GREED + 'deals = 20\n[format]\nkind = "swiss"\nrounds = 4\n')
     whole = run("run", file, "--journal", tmp_path / "whole", "--json")
     assert whole.exit_code == 0
     killed = tmp_path / "killed"
@@ -109,7 +109,7 @@ def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path
     assert rest.stdout == whole.stdout
     one, other = (sorted(boards_of(path), key=lambda board: board["board"]) for path in (killed, tmp_path / "whole"))
     assert one == other
-    assert len(one) == 4 * 2 * 40
+    assert len(one) == 4 * 2 * 20
 
 
 def test_a_gauntlet_says_how_the_challenger_did_against_each(tmp_path: Path) -> None:
