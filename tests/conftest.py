@@ -13,7 +13,18 @@ __all__ = ["soak"]
 ROOT = Path(__file__).parent
 
 # Folders whose files take long, or wait for much: they come first, so that none of them is left over at the end.
-FIRST = ("languages", "simulation", "web", "submissions", "faults", "sandbox", "hostile", "server", "leaderboard", "sdk")
+FIRST = (
+    "languages",
+    "simulation",
+    "web",
+    "submissions",
+    "faults",
+    "sandbox",
+    "hostile",
+    "server",
+    "leaderboard",
+    "sdk",
+)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts the tests in the background has Ctrl-C ignored, also by the programs that are tested with it.

@@ -3,8 +3,8 @@
     engine = writing_engine(database_path("ladder.db"), busy_timeout_s=5.0)
     upgrade(engine)
 
-Revisions are numbered from 1, and the module of each is called after its number. Alembic takes a third of a second to be
-imported, so that it is only where there is something to do. This module knows no table.
+Revisions are numbered from 1, and the module of each is called after its number. Alembic takes a third of a second to
+import, which is done only where there is something to do. This module knows no table.
 """
 
 from __future__ import annotations
