@@ -73,7 +73,7 @@ wheel: .venv/installed ## dist/cutpurse-*.whl
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 clean: ## away with everything made here
-	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/javascript/node_modules
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/locked: requirements.lock
