@@ -33,6 +33,7 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
         environment=_environment(manifest),
         limits=Limits(memory_bytes=512 * MIB, wall_s=BUILD_S, cpu_cores=1.0),
         runtimes=python_runtime(),
+        for_runtimes=_for_runtimes(),
     )
 
 
@@ -47,6 +48,7 @@ def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: 
         environment=_environment(manifest) | ({TOKEN_VARIABLE: token} if token else {}),
         limits=Limits(memory_bytes=manifest.memory_mb * MIB),
         runtimes=python_runtime(),
+        for_runtimes=_for_runtimes(),
     )
 
 
@@ -54,11 +56,14 @@ def _environment(manifest: Manifest) -> dict[str, str]:
     return {
         "CUTPURSE_BOT": manifest.name,
         "CUTPURSE_VERSION": manifest.version,
-        PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2]),
         PATIENCE_VARIABLE: str(PATIENCE_S),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _for_runtimes() -> dict[str, str]:
+    return {PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2])}
 
 
 def without_paths(text: str, folder: Path, arena: Path | None = None) -> str:
