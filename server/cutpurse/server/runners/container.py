@@ -63,9 +63,10 @@ class ContainerRunner:
             path = socket_of(os.environ)
         except UsageError as problem:
             raise RunnerError(str(problem)) from None
-        if path is None:
+        if path is None or not path.is_socket():
+            where = "here" if path is None else f"at {path}"
             raise RunnerError(
-                "no engine of containers listens here: start Docker, or podman (systemctl start podman.socket), "
+                f"no engine of containers listens {where}: start Docker, or podman (systemctl start podman.socket), "
                 "and let this user speak with it; DOCKER_HOST=unix:///PATH names another socket"
             )
         try:

@@ -37,9 +37,11 @@ READ_BYTES: Final = 1 << 18
 FLOOD_PAUSE_S: Final = 0.005
 WORDS_MOST: Final = 1_000  # bytes of the shell's own
 SAYS, TELLS = 1, 2  # the streams in a stream
+BURY: Final = b"\n"
 HEAD: Final = 8  # bytes before each part: which stream, three for nothing, and its length in four
 
-# Its children are not waited for by anybody: with CHLD ignored the kernel buries them.
+# `jobs` buries whoever came to it as an orphan and has ended: else they would count as processes for ever. (With CHLD
+# ignored the kernel would do that, and `read` would end in some shells.)
 GUARD: Final = """
 {
   "$@" < /dev/null 2>&1 3>&- &
@@ -47,9 +49,10 @@ GUARD: Final = """
   wait $!
   echo "ended $?" >&3
 } 3>&2 2> /dev/null < /dev/null &
-trap "" CHLD
 exec > /dev/null 2>&1
-while read -r signal number; do kill -s "$signal" "$number"; done
+while read -r signal number; do
+  if [ -n "$signal" ]; then kill -s "$signal" "$number"; else jobs; fi
+done
 """
 
 
@@ -183,6 +186,7 @@ class ContainerProgram:
             if (now := time.monotonic()) < look_at:
                 continue
             look_at = now + every_s
+            self._tell(BURY)
             self._measure()
             why = too_much(self._task.limits, now - began, lambda: self._used.cpu_s, self._counted, self._growth)
             if why is not None:
