@@ -6,9 +6,13 @@ SOAK_TIMEOUT_S ?= 7200
 MINUTES ?= 60
 BOTS ?= 200
 SEED ?= 1
+# Modules are compiled once, and not by each of the hundreds of processes that tests start, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 UV_VERSION := 0.13.8
 
 BIN := .venv/bin
+# A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
 CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts,\
@@ -24,10 +28,10 @@ demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
 
 test: .venv/installed ## the tests, on all cores
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(PYTEST)
 
 soak: .venv/installed ## the tests and the long ones too
-	$(BIN)/python -m pytest -q -n $(WORKERS) --soak --timeout $(SOAK_TIMEOUT_S)
+	$(PYTEST) --soak --timeout $(SOAK_TIMEOUT_S)
 
 chaos: .venv/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS=200 SEED=1
 	$(BIN)/python -m tests.faults.chaos --minutes $(MINUTES) --bots $(BOTS) --seed $(SEED)
@@ -75,7 +79,7 @@ wheel: .venv/installed ## dist/cutpurse-*.whl
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 clean: ## away with everything made here
-	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/javascript/node_modules
+	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .benchmarks sample_bots/*/node_modules sample_bots/*/out
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/locked: requirements.lock

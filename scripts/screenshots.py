@@ -101,7 +101,7 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
     if picture.is_moving:
         page.wait_for_selector("#moment [data-key]", timeout=60_000)
         turn = "Number((document.querySelector('#moment').innerText.match(/turn\\s+(\\d+)/) || [0, 0])[1])"
-        page.wait_for_function(f"{turn} > 12", timeout=60_000)
+        page.wait_for_function(f"() => {turn} > 12", timeout=60_000)
     file = folder / f"{picture.name}.png"
     seen = page.screenshot()
     context.close()

@@ -1,10 +1,30 @@
-"""What every test may ask for: the long run (`--soak`), and whether to renew what is kept as text."""
+"""What every test may ask for: the long run (`--soak`), and whether to renew what is kept as text.
+
+Processes that share the tests take a file each (`--dist loadfile`), in the order of `FIRST`.
+"""
 
 import signal
+from pathlib import Path
 
 import pytest
 
 __all__ = ["soak"]
+
+ROOT = Path(__file__).parent
+
+# Folders whose files take long, or wait for much: they come first, so that none of them is left over at the end.
+FIRST = (
+    "languages",
+    "simulation",
+    "web",
+    "submissions",
+    "faults",
+    "sandbox",
+    "hostile",
+    "server",
+    "leaderboard",
+    "sdk",
+)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts the tests in the background has Ctrl-C ignored, also by the programs that are tested with it.
@@ -21,11 +41,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)
     if config.getoption("--soak"):
         return
     for item in items:
         if item.get_closest_marker("soak"):
             item.add_marker(pytest.mark.skip(reason="runs in make soak"))
+
+
+def _turn(item: pytest.Item) -> int:
+    """When a test has its turn: the place of its folder."""
+    folder = item.path.relative_to(ROOT).parts[0]
+    return FIRST.index(folder) if folder in FIRST else len(FIRST)
 
 
 @pytest.fixture(scope="session")

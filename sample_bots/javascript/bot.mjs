@@ -3,11 +3,12 @@
 //   CUTPURSE_SERVER  where to dial, 127.0.0.1:7777 if not set; https://host:port is with TLS
 //   CUTPURSE_TOKEN   what lets it in, where a server asks for it
 //   CUTPURSE_CA      a file of certificates to trust the server by, the usual ones if not set
-//   CUTPURSE_BOT     its name in the rankings, "node" if not set
-//   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ../../proto if not set
+//   CUTPURSE_BOT     its name in the rankings, "node" if not set; CUTPURSE_VERSION its version, "1" if not set
+//   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
+//   CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends, never if not set
 //
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
@@ -17,7 +18,9 @@ const secure = server.startsWith("https://");
 const address = server.replace("https://", "");
 const { CUTPURSE_TOKEN: token, CUTPURSE_CA: authority } = process.env;
 const name = process.env.CUTPURSE_BOT || "node";
-const protos = process.env.CUTPURSE_PROTO || fileURLToPath(new URL("../../proto", import.meta.url));
+const protos = process.env.CUTPURSE_PROTO
+  || ["./proto", "../../proto"].map(path => fileURLToPath(new URL(path, import.meta.url))).find(path => existsSync(path));
+const patience = 1_000 * (process.env.CUTPURSE_GIVE_UP_AFTER || Infinity);
 const TABLES = 16;
 
 // keepCase: names as in the files. arrays, objects: what is empty is [] or {}. A number that is 0 and was not sent is
@@ -162,9 +165,10 @@ let comeBack = 0; // milliseconds, if the server has said when
 const say = text => console.error(`${name}: ${text}`);
 
 function leave() {
-  if (leaving || !stream) process.exit(130);
+  if (leaving) process.exit(130);
   leaving = true;
-  stream.write({ received, leaving });
+  if (!(stream && received) && !tables.size) process.exit(0); // it sits nowhere
+  stream?.write({ received, leaving });
 }
 process.on("SIGTERM", leave);
 process.on("SIGINT", leave);
@@ -262,7 +266,7 @@ function play() {
       ended(status);
     });
     call.write({ hello: {
-      protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, max_tables: TABLES,
+      protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, version: process.env.CUTPURSE_VERSION || "1", max_tables: TABLES,
       resume: session && { session: session.session, secret: session.resume_secret },
     }, leaving });
   });
@@ -270,11 +274,11 @@ function play() {
 
 // Play; a stream that is lost is resumed, and a server that is away is waited for.
 const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED } = grpc.status;
-let trouble;
+let trouble, away = Date.now();
 for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
   const { code, details } = await play();
   if (leaving && (code === OK || !tables.size)) break;
-  if (received) wait = 500; // it had let the bot in
+  if (received) [wait, away] = [500, Date.now()]; // it had let the bot in
   if (code === NOT_FOUND && session) {
     session = undefined; // too late to resume: begin anew
     tables.clear();
@@ -282,9 +286,15 @@ for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
     say(`the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
     process.exit(1);
   }
-  if (details !== trouble) say(`away from ${address}: ${details || "the stream has ended"}`);
-  trouble = details;
-  await new Promise(go => setTimeout(go, (comeBack || wait) * (1 + Math.random() / 2)));
+  const why = details || "the stream has ended";
+  if (why !== trouble) say(`away from ${address}: ${why}`);
+  trouble = why;
+  const pause = (comeBack || wait) * (1 + Math.random() / 2);
+  if (Date.now() + pause > away + patience) {
+    say(`no server at ${address}: ${why}`);
+    process.exit(1);
+  }
+  await new Promise(go => setTimeout(go, pause));
   comeBack = 0;
 }
 process.exit(0);

@@ -44,7 +44,6 @@ DIALS_S: Final = 4.0  # an interrupted bot is away for so long, its waits betwee
 SLACK_S: Final = 0.5  # beyond thinking time and outages, that a closed decision need not have been waited for
 GHOST_S: Final = 120.0  # that a match may last in which a killed bot has a seat
 HANDOVER_S: Final = 1.0  # of the usual clock
-DRAIN_S: Final = 60.0
 LONG_MINUTES: Final = 10.0  # from here on what it holds is judged
 WARM_MINUTES: Final = 30.0  # and its memory, which takes a while to be as large as the longest matches make it
 GROWTH_AN_HOUR: Final = 16 << 20  # bytes that the server may grow, at this rate over the second half
@@ -63,6 +62,7 @@ class Plan:
     line_every_s: float = 0.5  # on average, over all bots
     stop_every_s: float = 15.0
     kill_every_s: float = 30.0
+    drain_s: float = 60.0  # for open matches at the end; what is open then is void by right
 
 
 @dataclass(slots=True)
@@ -107,7 +107,7 @@ class Chaos:
     # -- the processes
     async def start_server(self) -> str:
         """Start it, and follow what it tells."""
-        self.server = await self._start("chaos_server", str(self.folder), stdout=PIPE)
+        self.server = await self._start("chaos_server", str(self.folder), str(self.plan.drain_s), stdout=PIPE)
         assert self.server.stdout is not None
         address: str = json.loads(await self.server.stdout.readline())["address"]
         self.following = asyncio.create_task(self._follow(self.server.stdout))
@@ -248,9 +248,11 @@ class Chaos:
         if self.server.returncode is not None:
             self.verdict.wrong.append(f"the server died: exit code {self.server.returncode}")
             return
+        if self.verdict.status and (voids := self.verdict.status[-1]["voids"]):
+            self.verdict.wrong.append(f"{voids} matches are void")
         self.server.send_signal(signal.SIGTERM)
         try:
-            code = await asyncio.wait_for(self.server.wait(), DRAIN_S + 20.0)
+            code = await asyncio.wait_for(self.server.wait(), self.plan.drain_s + 20.0)
         except TimeoutError:
             self.verdict.wrong.append("the server did not end when it was told to")
             return
@@ -269,8 +271,6 @@ class Chaos:
         self._explain(books)
         if not status or status[-1]["decisions"] == 0:
             wrong.append("nothing was played")
-        elif status[-1]["voids"]:
-            wrong.append(f"{status[-1]['voids']} matches are void")
         if self.plan.minutes >= LONG_MINUTES:
             wrong += _growth(status)
 

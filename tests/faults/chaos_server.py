@@ -1,6 +1,6 @@
 """The server of the chaos: that of `cutpurse serve`, and every second a line on stdout of how it does.
 
-    python -m tests.faults.chaos_server FOLDER
+    python -m tests.faults.chaos_server FOLDER DRAIN_S
 
 Lines are JSON objects: `address`, then `status` again and again, and `fault` for each decision that was closed for a
 seat, with the moment on the system's monotonic clock, which the bots' books have too.
@@ -113,20 +113,20 @@ async def status(opened: OpenArena, watch: Watch) -> None:
         lag_s = 0.0
 
 
-async def run(opened: OpenArena, watch: Watch) -> None:
-    """Serve, and tell, until a signal comes."""
+async def run(opened: OpenArena, watch: Watch, drain_s: float) -> None:
+    """Serve, and tell, until a signal comes and open matches are over or those seconds gone."""
     telling: list[asyncio.Task[None]] = []
 
     def listening(address: str) -> None:
         tell(address=address)
         telling.append(asyncio.create_task(status(opened, watch)))
 
-    await serve(opened.arena, 60.0, listening)
+    await serve(opened.arena, drain_s, listening)
     for task in telling:
         task.cancel()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, drain_s: float) -> None:
     """Serve all games, with the usual clocks, until a signal comes."""
     watch = Watch()
     watch.put_on()
@@ -134,9 +134,9 @@ def main(folder: Path) -> None:
         log = logger(file, "info")
         take_others(log)
         with open_arena("127.0.0.1:0", folder / "chaos.db", default_ladders(), log) as opened:
-            asyncio.run(run(opened, watch))
+            asyncio.run(run(opened, watch, drain_s))
     tell(closed=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), float(sys.argv[2]))

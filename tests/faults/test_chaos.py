@@ -10,7 +10,7 @@ import pytest
 
 from tests.faults.chaos import Chaos, Plan, _growth, chaos
 
-PLAN = Plan(minutes=0.33, bots=30, seed=3, line_every_s=0.5, stop_every_s=6.0, kill_every_s=9.0)
+PLAN = Plan(minutes=0.33, bots=30, seed=3, line_every_s=0.5, stop_every_s=6.0, kill_every_s=9.0, drain_s=2.0)
 
 
 @pytest.mark.timeout(240)

@@ -16,7 +16,7 @@ from tests.faults.league import OWNERS, owners_of, tokens_of
 from tests.faults.processes import Herd, Server, herd, server, until
 
 pytestmark = pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs a limit set from without")
-LOG = 1 << 20  # bytes that the server's log may have, which is a file too
+LOG = 1 << 18  # bytes that the server's log may have, which is a file too
 
 
 def no_room(host: Server) -> None:
@@ -37,7 +37,7 @@ def room(host: Server) -> None:
 @pytest.mark.timeout(300)
 def test_a_full_disk_stops_new_matches_and_nothing_that_was_told_is_lost(tmp_path: Path) -> None:
     tokens = tokens_of(tmp_path, OWNERS)
-    with server(tmp_path, "--game", "bag_o_loot") as host, ExitStack() as stack:
+    with server(tmp_path, "--game", "greed") as host, ExitStack() as stack:
         herds: dict[str, Herd] = {
             owner: stack.enter_context(herd(tmp_path, host.address, names, 2, (1, 3), f"book_{owner}", tokens[owner]))
             for owner, names in owners_of(8).items()

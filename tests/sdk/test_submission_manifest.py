@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.submission.manifest import KEYS, Manifest, read_manifest
+from cutpurse.sdk.submission.manifest import KEYS, RUNTIMES, Manifest, read_manifest
 from tests.roots import CHECKOUT
 
 LEAST = 'name = "sneak"\nrun = ["python", "sneak.py"]\n'
@@ -42,6 +42,13 @@ def test_everything_can_be_said() -> None:
     )
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_script_can_build_for_any_runtime(runtime: str) -> None:
+    text = f'name = "a"\nruntime = "{runtime}"\nbuild = ["sh", "build.sh"]\nrun = ["./out/bot"]'
+    made = read_manifest(text.encode())
+    assert (made.build, made.run) == (("sh", "build.sh"), ("./out/bot",))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -66,6 +73,7 @@ def test_everything_can_be_said() -> None:
         ('name = "a"\nrun = ["node", "a.mjs"]', "with runtime 'python' it begins with 'python'"),
         ('name = "a"\nruntime = "native"\nrun = ["python", "a.py"]', "so runtime is 'python', not 'native'"),
         (LEAST + 'build = ["make"]', "build begins with 'make'; with runtime 'python' it begins with 'python'"),
+        (LEAST + 'build = ["sh", "../build.sh"]', "build names '../build.sh', which is not in the folder"),
         ("name = ", "bot.toml is no TOML"),
         (LEAST + "# \udcff", "bot.toml is no TOML"),
         (LEAST + "#" * 70_000, "bot.toml has 70,"),

@@ -19,13 +19,15 @@ import pytest
 
 from cutpurse.engine.record import verify
 from cutpurse.games import GAMES
+from tests.faults.processes import until
 from tests.roots import CHECKOUT
+from tests.typed import typed
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli")
 
 
-def cutpurse(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*CUTPURSE, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
+def cutpurse(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*CUTPURSE, *map(str, words)], capture_output=True, text=True, check=False)
 
 
 def dialled_in(address: str) -> list[int]:
@@ -87,7 +89,7 @@ def test_its_ratings_are_computed_again_to_the_bit(
     demo: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     folder, _ = demo
-    run = cutpurse("db", "recompute", folder / "demo.db", "--json")
+    run = typed("db", "recompute", folder / "demo.db", "--json")
     assert run.returncode == 0, run.stderr
     assert {row["ladder"]: row["differences"] for row in json.loads(run.stdout)} == dict.fromkeys(sorted(GAMES), 0)
     altered = tmp_path / "altered.db"
@@ -95,7 +97,7 @@ def test_its_ratings_are_computed_again_to_the_bit(
     with sqlite3.connect(altered) as connection:
         connection.execute("UPDATE ratings SET mu = mu + 1e-12 WHERE rowid = 1")
     connection.close()
-    run = cutpurse("db", "recompute", altered)
+    run = typed("db", "recompute", altered)
     assert run.returncode == 1
     assert "Traceback" not in run.stderr
 
@@ -115,8 +117,8 @@ def test_the_demo_ends_with_all_its_processes_when_it_is_told_to(number: signal.
     )
     next(lines_of(process))  # the bots are about to be started
     log = folder / "server.log"
-    while not log.exists() or "match started" not in log.read_text(encoding="utf-8"):
-        assert process.poll() is None
+    until(lambda: log.exists() and "match started" in log.read_text(encoding="utf-8"), "a match is played")
+    assert process.poll() is None
     (address,) = re.findall(r'"address": "(127\.0\.0\.1:\d+)"', log.read_text(encoding="utf-8"))
     assert len(dialled_in(address)) >= 5
     process.send_signal(number)
@@ -170,7 +172,7 @@ def test_serve_says_where_bots_dial_in_and_stops_at_a_signal(tmp_path: Path) -> 
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_done_is_told_in_one_line(words: Sequence[str], code: int, said: str, tmp_path: Path) -> None:
-    run = cutpurse(*words, folder=tmp_path)
+    run = typed(*words, folder=tmp_path)
     assert (run.returncode, run.stdout) == (code, ""), run.stderr
     (line,) = run.stderr.splitlines()
     assert said in line
@@ -189,8 +191,7 @@ def test_an_address_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "notes.db"
     file.write_text("no database, just some notes\n" * 100, encoding="utf-8")
-    for words in (("db", "recompute", file), ("serve", "--address", "127.0.0.1:0", "--db", file)):
-        run = cutpurse(*words)
+    for run in (typed("db", "recompute", file), cutpurse("serve", "--address", "127.0.0.1:0", "--db", file)):
         assert run.returncode == 1, run.stderr
         (line,) = run.stderr.splitlines()
         assert "notes.db" in line

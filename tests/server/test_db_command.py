@@ -17,12 +17,20 @@ from cutpurse.sdk.cli import app
 from tests.leaderboard.sample_results import prepare, random_result
 from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT
+from tests.typed import typed
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli", "db")
 
 
 def db(*words: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    run = subprocess.run([*CUTPURSE, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
+    run = typed("db", *words, folder=folder)
+    assert "Traceback" not in run.stderr
+    return run
+
+
+def other_process(*words: object) -> subprocess.CompletedProcess[str]:
+    """The same by a process of its own."""
+    run = subprocess.run([*CUTPURSE, *map(str, words)], capture_output=True, text=True, check=False)
     assert "Traceback" not in run.stderr
     return run
 
@@ -152,7 +160,7 @@ def test_nothing_is_upgraded_or_put_back_under_a_server_and_a_backup_is_made(tmp
     assert db("backup", league, tmp_path / "copy.db").returncode == 0
     with Store(league):
         for words in (("upgrade", league), ("restore", tmp_path / "copy.db", league, "--force")):
-            run = db(*words)
+            run = other_process(*words)
             assert run.returncode == 1
             assert f"is being written by process {os.getpid()}; only one can at a time: end that first" in run.stderr
         assert db("backup", league, tmp_path / "another.db").returncode == 0

@@ -93,7 +93,10 @@ async def test_a_ladder_is_made_played_on_frozen_and_opened(arena: RunningArena,
 async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, str]) -> None:
     for words, expected in (
         (["--owner", "ann", "--owner", "bob", "--private"], (["ann", "bob"], True, 0, [])),
-        (["--most-bots", "3", "--house", "random"], (["ann", "bob"], True, 3, ["random"])),
+        (
+            ["--most-bots", "3", "--house", "random,greedy", "--house", "search"],
+            (["ann", "bob"], True, 3, ["random", "greedy", "search"]),
+        ),
         (["--everybody", "--public", "--no-house", "--most-bots", "0"], ([], False, 0, [])),
     ):
         run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])

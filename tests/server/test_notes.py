@@ -33,8 +33,8 @@ from cutpurse.server.presence import NOWHERE
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import running_arena
+from tests.server.session.house import House
 from tests.server.small_world import NOTE, Manner, World
-from tests.server.test_session import House
 from tests.server.toys import SECRET
 
 MOST = 16_384

@@ -16,8 +16,8 @@ from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import Grant, Resident
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
+from tests.server.session.house import House, Peer
 from tests.server.small_world import BotThere, World
-from tests.server.test_session import House, Peer
 
 CONTROL = TimeControl(base_ms=200, bank_ms=1_000, grace_ms=50, poll_floor_ms=20, handover_ms=100)
 

@@ -3,86 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import json
 import os
-import socket
-import ssl
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-import grpc
 import pytest
 import trustme
 
 from cutpurse.bots import node_bot
 from cutpurse.engine.errors import UsageError
-from cutpurse.leaderboard.registry import NewToken
-from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotAuthorised, ServerUnreachable
 from cutpurse.sdk.run import connect
 from cutpurse.server.address import checked, is_local
-from cutpurse.server.certificate import Certificate
 from cutpurse.server.errors import AddressError
-from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.open_arena import open_arena
 from tests.server.raw_bot import RawBot, honest
-
-LADDERS = [Ladder("greed", "greed", 2)]
-
-
-@dataclass
-class Place:
-    """A folder with a database that has two tokens, certificates, and what is logged."""
-
-    folder: Path
-    ca: trustme.CA
-    ann: str
-    bob: str
-    said: io.StringIO
-
-    @property
-    def ca_file(self) -> Path:
-        file = self.folder / "ca.pem"
-        self.ca.cert_pem.write_to_path(str(file))
-        return file
-
-    @property
-    def certificate(self) -> Certificate:
-        return Certificate(self.folder / "cert.pem", self.folder / "key.pem", logger(self.said))
-
-    def issue(self, *names: str) -> str:
-        """A new certificate; its serial number, as `peer` has it."""
-        made = self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")))
-        made.private_key_pem.write_to_path(str(self.folder / "key.pem"))
-        (self.folder / "cert.pem").write_bytes(b"".join(part.bytes() for part in made.cert_chain_pems))
-        return peer_of_pem(made.cert_chain_pems[0].bytes())
-
-    def events(self, name: str) -> list[dict[str, object]]:
-        return [line for line in map(json.loads, self.said.getvalue().splitlines()) if line["event"] == name]
-
-
-def peer_of_pem(pem: bytes) -> str:
-    return ssl.PEM_cert_to_DER_cert(pem.decode().partition("-----END")[0] + "-----END CERTIFICATE-----\n").hex()
-
-
-def peer_of(address: str) -> str:
-    """The certificate that a server shows now."""
-    host, port = address.removeprefix("https://").rsplit(":", 1)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["h2"])
-    with socket.create_connection((host, int(port)), 10) as plain, context.wrap_socket(plain) as secure:
-        assert secure.version() == "TLSv1.3"
-        der = secure.getpeercert(binary_form=True)
-        assert der is not None
-        return der.hex()
+from tests.server.secure import LADDERS, Place, channel, peer_of, place_in, plays_over_tls, secure_arena
 
 
 @pytest.fixture
@@ -90,33 +27,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     for name in ("CUTPURSE_TOKEN", "CUTPURSE_SERVER", "CUTPURSE_CA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    with Store(tmp_path / "test.db") as store:
-        made = store.create_tokens([NewToken("ann"), NewToken("bob")], datetime.now(UTC))
-    ann, bob = (token.reveal() for token, _ in made)
-    here = Place(tmp_path, trustme.CA(), ann, bob, io.StringIO())
-    here.issue()
-    return here
+    return place_in(tmp_path)
 
 
-@asynccontextmanager
-async def secure_arena(place: Place) -> AsyncIterator[str]:
-    """An arena with TLS; its address."""
-    log = logger(place.said, "debug")
-    with open_arena("127.0.0.1:0", place.folder / "test.db", LADDERS, log, certificate=place.certificate) as opened:
-        address = await opened.arena.start()
-        try:
-            yield address
-        finally:
-            await opened.arena.stop()
-
-
-def channel(place: Place, address: str) -> grpc.aio.Channel:
-    return grpc.aio.secure_channel(
-        address.removeprefix("https://"), grpc.ssl_channel_credentials(place.ca.cert_pem.bytes())
-    )
-
-
-async def test_a_bot_plays_over_tls_with_its_token(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_botplays_over_tls_with_its_token(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async with secure_arena(place) as address:
         assert address.startswith("https://127.0.0.1:")
         monkeypatch.setenv("CUTPURSE_TOKEN", place.ann)
@@ -185,16 +99,10 @@ async def test_a_renewed_certificate_is_shown_without_a_restart_and_open_streams
             second = place.issue()
             assert peer_of(address) == second != first
             assert peer_of(address) == second
-            other = asyncio.create_task(_plays_over_tls(place, address))
+            other = asyncio.create_task(plays_over_tls(place, address))
             await bot.play_on()
             await other
         assert len(place.events("certificate changed")) == 1
-
-
-async def _plays_over_tls(place: Place, address: str) -> None:
-    async with RawBot(address, place.bob, channel=channel(place, address)) as bot:
-        await bot.hello("thug")
-        await bot.play_on()
 
 
 async def test_a_certificate_that_is_half_written_changes_nothing(place: Place) -> None:
@@ -267,7 +175,7 @@ async def test_an_arena_on_every_address_lets_nobody_in_without_a_token(place: P
 
 
 # -- without the SDK
-async def test_the_bot_in_javascript_plays_over_tls_with_its_token(place: Place) -> None:
+async def test_the_bot_in_javascriptplays_over_tls_with_its_token(place: Place) -> None:
     try:
         command = node_bot.command()
     except UsageError as problem:
@@ -281,7 +189,7 @@ async def test_the_bot_in_javascript_plays_over_tls_with_its_token(place: Place)
         }
         node = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.DEVNULL)
         try:
-            await asyncio.wait_for(_plays_over_tls(place, address), 60)
+            await asyncio.wait_for(plays_over_tls(place, address), 60)
         finally:
             node.kill()
             await node.wait()

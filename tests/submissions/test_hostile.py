@@ -106,10 +106,11 @@ async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -
         ("f = open('big', 'wb')\nwhile True: f.write(b'x' * (1 << 20))", "its build failed: it "),
         ("import socket; socket.create_connection(('1.1.1.1', 80), 5)", "its build failed: it ended by itself"),
         ("import os; [os.symlink('/etc/passwd', 'l%d' % n) for n in range(50_000)]", "its build failed: it "),
+        ("open('big', 'wb').truncate(65 << 20)", "its build left more than 64 MiB behind, or too many files: let it "),
         ("open('/etc/hacked', 'w')", "its build failed: it ended by itself"),
         ("import os; os.kill(1, 9); os.kill(os.getppid(), 9); raise SystemExit(1)", "its build failed: it "),
     ],
-    ids=["for ever", "memory", "disk", "network", "links", "outside", "kill"],
+    ids=["for ever", "memory", "disk", "network", "links", "leaves too much", "outside", "kill"],
 )
 async def test_build_steps_that_mean_harm_fail_with_their_cause(
     short: Path, monkeypatch: pytest.MonkeyPatch, build: str, why: str

@@ -6,6 +6,9 @@ that are coroutines would find it taken.
 
 from __future__ import annotations
 
+import fcntl
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,8 +47,17 @@ def page(watched: Watched) -> Page:
 
 @pytest.fixture(scope="session")
 def league_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with matches of two days, see `league_file`; not to be written."""
-    return league_file(tmp_path_factory.mktemp("league") / "league.db")
+    """A database with matches of two days, see `league_file`; not to be written.
+
+    It is played once for all processes that share the tests, and each has a copy.
+    """
+    mine = tmp_path_factory.mktemp("league")
+    shared = tmp_path_factory.getbasetemp().parent if os.environ.get("PYTEST_XDIST_WORKER") else mine
+    with (shared / "league.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (played := shared / "played.db").exists():
+            league_file(shared / "playing.db").rename(played)
+    return Path(shutil.copy(played, mine / "league.db"))
 
 
 @pytest.fixture(scope="session")

@@ -170,7 +170,7 @@ def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
         until(lambda: _page(arena.said) is not None, "the page listens")
         page = _page(arena.said)
         assert page is not None
-        with herd(folder, arena.address, ["ann", "bob", "cid", "dan", "eve"], tables=4):
+        with herd(folder, arena.address, ["ann", "bob", "cid", "dan", "eve"], tables=2, think_ms=(10, 25)):
             yield LiveLeague(arena, page)
 
 

@@ -169,7 +169,7 @@ def test_a_page_can_be_used_by_the_keyboard(site: str, page: Page, place: str) -
     assert box is not None
     assert box["x"] >= 0  # it is seen once it has the focus
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.closest('main') !== null")
+    page.wait_for_function("() => document.activeElement.closest('main') !== null")
     seen = set()
     for _ in range(12):
         page.keyboard.press("Tab")

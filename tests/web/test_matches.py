@@ -178,6 +178,25 @@ def test_a_match_that_is_being_played_leads_to_where_it_is_watched() -> None:
     assert page.get(f"/matches/{name[:8]}").status_code == 404
 
 
+def test_of_a_board_of_several_matches_it_is_said_that_they_are_rated_together() -> None:
+    names = [digit * 32 for digit in "ab"]
+    seat = ladder_pb2.MatchSeat(bot=ladder_pb2.BotName(owner="ann", bot="sneak", version="1"), place=1)
+    shown = ladder_pb2.MatchShown(
+        match=names[0],
+        ladder="final",
+        game="greed",
+        seats=[seat],
+        rated_number=7,
+        board_kind=ladder_pb2.BOARD_KIND_ROTATION,
+        board_matches=names,
+    )
+    page = page_of({"GetMatch": lambda _: ladder_pb2.GetMatchResponse(match=shown)})
+    html = page.get(f"/matches/{names[0]}").text
+    assert "rated with the whole board of 2 matches, number 7 of its ladder" in html
+    assert "Rating, by the board" in html
+    assert f'Also played on it: <a class="match" href="/matches/{names[1]}">' in html
+
+
 @pytest.mark.parametrize(
     ("text", "owner", "bot", "version"),
     [

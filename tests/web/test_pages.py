@@ -209,7 +209,8 @@ def test_where_there_is_an_estimate_the_places_that_are_deserved_are_shown() -> 
     words = words_of(text_of(page, "/ladders/duel"))
     assert "1 1–2 ann/sneak 1 here 27.0 ± 2.0" in words
     assert "one of the best 2 (95 %)" in words
-    assert "one deal at several tables" in words
+    assert "one deal at several tables · 0 rated boards" in words
+    assert "Boards Won" in words
     assert "(deserves 1st to 2nd)" in words_of(text_of(page, "/bots/ann/sneak"))
 
 

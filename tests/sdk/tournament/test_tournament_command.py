@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -81,11 +82,12 @@ def test_a_round_robin_is_played_kept_shown_and_written_down(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path, jobs: int) -> None:
-    file = write(tmp_path, GREED + 'deals = 40\n[format]\nkind = "swiss"\nrounds = 4\n')
+    file = write(tmp_path, GREED + 'deals = 20\n[format]\nkind = "swiss"\nrounds = 4\n')
     whole = run("run", file, "--journal", tmp_path / "whole", "--json")
     assert whole.exit_code == 0
     killed = tmp_path / "killed"
     ends: list[int] = []
+    nothing = threading.Event()
     for _ in range(3):
         before = killed.read_bytes().count(b"\n") if killed.exists() else 1
         with subprocess.Popen(
@@ -98,7 +100,7 @@ def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path
             start_new_session=True,
         ) as child:
             while child.poll() is None and (not killed.exists() or killed.read_bytes().count(b"\n") < before + 20):
-                pass
+                nothing.wait(0.005)
             os.killpg(child.pid, signal.SIGKILL)
         ends.append(killed.read_bytes().count(b"\n"))
     assert ends[0] >= 21
@@ -107,7 +109,7 @@ def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path
     assert rest.stdout == whole.stdout
     one, other = (sorted(boards_of(path), key=lambda board: board["board"]) for path in (killed, tmp_path / "whole"))
     assert one == other
-    assert len(one) == 4 * 2 * 40
+    assert len(one) == 4 * 2 * 20
 
 
 def test_a_gauntlet_says_how_the_challenger_did_against_each(tmp_path: Path) -> None:

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
+from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, check_language, write_in
 from cutpurse.sdk.terminal import print_lines
 
 __all__ = ["init"]
+
+USUAL: Final = "greed"
 
 
 def init(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the bot, its folder and its file: a-z, 0-9 and _.")],
     game: Annotated[
-        str, typer.Option(metavar="GAME", help="What it is to play.", autocompletion=lambda: list(GAMES))
-    ] = "greed",
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            help=f"What it is to play, of Python only ({USUAL} unless told); in another language it plays all.",
+            autocompletion=lambda: list(GAMES),
+        ),
+    ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            metavar="LANGUAGE",
+            help=f"What it is to be written in: {', '.join(LANGUAGES)}.",
+            autocompletion=lambda: list(LANGUAGES),
+        ),
+    ] = PYTHON,
 ) -> None:
-    """Write a folder with a small bot that plays, its tests, and what to type next.
+    """Write a folder with a small bot that plays, and what to type next; in Python its tests, too.
 
-    Example: cutpurse bot init my_bot --game greed
+    Example: cutpurse bot init my_bot --language go
     """
     from cutpurse.sdk.starter.folder import write_starter  # not needed to list the games
 
-    written = write_starter(name, game, Path())
+    if language == PYTHON:
+        written = write_starter(name, game or USUAL, Path())
+    else:
+        check_language(language)
+        if game is not None:
+            raise UsageError(f"a bot in {language} plays every game, so --game says nothing: leave it out")
+        written = write_in(language, name, Path())
     print_lines([*[str(path) for path in written], f"cd {name}, and go on with what README.md says"])

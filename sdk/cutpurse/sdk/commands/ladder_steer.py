@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -30,7 +30,9 @@ MostBots: TypeAlias = Annotated[
 ]
 House: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--house", metavar="BOT", help="A house bot that takes seats where too few others are; repeatable."),
+    typer.Option(
+        "--house", metavar="BOTS", help="House bots that take seats where too few others are, as random,greedy."
+    ),
 ]
 
 
@@ -96,13 +98,18 @@ def create(
                     most_bots=count("--most-bots", most_bots),
                     private=private,
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
-                    house=house or (),
+                    house=_one_by_one(house),
                 ),
             )
         ]
     with asked(server, ca, db) as league:
         answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
     _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+
+
+def _one_by_one(named: Sequence[str] | None) -> list[str]:
+    """What was named, with commas or one at a time, as `serve --house` takes it too."""
+    return [name for words in named or () for name in words.split(",") if name]
 
 
 def change(
@@ -139,7 +146,7 @@ def change(
         if owner or everybody:
             terms.owners[:] = owner or ()
         if house or no_house:
-            terms.house[:] = house or ()
+            terms.house[:] = _one_by_one(house)
         if most_bots is not None:
             terms.most_bots = _not_negative("--most-bots", most_bots)
         if private is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, replay, write_record
 from cutpurse.games import game_named
@@ -23,10 +23,10 @@ from cutpurse.sdk.address import DEFAULT_SERVER
 from cutpurse.sdk.bot import load_bot
 from cutpurse.sdk.positions import decision_for
 from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.starter.place import new_folder
 
 __all__ = ["write_starter"]
 
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")  # of a Python file, and in Hello.bot
 MATCHES: Final = 40  # of the new bot's test: a second or two
 SEED: Final = 1
 LEAST: Final = 3  # options of the decision that is written as a test
@@ -38,18 +38,8 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     Raises UsageError for a name that cannot be a bot's, a game that there is not, and a folder that is there.
     """
     rules = game_named(game)
-    if not NAME.fullmatch(name) or keyword.iskeyword(name) or name in sys.stdlib_module_names:
-        raise UsageError(
-            f"{name!r} is no name for a bot: it has 1 to 32 of a-z, 0-9 and _, the first a letter, and is no word or "
-            "module of Python"
-        )
-    folder = where / name
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        raise UsageError(f"{folder} is there already, and nothing is overwritten; name another") from None
-    except OSError as problem:
-        raise UsageError(f"{folder} cannot be made: {problem.strerror}") from None
+    taken = frozenset({*keyword.kwlist, *sys.stdlib_module_names})
+    folder = new_folder(name, where, taken, "word or module of Python")
     others = rules.usual_seats - 1
     bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
     manifest = folder / "bot.toml"

@@ -140,6 +140,8 @@ def _check_keys(table: Mapping[str, Any], within: str, where: str) -> None:
 
 def _check_program(key: str, command: tuple[str, ...], runtime: str, where: str) -> None:
     """The first word is the runtime's own, or a file in the folder; and no word leads out of it."""
+    if key == "build" and command[:1] == ("sh",):
+        runtime = "native"  # a script builds for any runtime
     for number, word in enumerate(command):
         path = PurePosixPath(word)
         if ".." in path.parts or (number == 0 and path.is_absolute()):

@@ -38,7 +38,8 @@ TRY_S: Final = 20.0
 
 # Folders that are links into /usr on most systems and folders on others.
 _BESIDE_USR: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_OF_ETC: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+# What programs of the system look for. Java begins with settings that Debian keeps there, and not at all without them.
+_OF_ETC: Final = ("ld.so.cache", "alternatives", "localtime", "java-*-openjdk")
 _PASSWD: Final = f"bot:x:{NOBODY}:{NOBODY}:bot:{SCRATCH}:/usr/sbin/nologin\n"
 _GROUP: Final = f"bot:x:{NOBODY}:\n"
 
@@ -139,8 +140,9 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
             yield from ("--ro-bind", str(beside), str(beside))
     for folder in ("/etc", "/run"):
         yield from ("--perms", "0755", "--dir", folder)
-    for path in _OF_ETC:
-        yield from ("--ro-bind-try", path, path)
+    for pattern in _OF_ETC:
+        for path in sorted(map(str, Path("/etc").glob(pattern))):
+            yield from ("--ro-bind-try", path, path)
     for data, path in ((passwd, "/etc/passwd"), (group, "/etc/group")):
         yield from ("--perms", "0444", "--ro-bind-data", str(data), path)
     # Read-only: to the kernel a program of a server that runs as root is root, and /proc/sys is the whole machine's.

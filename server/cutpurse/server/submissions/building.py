@@ -12,10 +12,11 @@ from threading import Event
 from typing import Final
 
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
+from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage
-from cutpurse.server.submissions.tasks import build_task, without_paths
+from cutpurse.server.submissions.tasks import LEFT_BYTES, build_task, without_paths
 
 __all__ = ["NotBuilt", "build", "manifest_of"]
 
@@ -71,6 +72,7 @@ def build(
 
 def _built(runner: Runner, manifest: Manifest, folder: Path, talk: Path, is_over: Callable[[], bool]) -> list[str]:
     folder.chmod(0o777)  # it may be another user who writes
+    left = Growth(folder, LEFT_BYTES)
     running = runner.start(build_task(manifest, folder, talk))
     pause = Event()
     try:
@@ -85,6 +87,11 @@ def _built(runner: Runner, manifest: Manifest, folder: Path, talk: Path, is_over
         lines = [line.strip() for line in said.splitlines() if line.strip()]
         last = " | ".join(lines[-LAST_WORDS:])[-300:]
         raise NotBuilt(f"its build failed: {ended.text}" + (f"; its last words: {last}" if last else ""), said)
+    if left.is_too_much():
+        most = f"{LEFT_BYTES >> 20} MiB"
+        raise NotBuilt(
+            f"its build left more than {most} behind, or too many files: let it remove what is not run", said
+        )
     folder.chmod(0o755)
     used = f"built with {ended.use.cpu_s:.1f} s of the processor, {ended.use.peak_bytes / 2**20:.0f} MiB"
     return [used, *([said.rstrip()] if said.strip() else [])]

@@ -15,10 +15,17 @@ from cutpurse.server.runners.port import Limits, Task
 from cutpurse.server.runners.runtimes import python_runtime
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["BUILD_S", "build_task", "play_task", "without_paths"]
+__all__ = ["BUILD_S", "LEFT_BYTES", "build_task", "play_task", "without_paths"]
 
 MIB: Final = 1 << 20
-BUILD_S: Final = 120.0
+# What compilers need. They go behind everybody else for the processor: on a server that is busy they wait for most of
+# the time, so that of the clock is twice that of the processor.
+BUILD_S: Final = 600.0
+BUILD_CPU_S: Final = 300.0
+BUILD_BYTES: Final = 1_536 * MIB  # of memory
+BUILD_FILES_BYTES: Final = 512 * MIB  # of the folder, and of the scratch, while it is built
+BUILD_PROCESSES: Final = 256  # a compiler has threads for each core of this machine
+LEFT_BYTES: Final = 64 * MIB  # that it may leave behind in the folder
 PATIENCE_S: Final = 10  # without a server: then nobody is there any more for whom to run
 
 
@@ -31,7 +38,14 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
         talk=talk,
         is_writable=True,
         environment=_environment(manifest),
-        limits=Limits(memory_bytes=512 * MIB, wall_s=BUILD_S, cpu_cores=1.0),
+        limits=Limits(
+            memory_bytes=BUILD_BYTES,
+            processes=BUILD_PROCESSES,
+            file_bytes=BUILD_FILES_BYTES,
+            cpu_cores=1.0,
+            cpu_s=BUILD_CPU_S,
+            wall_s=BUILD_S,
+        ),
         runtimes=python_runtime(),
         for_runtimes=_for_runtimes(),
     )

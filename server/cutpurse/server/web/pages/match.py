@@ -114,7 +114,9 @@ def _outcome(match: ladder_pb2.MatchShown) -> str:
     if match.void_cause:
         return _VOID.get(match.void_cause, "it counts for nothing")
     if match.rated_number:
-        return f"rated, number {match.rated_number:,} of its ladder"
+        place = f"number {match.rated_number:,} of its ladder"
+        count = len(match.board_matches)
+        return f"rated with the whole board of {count} matches, {place}" if count > 1 else f"rated, {place}"
     return "not rated: somebody asked for it" if match.requested_by else "not rated"
 
 

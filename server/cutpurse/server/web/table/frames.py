@@ -37,6 +37,7 @@ __all__ = [
     "whole_view",
 ]
 
+LONG_WORD: Final = 10  # signs that a card's width has room for
 MOST_BACKS: Final = 14  # drawn side by side; of more, the number is told
 NAME: Final = 100  # signs of a bot's name
 
@@ -54,6 +55,11 @@ class Face:
     emblem: str
     marks: tuple[str, ...]
     is_plain: bool  # the index says it all
+
+    @property
+    def has_long_words(self) -> bool:
+        """Whether a word of its title is wider than a card, as type usually is."""
+        return max(map(len, self.title.split()), default=0) > LONG_WORD
 
 
 @dataclass(frozen=True, slots=True)

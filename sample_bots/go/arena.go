@@ -1,0 +1,403 @@
+package main
+
+// The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own, comes back
+// when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in docs/protocol.md.
+//
+//	CUTPURSE_SERVER         where to dial: host:port, with TLS https://host:port, or unix:/path; else 127.0.0.1:7777
+//	CUTPURSE_TOKEN          what lets the bot in, where a server asks for it
+//	CUTPURSE_CA             a file of certificates to trust the server by; else the system's
+//	CUTPURSE_BOT            its name in the rankings; else the language's
+//	CUTPURSE_VERSION        another version is another entry there; else 1
+//	CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
+//
+// SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/rand"
+	"net"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	pb "cutpurse/v1"
+)
+
+const (
+	maxTables        = 16
+	firstWait        = 500 * time.Millisecond // before the second attempt; doubled for each that follows
+	longestWait      = 10 * time.Second
+	unknownHeartbeat = 15 * time.Second // until Welcome has said what it is
+)
+
+// Chooser returns the position in decision.Options of what the bot does; seat is its own.
+type Chooser func(decision *pb.Decision, catalogue *pb.Catalogue, seat int) int
+
+// table is a seat at one match.
+type table struct {
+	start     *pb.MatchStarted
+	catalogue *pb.Catalogue
+	safe      uint32 // the safe option of the decision that was put last
+}
+
+// bot is what one process knows. All of it belongs to the goroutine of Run, but what comes after mu.
+type bot struct {
+	choose     Chooser
+	name       string
+	server     string
+	options    []grpc.DialOption
+	session    *pb.Welcome // what is needed to resume; nil: nothing
+	tables     map[uint32]*table
+	catalogues map[string]*pb.Catalogue // by digest: fetched once
+	lastHeard  time.Time                // of the server
+	comeBack   time.Duration            // if the server has said how long to stay away
+
+	mu       sync.Mutex // a signal comes at any time
+	stream   pb.ArenaService_PlayClient
+	received uint32 // the last envelope that was dealt with
+	leaving  bool
+	hurry    chan struct{} // holds something if a wait is to end early
+}
+
+// Run plays on the server that the environment names until the bot is told to leave, and returns the exit code.
+func Run(language string, choose Chooser) int {
+	b := &bot{
+		choose:     choose,
+		name:       environment("CUTPURSE_BOT", language),
+		server:     environment("CUTPURSE_SERVER", "127.0.0.1:7777"),
+		tables:     map[uint32]*table{},
+		catalogues: map[string]*pb.Catalogue{},
+		lastHeard:  time.Now(),
+		hurry:      make(chan struct{}, 1),
+	}
+	log.SetFlags(0)
+	log.SetPrefix(b.name + ": ")
+	if os.Getenv("CUTPURSE_TOKEN") != "" && !strings.HasPrefix(b.server, "https://") && !isLocal(b.server) {
+		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.server)
+		return 6
+	}
+	patience, err := strconv.ParseFloat(environment("CUTPURSE_GIVE_UP_AFTER", "inf"), 64)
+	if err != nil {
+		log.Printf("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %v", err)
+		return 2
+	}
+	if b.options, err = dialOptions(b.server); err != nil {
+		log.Print(err)
+		return 1
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		for range signals {
+			b.leave()
+		}
+	}()
+	return b.playOn(patience)
+}
+
+func environment(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// isLocal tells whether what is sent there stays on this machine.
+func isLocal(server string) bool {
+	if strings.HasPrefix(server, "unix:") {
+		return true
+	}
+	host, _, err := net.SplitHostPort(server)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
+
+func dialOptions(server string) ([]grpc.DialOption, error) {
+	if !strings.HasPrefix(server, "https://") {
+		// Debian's grpc-go is older than what is recommended instead: WithTransportCredentials(insecure.NewCredentials()).
+		return []grpc.DialOption{grpc.WithInsecure(), grpc.WithNoProxy()}, nil
+	}
+	trust := credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+	if file := os.Getenv("CUTPURSE_CA"); file != "" {
+		var err error
+		if trust, err = credentials.NewClientTLSFromFile(file, ""); err != nil {
+			return nil, fmt.Errorf("CUTPURSE_CA: %w", err)
+		}
+	}
+	return []grpc.DialOption{grpc.WithTransportCredentials(trust), grpc.WithNoProxy()}, nil
+}
+
+// playOn plays; a stream that is lost is resumed, and a server that is away is waited for, up to so many seconds.
+func (b *bot) playOn(patience float64) int {
+	chance := rand.New(rand.NewSource(time.Now().UnixNano())) // else all bots would come back at the same moment
+	wait, trouble := firstWait, ""
+	for {
+		began := time.Now()
+		end := b.play()
+		if b.isLeaving() && (end.Code() == codes.OK || len(b.tables) == 0) {
+			return 0
+		}
+		if b.lastHeard.After(began) { // it had let the bot in
+			wait = firstWait
+		}
+		switch code := end.Code(); {
+		case code == codes.NotFound && b.session != nil: // too late to resume: begin anew
+			b.session, b.tables = nil, map[uint32]*table{}
+		case !canGetBetter(code): // another version, no good token, or a newer stream of this name
+			log.Printf("the server does not let this bot play: %s", end.Message())
+			return 1
+		}
+		if end.Message() != trouble {
+			trouble = end.Message()
+			log.Printf("away from %s: %s", b.server, trouble)
+		}
+		pause := time.Duration(float64(wait) * (0.5 + chance.Float64()/2))
+		if said := retryDelay(end); pause < said {
+			pause = said
+		}
+		if pause < b.comeBack {
+			pause = b.comeBack
+		}
+		b.comeBack = 0
+		if time.Since(b.lastHeard).Seconds()+pause.Seconds() > patience {
+			log.Printf("no server at %s for %g s", b.server, patience)
+			return 1
+		}
+		select {
+		case <-time.After(pause):
+		case <-b.hurry:
+		}
+		if wait *= 2; wait > longestWait {
+			wait = longestWait
+		}
+	}
+}
+
+func canGetBetter(code codes.Code) bool {
+	switch code {
+	case codes.OK, codes.Unavailable, codes.Canceled, codes.Internal, codes.Unknown, codes.ResourceExhausted:
+		return true
+	}
+	return false
+}
+
+// retryDelay is how long the server wants the bot to wait, 0 if it has not said.
+func retryDelay(end *status.Status) time.Duration {
+	for _, detail := range end.Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			return info.GetRetryDelay().AsDuration()
+		}
+	}
+	return 0
+}
+
+// play holds one stream, from Hello to its end, and returns how it ended.
+func (b *bot) play() *status.Status {
+	conn, err := grpc.Dial(strings.TrimPrefix(b.server, "https://"), b.options...)
+	if err != nil {
+		return status.Convert(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if token := os.Getenv("CUTPURSE_TOKEN"); token != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	}
+	silence := time.AfterFunc(b.mostSilence(), cancel) // a server that says nothing for two heartbeats is lost
+	defer silence.Stop()
+	stream, err := pb.NewArenaServiceClient(conn).Play(ctx)
+	if err != nil {
+		return status.Convert(err)
+	}
+	b.open(stream)
+	defer b.open(nil)
+	for {
+		envelope, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return status.New(codes.OK, "the stream has ended")
+		} else if ctx.Err() != nil {
+			return status.New(codes.Unavailable, "the server has said nothing for two heartbeats")
+		} else if err != nil {
+			return status.Convert(err)
+		}
+		silence.Stop() // while it is the bot that is waited for
+		b.lastHeard = time.Now()
+		answer, err := b.react(ctx, pb.NewGameServiceClient(conn), envelope)
+		if err != nil {
+			return status.Convert(err)
+		}
+		b.send(answer)
+		silence.Reset(b.mostSilence())
+	}
+}
+
+func (b *bot) mostSilence() time.Duration {
+	if b.session == nil {
+		return 2 * unknownHeartbeat
+	}
+	return 2 * time.Duration(b.session.HeartbeatMs) * time.Millisecond
+}
+
+// open makes this the stream that the bot speaks on, and says Hello; nil: there is none.
+func (b *bot) open(stream pb.ArenaService_PlayClient) {
+	b.mu.Lock()
+	b.stream = stream
+	b.mu.Unlock()
+	if stream == nil {
+		return
+	}
+	hello := &pb.Hello{
+		ProtocolMajor: 1,
+		Sdk:           "cutpurse-go-sample",
+		Bot:           b.name,
+		Version:       environment("CUTPURSE_VERSION", "1"),
+		MaxTables:     maxTables,
+	}
+	if b.session != nil {
+		hello.Resume = &pb.Resume{Session: b.session.Session, Secret: b.session.ResumeSecret}
+	}
+	b.send(&pb.PlayRequest{Hello: hello})
+}
+
+// send sends one envelope. If that fails the stream is broken, and the next Recv tells why.
+func (b *bot) send(request *pb.PlayRequest) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.received = request.Received
+	request.Leaving = b.leaving
+	_ = b.stream.Send(request)
+}
+
+func (b *bot) isLeaving() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.leaving
+}
+
+// leave tells the server that the bot wants no new matches. The second time the process ends at once.
+func (b *bot) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.leaving {
+		os.Exit(130)
+	}
+	b.leaving = true
+	b.hurry <- struct{}{}
+	if b.stream != nil {
+		_ = b.stream.Send(&pb.PlayRequest{Received: b.received, Leaving: true})
+	}
+}
+
+// react makes of one envelope from the server the one that is sent back. Its lists are read in the order of their fields.
+func (b *bot) react(ctx context.Context, games pb.GameServiceClient, from *pb.PlayResponse) (*pb.PlayRequest, error) {
+	back := &pb.PlayRequest{Received: from.Envelope}
+	if welcome := from.Welcome; welcome != nil {
+		if !welcome.Resumed {
+			b.tables = map[uint32]*table{}
+		}
+		b.session = welcome
+		log.Printf("plays at %s (%s), %d tables", b.server, welcome.Server, welcome.MaxTables)
+	}
+	for _, refusal := range from.Refusals {
+		at := b.tables[refusal.Table]
+		switch refusal.Reason {
+		case pb.RefusalReason_REFUSAL_REASON_STALE, pb.RefusalReason_REFUSAL_REASON_ALREADY_DECIDED:
+			continue // harmless
+		case pb.RefusalReason_REFUSAL_REASON_ILLEGAL:
+			if refusal.CorrectionsLeft > 0 && at != nil {
+				back.Answers = append(back.Answers, answer(refusal.Table, refusal.Decision, at.safe))
+			}
+		}
+		log.Print(refusal.Text)
+	}
+	for _, start := range from.Starts {
+		catalogue, err := b.catalogueOf(ctx, games, start)
+		if err != nil {
+			return nil, err // asked again when the match is told again
+		}
+		b.tables[start.Table] = &table{start: start, catalogue: catalogue}
+	}
+	for _, decision := range from.Decisions {
+		at := b.tables[decision.Table]
+		if at == nil {
+			return nil, status.Errorf(codes.Internal, "table %d is asked before it has started", decision.Table)
+		}
+		at.safe = decision.SafeOption
+		option, err := b.think(decision, at)
+		if err != nil { // the safe option is taken at once, which is better than to let time run out
+			giveUp := &pb.GiveUp{Table: decision.Table, Decision: decision.Decision, Reason: err.Error()}
+			back.GiveUps = append(back.GiveUps, giveUp)
+		} else {
+			back.Answers = append(back.Answers, answer(decision.Table, decision.Decision, option))
+		}
+	}
+	for _, end := range from.Ends {
+		if at := b.tables[end.Table]; at != nil { // else it is told once more, after a resume
+			tell(at.start, end)
+			delete(b.tables, end.Table)
+		}
+	}
+	if from.Drain != nil {
+		b.comeBack = time.Duration(from.Drain.ReconnectAfterMs) * time.Millisecond
+	}
+	for _, problem := range from.Problems {
+		log.Print(problem.Text)
+	}
+	return back, nil
+}
+
+func answer(table, decision, option uint32) *pb.Answer {
+	return &pb.Answer{Table: table, Decision: decision, Option: &option}
+}
+
+// think asks the bot; whatever goes wrong in there is an error.
+func (b *bot) think(decision *pb.Decision, at *table) (option uint32, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			log.Printf("%v\n%s", fault, debug.Stack())
+			err = fmt.Errorf("%v", fault)
+		}
+	}()
+	return uint32(b.choose(decision, at.catalogue, int(at.start.Seat))), nil
+}
+
+// catalogueOf says what the numbers of a match mean.
+func (b *bot) catalogueOf(ctx context.Context, games pb.GameServiceClient, start *pb.MatchStarted) (*pb.Catalogue, error) {
+	if known, ok := b.catalogues[start.CatalogueDigest]; ok {
+		return known, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*unknownHeartbeat)
+	defer cancel()
+	wanted := &pb.GetGameRequest{Game: start.Game, Seats: uint32(len(start.Seats)), Settings: start.Settings}
+	got, err := games.GetGame(ctx, wanted)
+	if err != nil {
+		return nil, status.Errorf(codes.Unavailable, "no catalogue of %s: %v", start.Game, err)
+	}
+	b.catalogues[start.CatalogueDigest] = got.Catalogue
+	return got.Catalogue, nil
+}
+
+func tell(start *pb.MatchStarted, end *pb.MatchEnded) {
+	if end.Voided {
+		fmt.Printf("%s %s is void\n", start.Match, start.Game)
+		return
+	}
+	own := end.Seats[start.Seat]
+	fmt.Printf("%s %s place %d of %d, score %d\n", start.Match, start.Game, own.Place, len(end.Seats), own.Score)
+}

@@ -1,0 +1,419 @@
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.RetryInfo;
+import cutpurse.v1.Arena.Answer;
+import cutpurse.v1.Arena.Decision;
+import cutpurse.v1.Arena.GiveUp;
+import cutpurse.v1.Arena.Hello;
+import cutpurse.v1.Arena.MatchEnded;
+import cutpurse.v1.Arena.MatchStarted;
+import cutpurse.v1.Arena.PlayRequest;
+import cutpurse.v1.Arena.PlayResponse;
+import cutpurse.v1.Arena.Problem;
+import cutpurse.v1.Arena.Refusal;
+import cutpurse.v1.Arena.Resume;
+import cutpurse.v1.Arena.Welcome;
+import cutpurse.v1.ArenaServiceGrpc;
+import cutpurse.v1.Game.Catalogue;
+import cutpurse.v1.Game.GetGameRequest;
+import cutpurse.v1.GameServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.File;
+import java.net.UnixDomainSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import sun.misc.Signal;
+
+/**
+ * The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own, comes back
+ * when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
+ * docs/protocol.md.
+ *
+ * <pre>
+ * CUTPURSE_SERVER         where to dial: host:port, with TLS https://host:port, or unix:/path; else 127.0.0.1:7777
+ * CUTPURSE_TOKEN          what lets the bot in, where a server asks for it
+ * CUTPURSE_CA             a file of certificates to trust the server by; else those that Java trusts
+ * CUTPURSE_BOT            its name in the rankings; else the language's
+ * CUTPURSE_VERSION        another version is another entry there; else 1
+ * CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
+ * </pre>
+ *
+ * SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+ */
+final class Arena {
+  private static final int MAX_TABLES = 16;
+  private static final long FIRST_WAIT_MS = 500; // before the second attempt; doubled for each that follows
+  private static final long LONGEST_WAIT_MS = 10_000;
+  private static final int UNKNOWN_HEARTBEAT_MS = 15_000; // until Welcome has said what it is
+
+  /** What thinks. */
+  interface Chooser {
+    /** Returns the position in the decision's options of what the bot does; seat is its own. */
+    int choose(Decision decision, Catalogue catalogue, int seat) throws Exception;
+  }
+
+  /** A seat at one match. */
+  private static final class Table {
+    final MatchStarted start;
+    final Catalogue catalogue;
+    int safe; // the safe option of the decision that was put last
+
+    Table(MatchStarted start, Catalogue catalogue) {
+      this.start = start;
+      this.catalogue = catalogue;
+    }
+  }
+
+  private final Chooser chooser;
+  private final String name;
+  private final String server = environment("CUTPURSE_SERVER", "127.0.0.1:7777");
+  private final String token = environment("CUTPURSE_TOKEN", "");
+  private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
+
+  private Welcome session; // what is needed to resume; null: nothing
+  private final Map<Integer, Table> tables = new HashMap<>();
+  private final Map<String, Catalogue> catalogues = new HashMap<>(); // by digest: fetched once
+  private Instant lastHeard = Instant.now(); // of the server
+  private long comeBackMs; // if the server has said how long to stay away
+
+  // What a signal, which comes at any time, looks at too.
+  private StreamObserver<PlayRequest> stream; // null: there is none
+  private int received; // the last envelope that was dealt with
+  private boolean leaving;
+  private final Semaphore hurry = new Semaphore(0); // there is one if a wait is to end early
+
+  private Arena(String language, Chooser chooser) {
+    this.chooser = chooser;
+    this.name = environment("CUTPURSE_BOT", language);
+  }
+
+  /** Plays on the server that the environment names until the bot is told to leave; returns the exit code. */
+  static int run(String language, Chooser chooser) throws InterruptedException {
+    Arena arena = new Arena(language, chooser);
+    if (!arena.token.isEmpty() && !arena.isSafe()) {
+      arena.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", arena.server);
+      return 6;
+    }
+    double patience;
+    try {
+      patience = Double.parseDouble(environment("CUTPURSE_GIVE_UP_AFTER", "Infinity"));
+    } catch (NumberFormatException problem) {
+      arena.say("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %s", problem.getMessage());
+      return 2;
+    }
+    for (String signal : new String[] {"TERM", "INT"}) {
+      Signal.handle(new Signal(signal), caught -> arena.leave());
+    }
+    return arena.playOn(patience);
+  }
+
+  private static String environment(String name, String otherwise) {
+    String value = System.getenv(name);
+    return value == null || value.isEmpty() ? otherwise : value;
+  }
+
+  private void say(String format, Object... arguments) {
+    System.err.println(name + ": " + String.format(format, arguments));
+  }
+
+  /** Whether nobody can read what is sent on its way. */
+  private boolean isSafe() {
+    return server.matches("(https://|unix:|localhost:|127(\\.\\d+){3}:|\\[::1\\]:).*");
+  }
+
+  /** Plays; a stream that is lost is resumed, and a server that is away is waited for, up to so many seconds. */
+  private int playOn(double patience) throws InterruptedException {
+    String trouble = "";
+    for (long wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      Instant began = Instant.now();
+      StatusRuntimeException end = play();
+      String text = textOf(end.getStatus());
+      if (isLeaving() && (end.getStatus().isOk() || tables.isEmpty())) {
+        return 0;
+      }
+      if (lastHeard.isAfter(began)) { // it had let the bot in
+        wait = FIRST_WAIT_MS;
+      }
+      switch (end.getStatus().getCode()) {
+        case OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED -> {}
+        case NOT_FOUND -> {
+          if (session == null) {
+            return refused(text);
+          }
+          session = null; // too late to resume: begin anew
+          tables.clear();
+        }
+        default -> { // another version, no good token, or a newer stream of this name
+          return refused(text);
+        }
+      }
+      if (!trouble.equals(text)) {
+        say("away from %s: %s", server, text);
+      }
+      trouble = text;
+      double backoff = wait * (0.5 + ThreadLocalRandom.current().nextDouble() / 2); // so that not all come at once
+      long pause = Math.max((long) backoff, Math.max(retryDelayMs(end), comeBackMs));
+      comeBackMs = 0;
+      if (Duration.between(lastHeard, Instant.now()).toMillis() + pause > 1000 * patience) {
+        say("no server at %s for %s s", server, patience);
+        return 1;
+      }
+      hurry.tryAcquire(pause, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private static String textOf(Status status) {
+    String text = String.valueOf(status.getDescription());
+    return status.getCause() == null ? text : text + ": " + status.getCause().getMessage();
+  }
+
+  private int refused(String text) {
+    say("the server does not let this bot play: %s", text);
+    return 1;
+  }
+
+  /** Returns how long the server wants the bot to wait, 0 if it has not said. */
+  private static long retryDelayMs(StatusRuntimeException end) {
+    try {
+      for (Any detail : StatusProto.fromThrowable(end).getDetailsList()) {
+        if (detail.is(RetryInfo.class)) {
+          var delay = detail.unpack(RetryInfo.class).getRetryDelay();
+          return 1000 * delay.getSeconds() + delay.getNanos() / 1_000_000;
+        }
+      }
+    } catch (InvalidProtocolBufferException unknown) {
+      // as if nothing was said
+    }
+    return 0;
+  }
+
+  private ManagedChannel dial() throws SSLException {
+    if (server.startsWith("unix:")) {
+      return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(server.substring("unix:".length())))
+          .channelFactory(UnixChannel::new)
+          .eventLoopGroup(network)
+          .overrideAuthority("localhost")
+          .usePlaintext()
+          .build();
+    }
+    boolean isSecure = server.startsWith("https://");
+    NettyChannelBuilder builder =
+        NettyChannelBuilder.forTarget(isSecure ? server.substring("https://".length()) : server)
+            .channelFactory(NioSocketChannel::new)
+            .eventLoopGroup(network)
+            .proxyDetector(address -> null);
+    if (!isSecure) {
+      return builder.usePlaintext().build();
+    }
+    var trust = GrpcSslContexts.forClient();
+    String authority = environment("CUTPURSE_CA", "");
+    return builder.sslContext((authority.isEmpty() ? trust : trust.trustManager(new File(authority))).build()).build();
+  }
+
+  /** Holds one stream, from Hello to its end; returns how it ended. */
+  private StatusRuntimeException play() throws InterruptedException {
+    ManagedChannel channel;
+    try {
+      channel = dial();
+    } catch (SSLException | IllegalArgumentException problem) {
+      return Status.INVALID_ARGUMENT.withDescription(problem.getMessage()).asRuntimeException();
+    }
+    Metadata headers = new Metadata();
+    if (!token.isEmpty()) {
+      headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+    }
+    var withToken = MetadataUtils.newAttachHeadersInterceptor(headers);
+    BlockingQueue<Object> inbox = new LinkedBlockingQueue<>(); // envelopes, and in the end a status
+    try {
+      open(
+          ArenaServiceGrpc.newStub(channel)
+              .withInterceptors(withToken)
+              .play(
+                  new StreamObserver<PlayResponse>() {
+                    @Override
+                    public void onNext(PlayResponse envelope) {
+                      inbox.add(envelope);
+                    }
+
+                    @Override
+                    public void onError(Throwable problem) {
+                      inbox.add(problem);
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                      inbox.add(Status.OK.withDescription("the stream has ended").asRuntimeException());
+                    }
+                  }));
+      while (true) {
+        int heartbeat = session == null ? UNKNOWN_HEARTBEAT_MS : session.getHeartbeatMs();
+        Object next = inbox.poll(2L * heartbeat, TimeUnit.MILLISECONDS);
+        if (next instanceof PlayResponse envelope) {
+          lastHeard = Instant.now();
+          send(react(envelope, GameServiceGrpc.newBlockingStub(channel)));
+        } else if (next == null) {
+          return Status.UNAVAILABLE.withDescription("two heartbeats without a word").asRuntimeException();
+        } else {
+          return (StatusRuntimeException) next;
+        }
+      }
+    } catch (StatusRuntimeException problem) { // while something else was asked
+      return Status.UNAVAILABLE.withDescription(problem.getMessage()).asRuntimeException();
+    } finally {
+      closed();
+      channel.shutdownNow();
+    }
+  }
+
+  private synchronized void open(StreamObserver<PlayRequest> opened) {
+    stream = opened;
+    Hello.Builder hello =
+        Hello.newBuilder()
+            .setProtocolMajor(1)
+            .setSdk("cutpurse-java-sample")
+            .setBot(name)
+            .setVersion(environment("CUTPURSE_VERSION", "1"))
+            .setMaxTables(MAX_TABLES);
+    if (session != null) {
+      hello.setResume(
+          Resume.newBuilder().setSession(session.getSession()).setSecret(session.getResumeSecret()));
+    }
+    send(PlayRequest.newBuilder().setHello(hello));
+  }
+
+  private synchronized void closed() {
+    stream = null;
+  }
+
+  private synchronized void send(PlayRequest.Builder envelope) {
+    received = envelope.getReceived();
+    stream.onNext(envelope.setLeaving(leaving).build());
+  }
+
+  private synchronized boolean isLeaving() {
+    return leaving;
+  }
+
+  /** Tells the server that the bot wants no new matches. The second time the process ends at once. */
+  private synchronized void leave() {
+    if (leaving) {
+      Runtime.getRuntime().halt(130);
+    }
+    leaving = true;
+    hurry.release();
+    if (stream != null) {
+      send(PlayRequest.newBuilder().setReceived(received));
+    }
+  }
+
+  /** Makes of one envelope the one that is sent back. Its lists are read in the order of their fields. */
+  private PlayRequest.Builder react(PlayResponse envelope, GameServiceGrpc.GameServiceBlockingStub games) {
+    PlayRequest.Builder back = PlayRequest.newBuilder().setReceived(envelope.getEnvelope());
+    if (envelope.hasWelcome()) {
+      session = envelope.getWelcome();
+      if (!session.getResumed()) {
+        tables.clear();
+      }
+      say("plays at %s (%s), %d tables", server, session.getServer(), session.getMaxTables());
+    }
+    for (Refusal refusal : envelope.getRefusalsList()) {
+      answerAgain(refusal, back);
+    }
+    for (MatchStarted start : envelope.getStartsList()) {
+      tables.put(start.getTable(), new Table(start, catalogueOf(start, games)));
+    }
+    for (Decision decision : envelope.getDecisionsList()) {
+      think(decision, back);
+    }
+    for (MatchEnded end : envelope.getEndsList()) {
+      Table table = tables.remove(end.getTable());
+      if (table != null) { // else it is told once more, after a resume
+        tell(table.start, end);
+      }
+    }
+    if (envelope.hasDrain()) {
+      comeBackMs = envelope.getDrain().getReconnectAfterMs();
+    }
+    for (Problem problem : envelope.getProblemsList()) {
+      say("%s", problem.getText());
+    }
+    return back;
+  }
+
+  private void answerAgain(Refusal refusal, PlayRequest.Builder back) {
+    switch (refusal.getReason()) {
+      case REFUSAL_REASON_STALE, REFUSAL_REASON_ALREADY_DECIDED -> {} // harmless
+      case REFUSAL_REASON_ILLEGAL -> {
+        say("%s", refusal.getText());
+        Table table = tables.get(refusal.getTable());
+        if (refusal.getCorrectionsLeft() > 0 && table != null) {
+          back.addAnswers(
+              Answer.newBuilder()
+                  .setTable(refusal.getTable())
+                  .setDecision(refusal.getDecision())
+                  .setOption(table.safe));
+        }
+      }
+      default -> say("%s", refusal.getText());
+    }
+  }
+
+  /** Asks the bot; if it fails the safe option is taken at once, which is better than to let time run out. */
+  private void think(Decision decision, PlayRequest.Builder back) {
+    int number = decision.getDecision();
+    Table table = tables.get(decision.getTable());
+    table.safe = decision.getSafeOption();
+    try {
+      int option = chooser.choose(decision, table.catalogue, table.start.getSeat());
+      back.addAnswers(Answer.newBuilder().setTable(decision.getTable()).setDecision(number).setOption(option));
+    } catch (Exception | StackOverflowError problem) {
+      problem.printStackTrace();
+      back.addGiveUps(
+          GiveUp.newBuilder().setTable(decision.getTable()).setDecision(number).setReason(problem.toString()));
+    }
+  }
+
+  /** Returns what the numbers of a match mean. */
+  private Catalogue catalogueOf(MatchStarted start, GameServiceGrpc.GameServiceBlockingStub games) {
+    return catalogues.computeIfAbsent(
+        start.getCatalogueDigest(),
+        digest ->
+            games
+                .withDeadlineAfter(2 * UNKNOWN_HEARTBEAT_MS, TimeUnit.MILLISECONDS)
+                .getGame(
+                    GetGameRequest.newBuilder()
+                        .setGame(start.getGame())
+                        .setSeats(start.getSeatsCount())
+                        .addAllSettings(start.getSettingsList())
+                        .build())
+                .getCatalogue());
+  }
+
+  private static void tell(MatchStarted start, MatchEnded end) {
+    String match = start.getMatch() + " " + start.getGame();
+    if (end.getVoided()) {
+      System.out.println(match + " is void");
+      return;
+    }
+    var own = end.getSeats(start.getSeat());
+    System.out.printf("%s place %d of %d, score %d%n", match, own.getPlace(), end.getSeatsCount(), own.getScore());
+  }
+}

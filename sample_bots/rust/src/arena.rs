@@ -1,0 +1,416 @@
+//! The part that every bot needs: it connects, says Hello, answers each envelope with one, comes back when the stream is
+//! lost, and leaves. docs/protocol.md tells the conversation, arena.proto each message of it.
+//!
+//! | | |
+//! |---|---|
+//! | `CUTPURSE_SERVER` | where to dial, 127.0.0.1:7777 if not set; https://host:port is with TLS, unix:/path a socket |
+//! | `CUTPURSE_TOKEN` | what lets it in, where a server asks for it |
+//! | `CUTPURSE_CA` | a file of certificates to trust the server by, the system's if not set |
+//! | `CUTPURSE_BOT` | its name in the rankings |
+//! | `CUTPURSE_VERSION` | its version there, 1 if not set |
+//! | `CUTPURSE_GIVE_UP_AFTER` | end after so many seconds without a server; if not set, wait for ever |
+//!
+//! SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::env;
+use std::net::IpAddr;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::process::{self, ExitCode};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use std::{fs, hash, io, thread};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::select;
+use tokio::signal::unix::{signal, SignalKind};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::grpc::{code, Channel, Receiver, Sender, Status};
+use crate::v1::*;
+
+/// Given a decision, the catalogue that explains its numbers, and the bot's seat: the position in `decision.options`.
+pub type Chooser = fn(&Decision, &Catalogue, usize) -> usize;
+
+const TABLES: u32 = 16;
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10); // for a connection, and for a catalogue
+const USUAL_HEARTBEAT_MS: u32 = 15_000; // until Welcome names another
+const FAILED: u8 = 1;
+const USAGE: u8 = 2;
+const BAD_TOKEN: u8 = 6;
+const INTERRUPTED: u8 = 130;
+
+/// Plays until it is told to leave; `name` is the bot's, where CUTPURSE_BOT says no other.
+pub fn run(name: &str, choose: Chooser) -> ExitCode {
+    let server = variable("CUTPURSE_SERVER").unwrap_or_else(|| "127.0.0.1:7777".to_owned());
+    let token = variable("CUTPURSE_TOKEN");
+    let is_secure = server.starts_with("https://");
+    if token.is_some() && !is_secure && !is_local(&server) {
+        eprintln!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
+        return BAD_TOKEN.into();
+    }
+    let mut trusted = None;
+    if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {
+        match fs::read_to_string(&file) {
+            Ok(pem) => trusted = Some(pem),
+            Err(problem) => {
+                eprintln!("CUTPURSE_CA {file}: {problem}");
+                return USAGE.into();
+            }
+        }
+    }
+    let mut arena = Arena {
+        choose,
+        name: variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned()),
+        server,
+        token,
+        trusted,
+        leaving: signals().expect("signals can be waited for"),
+        session: None,
+        tables: HashMap::new(),
+        catalogues: HashMap::new(),
+        received: 0,
+        come_back: Duration::ZERO,
+    };
+    runtime()
+        .expect("threads can be started")
+        .block_on(arena.stay_connected())
+        .into()
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether what is sent there stays on this machine. A name such as 127.example.org does not.
+fn is_local(server: &str) -> bool {
+    let host = server.rsplit_once(':').map_or(server, |(host, _)| host);
+    let address = host.trim_matches(|c| c == '[' || c == ']').parse::<IpAddr>();
+    server.starts_with("unix:") || host == "localhost" || address.map_or(false, |address| address.is_loopback())
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Becomes true at the first SIGTERM or SIGINT; the second one ends the program. They are waited for in a thread of their
+/// own, so that the second one is heard also while the bot thinks.
+fn signals() -> io::Result<watch::Receiver<bool>> {
+    let (tell, told) = watch::channel(false);
+    let runtime = runtime()?;
+    let within = runtime.enter();
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    drop(within);
+    thread::spawn(move || {
+        runtime.block_on(async {
+            loop {
+                select! {
+                    _ = terminated.recv() => {}
+                    _ = interrupted.recv() => {}
+                }
+                if tell.send_replace(true) {
+                    process::exit(INTERRUPTED.into());
+                }
+            }
+        });
+    });
+    Ok(told)
+}
+
+/// A number from 0 to 1: a hasher is made with chance.
+fn chance() -> f64 {
+    let hasher = hash::BuildHasher::build_hasher(&std::collections::hash_map::RandomState::new());
+    hash::Hasher::finish(&hasher) as f64 / u64::MAX as f64
+}
+
+/// A match that is being played.
+struct Table {
+    start: MatchStarted,
+    words: Rc<Catalogue>,
+    safe_option: u32, // of the open decision
+}
+
+/// The bot at its server.
+struct Arena {
+    choose: Chooser,
+    name: String,
+    server: String,
+    token: Option<String>,
+    trusted: Option<String>,
+    leaving: watch::Receiver<bool>,
+    session: Option<Welcome>, // what is needed to resume
+    tables: HashMap<u32, Table>,
+    catalogues: HashMap<String, Rc<Catalogue>>, // by digest; each is fetched once
+    received: u32,                              // the last envelope of this stream that was dealt with
+    come_back: Duration,                        // how long the server has said to wait
+}
+
+impl Arena {
+    fn say(&self, text: impl std::fmt::Display) {
+        eprintln!("{}: {text}", self.name);
+    }
+
+    fn is_leaving(&self) -> bool {
+        *self.leaving.borrow()
+    }
+
+    /// Plays; a stream that is lost is resumed, and a server that is away is waited for. The exit code.
+    async fn stay_connected(&mut self) -> u8 {
+        let patience = variable("CUTPURSE_GIVE_UP_AFTER").and_then(|seconds| seconds.parse().ok());
+        let mut away_since = Instant::now();
+        let mut backoff = FIRST_WAIT;
+        let mut trouble = String::new();
+        loop {
+            self.received = 0;
+            let ended = match self.play().await {
+                Err(status) => status,
+                Ok(never) => match never {},
+            };
+            if self.is_leaving() && (ended.code == code::OK || self.tables.is_empty()) {
+                return self.left();
+            }
+            if self.received > 0 {
+                // It had let the bot in.
+                backoff = FIRST_WAIT;
+                away_since = Instant::now();
+            }
+            match ended.code {
+                code::OK | code::UNAVAILABLE | code::CANCELLED => {}
+                code::INTERNAL | code::UNKNOWN | code::RESOURCE_EXHAUSTED => {}
+                code::NOT_FOUND if self.session.is_some() => {
+                    // Too late to resume: begin anew.
+                    self.session = None;
+                    self.tables.clear();
+                }
+                _ => {
+                    // Another version, no good token, or a newer stream of this name: waiting does not help.
+                    self.say(format_args!("the server does not let this bot play: {}", ended.message));
+                    return FAILED;
+                }
+            }
+            if ended.message != trouble {
+                self.say(format_args!("away from {}: {}", self.server, ended.message));
+                trouble = ended.message;
+            }
+            // Longer each time, and with chance in it, so that not all bots come back at once.
+            let least = ended
+                .retry_after
+                .unwrap_or_default()
+                .max(std::mem::take(&mut self.come_back));
+            let wait = backoff.max(least).mul_f64(1.0 + chance() / 2.0);
+            backoff = LONGEST_WAIT.min(2 * backoff);
+            if patience.map_or(false, |seconds: f64| {
+                (away_since.elapsed() + wait).as_secs_f64() > seconds
+            }) {
+                self.say(format_args!("no server at {} for too long", self.server));
+                return FAILED;
+            }
+            select! {
+                _ = sleep(wait) => {}
+                _ = self.leaving.changed(), if self.tables.is_empty() => return self.left(),
+            }
+        }
+    }
+
+    /// The exit code once it has left, or was told to before it had met a server.
+    fn left(&self) -> u8 {
+        self.session.as_ref().map_or(INTERRUPTED, |_| 0)
+    }
+
+    /// One stream, from Hello to its end.
+    async fn play(&mut self) -> Result<Infallible, Status> {
+        let dialled = Channel::connect(&self.server, self.token.as_deref(), self.trusted.as_deref());
+        let channel = timeout(PATIENCE, dialled).await.map_err(|_| silent())??;
+        let (mut sender, mut receiver): (Sender<PlayRequest>, Receiver<PlayResponse>) =
+            channel.stream("/cutpurse.v1.ArenaService/Play").await?;
+        sender.send(&self.hello());
+        loop {
+            let heartbeat_ms = self
+                .session
+                .as_ref()
+                .map_or(USUAL_HEARTBEAT_MS, |session| session.heartbeat_ms);
+            let patience = 2 * Duration::from_millis(heartbeat_ms.into());
+            select! {
+                envelope = timeout(patience, receiver.message()) => {
+                    let answer = self.react(&envelope.map_err(|_| silent())??, &channel).await?;
+                    sender.send(&answer);
+                }
+                _ = self.leaving.changed() => sender.send(&self.acknowledgement()),
+            }
+        }
+    }
+
+    /// An envelope that says what every one says.
+    fn acknowledgement(&self) -> PlayRequest {
+        PlayRequest {
+            received: self.received,
+            leaving: self.is_leaving(),
+            ..Default::default()
+        }
+    }
+
+    fn hello(&self) -> PlayRequest {
+        let resume = |session: &Welcome| Resume {
+            session: session.session.clone(),
+            secret: session.resume_secret.clone(),
+        };
+        let hello = Hello {
+            protocol_major: 1,
+            sdk: "cutpurse-rust-sample".to_owned(),
+            bot: self.name.clone(),
+            version: variable("CUTPURSE_VERSION").unwrap_or_else(|| "1".to_owned()),
+            max_tables: TABLES,
+            resume: self.session.as_ref().map(resume),
+            ..Default::default()
+        };
+        PlayRequest {
+            hello: Some(hello),
+            ..self.acknowledgement()
+        }
+    }
+
+    /// One envelope from the server, one envelope back. Its lists are read in the order of their fields; what is not known
+    /// here is passed over.
+    async fn react(&mut self, envelope: &PlayResponse, channel: &Channel) -> Result<PlayRequest, Status> {
+        let (mut answers, mut give_ups) = (vec![], vec![]);
+        if let Some(welcome) = &envelope.welcome {
+            if !welcome.resumed {
+                self.tables.clear();
+            }
+            self.say(format_args!(
+                "plays at {} ({}), {} tables",
+                self.server, welcome.server, welcome.max_tables
+            ));
+            self.session = Some(welcome.clone());
+        }
+        for Refusal {
+            table,
+            decision,
+            reason,
+            corrections_left,
+            text,
+            ..
+        } in &envelope.refusals
+        {
+            if *reason == RefusalReason::Illegal as i32 && *corrections_left > 0 {
+                let option = self.tables.get(table).map(|table| table.safe_option);
+                answers.push(Answer {
+                    table: *table,
+                    decision: *decision,
+                    option,
+                });
+            }
+            if ![RefusalReason::Stale as i32, RefusalReason::AlreadyDecided as i32].contains(reason) {
+                self.say(text);
+            }
+        }
+        for start in &envelope.starts {
+            let words = self.catalogue_of(start, channel).await?;
+            self.tables.insert(
+                start.table,
+                Table {
+                    start: start.clone(),
+                    words,
+                    safe_option: 0,
+                },
+            );
+        }
+        for decision in &envelope.decisions {
+            match self.decide(decision)? {
+                Ok(option) => answers.push(Answer {
+                    table: decision.table,
+                    decision: decision.decision,
+                    option: Some(option as u32),
+                }),
+                Err(reason) => give_ups.push(GiveUp {
+                    table: decision.table,
+                    decision: decision.decision,
+                    reason,
+                }),
+            }
+        }
+        for end in &envelope.ends {
+            if let Some(table) = self.tables.remove(&end.table) {
+                report(&table.start, end); // else it is told once more after a resume
+            }
+        }
+        if let Some(drain) = &envelope.drain {
+            self.come_back = Duration::from_millis(drain.reconnect_after_ms.into());
+        }
+        for problem in &envelope.problems {
+            self.say(&problem.text);
+        }
+        self.received = envelope.envelope;
+        Ok(PlayRequest {
+            answers,
+            give_ups,
+            ..self.acknowledgement()
+        })
+    }
+
+    /// What the numbers of this match mean; asked for once. Where that fails the match is told again after a resume.
+    async fn catalogue_of(&mut self, start: &MatchStarted, channel: &Channel) -> Result<Rc<Catalogue>, Status> {
+        if let Some(words) = self.catalogues.get(&start.catalogue_digest) {
+            return Ok(words.clone());
+        }
+        let (game, seats) = (start.game.clone(), start.seats.len() as u32);
+        let question = GetGameRequest {
+            game,
+            seats,
+            settings: start.settings.clone(),
+        };
+        let asked = timeout(PATIENCE, channel.call("/cutpurse.v1.GameService/GetGame", &question)).await;
+        let failed = |status: Status| {
+            Status::new(
+                code::CANCELLED,
+                format!("no catalogue of {}: {}", start.game, status.message),
+            )
+        };
+        let answer: GetGameResponse = asked.map_err(|_| silent()).and_then(|answer| answer).map_err(failed)?;
+        let words = Rc::new(answer.catalogue.unwrap_or_default());
+        self.catalogues.insert(start.catalogue_digest.clone(), words.clone());
+        Ok(words)
+    }
+
+    /// The option that is chosen, or why there is none: then the safe one is taken at once, which is better than to let time
+    /// run out.
+    fn decide(&mut self, decision: &Decision) -> Result<Result<usize, String>, Status> {
+        let unknown = || Status::new(code::CANCELLED, format!("there is no table {}", decision.table));
+        let Table {
+            start,
+            words,
+            safe_option,
+        } = self.tables.get_mut(&decision.table).ok_or_else(unknown)?;
+        *safe_option = decision.safe_option;
+        let chosen = catch_unwind(AssertUnwindSafe(|| (self.choose)(decision, words, start.seat as usize)));
+        Ok(chosen.map_err(
+            |panic| match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+                (Some(text), _) => text.to_string(),
+                (_, Some(text)) => text.clone(),
+                _ => "it panicked".to_owned(),
+            },
+        ))
+    }
+}
+
+fn silent() -> Status {
+    Status::new(code::UNAVAILABLE, "the server is silent")
+}
+
+fn report(start: &MatchStarted, end: &MatchEnded) {
+    match end.seats.get(start.seat as usize) {
+        Some(mine) if !end.voided => {
+            let (place, seats, score) = (mine.place, end.seats.len(), mine.score);
+            println!(
+                "{} {} place {place} of {seats}, score {score}",
+                start.r#match, start.game
+            );
+        }
+        _ => println!("{} {} is void", start.r#match, start.game),
+    }
+}

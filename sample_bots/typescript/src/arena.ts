@@ -1,0 +1,252 @@
+// The part that every bot needs: it connects to a server, sits at tables, has `choose` take each decision, comes back
+// when a stream is lost, and leaves when it is told to. docs/protocol.md tells what is said on the wire.
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { DurationSchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import * as arena from "../out/gen/cutpurse/v1/arena_pb.js";
+import { type Catalogue, GameService } from "../out/gen/cutpurse/v1/game_pb.js";
+
+/** A bot, as this file needs it. While `choose` thinks nothing else is done, so let it be quick. */
+export interface Bot {
+  /** In the rankings, unless CUTPURSE_BOT says otherwise. */
+  name: string;
+  /** A position in `decision.options`. If it throws, the safe option is taken, and that is a fault. */
+  choose(decision: arena.Decision, catalogue: Catalogue, seat: number): number;
+}
+
+/** A seat of this bot at one match. */
+interface Table {
+  start: arena.MatchStarted;
+  catalogue: Catalogue;
+  /** The safe option of the last decision: what to answer when another answer was refused. */
+  safe: number;
+}
+
+const { env } = process;
+const TABLES = 16;
+const HEARTBEAT_MS = 15_000; // until the server has said how often it sends something
+const CATALOGUE_MS = 10_000;
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [500, 10_000]; // between two attempts to connect
+
+/** What does not get better by waiting: another version, a token that is not good, a newer stream of this bot. */
+const FINAL = new Set([
+  ...[Code.FailedPrecondition, Code.InvalidArgument, Code.Unauthenticated, Code.PermissionDenied],
+  ...[Code.Aborted, Code.NotFound, Code.Unimplemented],
+]);
+
+/** Play until told to leave. */
+export async function play(bot: Bot): Promise<never> {
+  const player = new Player(bot);
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => player.leave());
+  return player.stay();
+}
+
+class Player {
+  readonly #bot: Bot;
+  readonly #name: string;
+  readonly #server = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
+  readonly #headers: Record<string, string> = {};
+  readonly #connection: Http2SessionManager; // made when it is needed, and anew when it is lost
+  readonly #arena;
+  readonly #games;
+  readonly #catalogues = new Map<string, Catalogue>(); // by digest: each is fetched once
+  readonly #tables = new Map<number, Table>();
+  #session: arena.Welcome | undefined; // what is needed to resume
+  #outgoing: PassThrough | undefined; // while there is a stream
+  #received = 0; // the last envelope of this stream that was dealt with
+  #comeBackMs: number | undefined; // if the server has said when
+  #leaving = false;
+
+  constructor(bot: Bot) {
+    this.#bot = bot;
+    this.#name = env.CUTPURSE_BOT || bot.name;
+    const token = env.CUTPURSE_TOKEN;
+    if (token && !/^(https:|unix:|localhost:|127\.|\[::1\]:)/.test(this.#server)) {
+      const secure = `https://${this.#server}`;
+      this.#stop(6, `a token could be read on the way to ${this.#server}; with TLS, its address is ${secure}`);
+    }
+    if (token) this.#headers.authorization = `Bearer ${token}`;
+    const path = /^unix:(?:\/\/)?(.*)/.exec(this.#server)?.[1];
+    const baseUrl = path ? "http://localhost" : this.#server.replace(/^(?!https:)/, "http://");
+    this.#connection = new Http2SessionManager(baseUrl, undefined, {
+      ...(path && { createConnection: () => connect(path) }),
+      ...(env.CUTPURSE_CA && !path && { ca: readFileSync(env.CUTPURSE_CA) }), // else the usual authorities are trusted
+    });
+    const transport = createGrpcTransport({ baseUrl, sessionManager: this.#connection });
+    this.#arena = createClient(arena.ArenaService, transport);
+    this.#games = createClient(GameService, transport);
+  }
+
+  /** Play; a stream that is lost is resumed, and a server that is away is waited for. */
+  async stay(): Promise<never> {
+    const giveUpMs = 1_000 * Number(env.CUTPURSE_GIVE_UP_AFTER || Infinity);
+    let awaySince = performance.now();
+    let wait = FIRST_WAIT_MS;
+    let said = "";
+    for (;;) {
+      const ended = await this.#stream();
+      if (this.#leaving && (!ended || !this.#tables.size)) process.exit(0);
+      if (this.#received) [awaySince, wait] = [performance.now(), FIRST_WAIT_MS]; // it had let the bot in
+      const why = ended?.rawMessage || "the stream has ended";
+      if (ended?.code === Code.NotFound && this.#session) {
+        this.#session = undefined; // too late to resume: begin anew
+        this.#tables.clear();
+      } else if (ended && FINAL.has(ended.code)) {
+        this.#stop(1, `the server does not let this bot play: ${why}`);
+      }
+      const pause = (retryMs(ended) ?? this.#comeBackMs ?? wait) * (1 + Math.random() / 2);
+      if (performance.now() + pause > awaySince + giveUpMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
+      if (why !== said) this.#say(`away from ${this.#server}: ${why}`);
+      said = why;
+      await sleep(pause);
+      wait = Math.min(2 * wait, LONGEST_WAIT_MS);
+      this.#comeBackMs = undefined;
+    }
+  }
+
+  /** Play what is open to the end, then stop. Told twice: stop. */
+  leave(): void {
+    if (this.#leaving) process.exit(130);
+    this.#leaving = true;
+    if (!(this.#outgoing && this.#received) && !this.#tables.size) process.exit(0); // it sits nowhere
+    this.#send({ received: this.#received, leaving: true });
+  }
+
+  /** One stream, from Hello to its end: the error that ended it, if it was one. */
+  async #stream(): Promise<ConnectError | undefined> {
+    const end = new AbortController();
+    const lost = (): void => {
+      end.abort(new ConnectError("the server was silent for too long", Code.Unavailable));
+      this.#connection.abort();
+    };
+    const watch = (): NodeJS.Timeout => setTimeout(lost, 2 * (this.#session?.heartbeatMs ?? HEARTBEAT_MS));
+    let silence = watch();
+    const outgoing = (this.#outgoing = new PassThrough({ objectMode: true }));
+    this.#received = 0;
+    this.#send({ hello: this.#hello(), leaving: this.#leaving });
+    try {
+      for await (const envelope of this.#arena.play(outgoing, { headers: this.#headers, signal: end.signal })) {
+        clearTimeout(silence);
+        silence = watch();
+        this.#send(await this.#react(envelope));
+        this.#received = envelope.envelope;
+      }
+      return undefined;
+    } catch (error) {
+      return ConnectError.from(end.signal.aborted ? end.signal.reason : error);
+    } finally {
+      clearTimeout(silence);
+      this.#outgoing = undefined;
+      outgoing.destroy();
+      end.abort();
+    }
+  }
+
+  #send(request: MessageInitShape<typeof arena.PlayRequestSchema>): void {
+    if (this.#outgoing?.writable) this.#outgoing.write(request);
+  }
+
+  #hello(): arena.Hello {
+    return create(arena.HelloSchema, {
+      protocolMajor: 1,
+      sdk: "cutpurse-typescript-sample",
+      bot: this.#name,
+      version: env.CUTPURSE_VERSION || "1",
+      maxTables: TABLES,
+      ...(this.#session && { resume: { session: this.#session.session, secret: this.#session.resumeSecret } }),
+    });
+  }
+
+  /** One envelope from the server, one envelope back. Its lists are read in the order of their fields. */
+  async #react(envelope: arena.PlayResponse): Promise<arena.PlayRequest> {
+    const answer = create(arena.PlayRequestSchema, { received: envelope.envelope });
+    const takes = (table: number, decision: number, option: number): void =>
+      void answer.answers.push(create(arena.AnswerSchema, { table, decision, option }));
+    if (envelope.welcome) {
+      this.#session = envelope.welcome;
+      if (!envelope.welcome.resumed) this.#tables.clear();
+      this.#say(`plays at ${this.#server} (${envelope.welcome.server}), ${envelope.welcome.maxTables} tables`);
+    }
+    for (const { table, decision, reason, correctionsLeft, text } of envelope.refusals) {
+      if (reason === arena.RefusalReason.ILLEGAL && correctionsLeft) {
+        takes(table, decision, this.#tables.get(table)?.safe ?? 0);
+      }
+      if (reason !== arena.RefusalReason.STALE && reason !== arena.RefusalReason.ALREADY_DECIDED) this.#say(text);
+    }
+    for (const start of envelope.starts) {
+      this.#tables.set(start.table, { start, catalogue: await this.#catalogueOf(start), safe: 0 });
+    }
+    for (const asked of envelope.decisions) {
+      const { table, decision } = asked;
+      try {
+        takes(table, decision, this.#choose(asked));
+      } catch (error) {
+        // The safe option is taken at once, which is better than to let time run out.
+        this.#say(error instanceof Error && error.stack ? error.stack : String(error));
+        answer.giveUps.push(create(arena.GiveUpSchema, { table, decision, reason: String(error) }));
+      }
+    }
+    for (const { table, seats, voided } of envelope.ends) {
+      const start = this.#tables.get(table)?.start;
+      this.#tables.delete(table);
+      if (!start) continue; // told once more after a resume
+      const { place, score } = seats[start.seat] ?? {};
+      const result = voided ? "is void" : `place ${place} of ${seats.length}, score ${score}`;
+      console.log(`${start.match} ${start.game} ${result}`);
+    }
+    if (envelope.drain) this.#comeBackMs = envelope.drain.reconnectAfterMs;
+    for (const problem of envelope.problems) this.#say(problem.text);
+    return answer;
+  }
+
+  #choose(asked: arena.Decision): number {
+    const table = this.#tables.get(asked.table);
+    if (!table) throw new Error(`there is no table ${asked.table}`);
+    table.safe = asked.safeOption;
+    const option = this.#bot.choose(asked, table.catalogue, table.start.seat);
+    if (!(option in asked.options)) throw new RangeError(`${option} is none of the ${asked.options.length} options`);
+    return option;
+  }
+
+  async #catalogueOf({ game, settings, seats, catalogueDigest }: arena.MatchStarted): Promise<Catalogue> {
+    const known = this.#catalogues.get(catalogueDigest);
+    if (known) return known;
+    try {
+      const asked = { game, settings, seats: seats.length };
+      const { catalogue } = await this.#games.getGame(asked, { headers: this.#headers, timeoutMs: CATALOGUE_MS });
+      if (!catalogue) throw new Error("it is empty");
+      this.#catalogues.set(catalogueDigest, catalogue);
+      return catalogue;
+    } catch (error) {
+      // The stream ends with it, and on the next one the match is told again.
+      throw new ConnectError(`no catalogue of ${game}: ${ConnectError.from(error).rawMessage}`, Code.Unavailable);
+    }
+  }
+
+  #say(text: string): void {
+    console.error(`${this.#name}: ${text}`);
+  }
+
+  #stop(code: number, text: string): never {
+    this.#say(text);
+    process.exit(code);
+  }
+}
+
+/** How long the server wants this bot to stay away: google.rpc.RetryInfo, whose only field is a Duration. */
+function retryMs(ended: ConnectError | undefined): number | undefined {
+  for (const detail of ended?.details ?? []) {
+    if (!("type" in detail) || detail.type !== "google.rpc.RetryInfo") continue;
+    const reader = new BinaryReader(detail.value);
+    reader.tag();
+    const { seconds, nanos } = fromBinary(DurationSchema, reader.bytes());
+    return Number(seconds) * 1e3 + nanos / 1e6;
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+"""Bots in other languages conduct themselves as a server expects: they pass the check, leave politely, say why not."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from asyncio.subprocess import Process
+from pathlib import Path
+
+import grpc
+import pytest
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.tokens import new_token
+from cutpurse.sdk.check import scenarios
+from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.scenarios import SCENARIOS
+from cutpurse.server.ladders import Ladder
+from tests.languages.workshop import Made, running
+from tests.sdk.arena import Ending
+from tests.sdk.arena import arena as small_arena
+from tests.server.arenas import running_arena
+from tests.server.raw_bot import RawBot
+
+pytestmark = pytest.mark.timeout(400)  # the first test of a language builds it
+
+WAIT_S = 60.0  # for a program to end; it is a fault of the program
+PATIENT = TimeControl(base_ms=60_000, bank_ms=60_000, handover_ms=60_000)
+
+
+async def last_words(process: Process) -> tuple[int | None, list[str], list[str]]:
+    """How it ended: its exit code, and the lines of both its outputs."""
+    async with asyncio.timeout(WAIT_S):
+        out, err = await process.communicate()
+    return process.returncode, out.decode().splitlines(), err.decode().splitlines()
+
+
+async def test_it_passes_every_scenario_with_every_game(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
+    findings = await check_bot(made.spec)
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    matches = [f"{game}, a match" for game in GAMES]
+    assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
+
+
+async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_path: Path) -> None:
+    duel = Ladder("duel", "greed", 2, control=PATIENT)
+    async with running_arena(tmp_path, [duel]) as arena, RawBot(arena.address) as other:
+        await other.hello("other", max_tables=2)
+        async with running(made, arena.address, CUTPURSE_BOT="leaver", CUTPURSE_VERSION="7") as process:
+            waiting = [await other.decision() for _ in range(2)]
+            process.send_signal(signal.SIGTERM)
+            for asked in waiting:
+                await other.answer(asked)
+            ended = asyncio.create_task(last_words(process))
+            for _ in waiting:
+                end = await other.play_on()
+                assert not end.voided
+            code, said, errors = await ended
+        assert (code, [line for line in errors if not line.startswith("leaver: ")]) == (0, [])
+        matches = arena.opened.store.matches(ladder="duel")
+        mine = {entry.match: seat for entry in matches for seat in entry.seats if seat.bot == "leaver"}
+        assert {(seat.version, seat.faults) for seat in mine.values()} == {("7", 0)}
+        told = [f"{name} greed place {seat.place} of 2, score {seat.score}" for name, seat in mine.items()]
+        assert (len(said), sorted(said)) == (2, sorted(told))
+
+
+async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:
+    token = new_token().reveal()
+    async with running(made, "league.example:7777", CUTPURSE_TOKEN=token) as process:
+        code, said, errors = await last_words(process)
+    assert (code, said, len(errors)) == (6, [], 1)
+    assert "https://league.example:7777" in errors[0]
+    assert token[13:] not in errors[0]
+
+
+async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Made) -> None:
+    refusal = Ending(grpc.StatusCode.FAILED_PRECONDITION, "the server speaks version 2.0", "PROTOCOL_VERSION")
+    async with small_arena(refuse=[refusal]) as server, running(made, server.address, CUTPURSE_BOT="me") as process:
+        code, said, errors = await last_words(process)
+    assert (code, said, len(errors)) == (1, [], 1)
+    assert errors[0].startswith("me: ")
+    assert "the server speaks version 2.0" in errors[0]
+    assert [(hello.bot, hello.version or "1") for hello in server.hellos] == [("me", "1")]
+
+
+async def test_without_a_server_it_does_not_stay_for_ever(made: Made) -> None:
+    async with running(made, "127.0.0.1:1", CUTPURSE_BOT="me", CUTPURSE_GIVE_UP_AFTER="0.1") as process:
+        code, said, errors = await last_words(process)
+    assert (code, said) == (1, [])
+    assert errors
+    assert all(line.startswith("me: ") for line in errors)

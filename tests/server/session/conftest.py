@@ -1,0 +1,15 @@
+"""A server for conversations without I/O."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.session.house import House
+
+__all__ = ["house"]
+
+
+@pytest.fixture
+def house() -> House:
+    """One with the usual limits."""
+    return House()
