@@ -2,9 +2,9 @@
 
 Usage: python scripts/languages.py [--game GAME] [--seats N] [--matches N]
 
-Every bot that `cutpurse bot init` writes is built, if this machine has what it takes; what is missing is said. They dial
-in to a server of this process, and play. All but the one in JavaScript choose by the same rule, so who leads is mostly
-chance: what is to be seen is that they play together, how fast each answers, and that none makes a mistake.
+Every bot that `cutpurse bot init` writes is built, if this machine has what it takes; what is missing is said. They
+dial in to a server of this process, and play. All but the one in JavaScript choose by the same rule, so who leads is
+mostly chance: what is to be seen is that they play together, how fast each answers, and that none makes a mistake.
 """
 
 from __future__ import annotations
