@@ -277,8 +277,10 @@ class Client:
 
         While that is being written nothing is read. The server would have nothing to say: it waits for just that.
         """
+        opening = asyncio.ensure_future(call.write(self.session.opening()))
+        call.add_done_callback(lambda _: opening.cancel())  # grpc.aio goes on waiting if the call ended before it began
         with suppress(*BROKEN):
-            await call.write(self.session.opening())
+            await opening
         while True:
             try:
                 data = await call.read()

@@ -27,7 +27,8 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check.course import check_program
 from cutpurse.sdk.check.findings import Failed, Finding, Verdict
 from cutpurse.sdk.check.scenarios import Scenario, Visit
-from cutpurse.sdk.host import Guest, Host, HostTable
+from cutpurse.sdk.guest import Guest, HostTable
+from cutpurse.sdk.host import Host
 from cutpurse.sdk.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -55,6 +56,7 @@ class Checked:
 
 def check_apart(
     runner: str,
+    image: str,
     manifest: Manifest,
     games: Sequence[str],
     folder: Path,
@@ -64,10 +66,12 @@ def check_apart(
 ) -> Checked:
     """Check a bot in a process of its own; waits until it is over.
 
-    games: with which; none: all that it plays. arena: an empty folder for the socket. is_over: nobody waits any more.
+    runner, image: as `runner_named` takes them. games: with which; none: all that it plays. arena: an empty folder for
+    the socket. is_over: nobody waits any more.
     """
     command = {
         "runner": runner,
+        "image": image,
         "manifest": asdict(manifest),
         "games": [*games],
         **{name: str(path) for name, path in (("folder", folder), ("arena", arena), ("talk", talk))},
@@ -278,7 +282,7 @@ def _main() -> None:
         sys.stdout.flush()
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    asyncio.run(_check(told, runner_named(told["runner"]), say))
+    asyncio.run(_check(told, runner_named(told["runner"], told["image"]), say))
     sys.stdout.flush()
     os._exit(0)  # threads may wait for what is read of our standard input
 
