@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
+import time
 from contextlib import ExitStack
 from typing import Any
 
@@ -63,3 +65,16 @@ async def test_who_stays_is_still_told_after_another_has_gone() -> None:
         await bob.left.wait()
         assert not ann.left.is_set()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_a_signal_that_comes_to_another_thread_is_heard_at_once() -> None:
+    """Nothing else wakes the loop, which is left alone for a moment so that it waits."""
+    ann: Any = Bot()
+    stranger = threading.Timer(0.1, signal.raise_signal, [signal.SIGTERM])
+    with leaves_when_told(ann):
+        stranger.start()
+        began = time.monotonic()
+        await asyncio.wait_for(ann.left.wait(), 10)
+        assert time.monotonic() - began < 9, "it was heard when the loop woke for another reason"
+    stranger.join()
+    assert signal.set_wakeup_fd(-1) == -1

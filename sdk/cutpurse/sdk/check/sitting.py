@@ -12,7 +12,7 @@ from typing import Final
 from cutpurse.engine.errors import IllegalAnswer
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.host import Guest, HostTable
+from cutpurse.sdk.guest import Guest, HostTable
 from cutpurse.sdk.program import match_ended, match_started
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2

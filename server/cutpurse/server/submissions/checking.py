@@ -27,7 +27,8 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check.course import check_program
 from cutpurse.sdk.check.findings import Failed, Finding, Verdict
 from cutpurse.sdk.check.scenarios import Scenario, Visit
-from cutpurse.sdk.host import Guest, Host, HostTable
+from cutpurse.sdk.guest import Guest, HostTable
+from cutpurse.sdk.host import Host
 from cutpurse.sdk.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
