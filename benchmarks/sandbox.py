@@ -26,7 +26,7 @@ from unittest.mock import patch
 
 from benchmarks.machine import machine, machine_line
 from cutpurse.sdk import program
-from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
 from cutpurse.sdk.child import Child
 from cutpurse.sdk.host import Host
 from cutpurse.sdk.local import play
@@ -75,7 +75,7 @@ class Sandboxed:
         arena.mkdir()
         os.link(environment[SERVER_VARIABLE].removeprefix(UNIX), arena / "bot.sock")
         (arena / "bot.sock").chmod(0o666)
-        protos = environment.get(program.PROTO_VARIABLE)
+        protos = environment.get(PROTO_VARIABLE)
         task = Task(
             name=bot.name,
             folder=bot.folder,

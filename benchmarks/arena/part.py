@@ -13,7 +13,7 @@ from benchmarks.arena.figures import Aim, Crowd, RateRow, RateSample, Round, Tur
 from benchmarks.arena.rates import Rates, rows
 from benchmarks.arena.report import crowd_lines, rate_lines
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.local import bot_makers
+from cutpurse.sdk.bot import bot_makers
 
 __all__ = ["ArenaFigures", "ArenaPlan", "add_arguments", "document", "lines", "measure", "plan", "versions"]
 

@@ -39,4 +39,6 @@ protoc -I "$proto" --go_out="$work/src" --go_opt="$package" --go-grpc_out="$work
     cutpurse/v1/arena.proto cutpurse/v1/game.proto
 out=$PWD/out/bot
 cd "$work/src/cutpurse"
-GO111MODULE=off GOFLAGS='' GOPATH="$work:$libraries" CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$out" .
+# With the usual flags the standard library that Debian has compiled is good; else all of it must be compiled too.
+command -v gcc > /dev/null || export CGO_ENABLED=0
+GO111MODULE=off GOFLAGS='' GOPATH="$work:$libraries" go build -ldflags='-s -w' -o "$out" .

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 
 proto=${CUTPURSE_PROTO:-}
-[ -n "$proto" ] || for proto in proto ../../proto; do [ -d "$proto/cutpurse" ] && break; done
+[ -n "$proto" ] || for proto in proto ../../proto; do [ ! -d "$proto/cutpurse" ] || break; done
 crates=/usr/share/cargo/registry
 
 missing=

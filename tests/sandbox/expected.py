@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ANSWERS", "GROUPS", "IN_WORDS"]
+__all__ = ["ANSWERS", "GROUPS", "IN_CONTAINERS", "IN_WORDS"]
 
 _NO_FAMILY, _NOT_ALLOWED, _NOT_THERE, _READ_ONLY = "EAFNOSUPPORT", "EPERM", "ENOENT", "EROFS"
 _NO_WRITING = "EROFS|EACCES"  # the second where the server is root, and the program is not
@@ -114,6 +114,16 @@ _ATTEMPTS: Final[dict[str, dict[str, str]]] = {
 
 ANSWERS: Final = {name: answer for group in _ATTEMPTS.values() for name, answer in group.items()}
 GROUPS: Final = {group: [*attempts] for group, attempts in _ATTEMPTS.items()}
+
+# Where a container answers otherwise: there is a system of its own, which is the image's and nobody's secret.
+IN_CONTAINERS: Final = {
+    "/etc/passwd": "DONE b'root:x:0:0:.*",
+    "/etc/shadow": "EACCES",
+    "/home": r"DONE \[.*\]",
+    "/sys": r"DONE \[.*\]",
+    "/var": r"DONE \[.*\]",
+    "out of the last rank for the memory's end": "DONE 'opened'",  # and what it may not write is refused then
+}
 
 IN_WORDS: Final = {
     "networks": "there are sockets of the family AF_UNIX only, and those of the host are not there, but for the one",

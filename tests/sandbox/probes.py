@@ -63,7 +63,7 @@ def environments() -> object:
         for file in ("environ", "cmdline"):
             try:
                 with open(f"/proc/{pid}/{file}", "rb") as opened:  # noqa: PTH123
-                    if GIVEN["secret"].encode() in opened.read():
+                    if GIVEN["secret"][::-1].encode() in opened.read():
                         found.append(f"{pid}/{file}")
             except PermissionError:
                 pass

@@ -18,7 +18,7 @@ from cutpurse.server.runners import nobody
 from cutpurse.server.runners import started as starting
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.port import Limits, RunnerError, Task, runner_named
-from tests.sandbox.trying import MIB, NAMES, Bench, runner_or_skip
+from tests.sandbox.trying import IMAGE, MIB, NAMES, Bench, runner_or_skip
 from tests.server.test_children import wait_until_gone
 
 FOR_EVER = "import signal; print('here', flush=True); signal.pause()"
@@ -251,7 +251,7 @@ SERVER = """
 import signal, sys
 from pathlib import Path
 from cutpurse.server.runners.port import Task, runner_named
-running = runner_named(sys.argv[1]).start(
+running = runner_named(sys.argv[1], sys.argv[4]).start(
     Task(name="bot", folder=Path(sys.argv[2]), command=("/usr/bin/env", "sleep", "1000"), talk=Path(sys.argv[3]))
 )
 print(running.pid, flush=True)
@@ -263,7 +263,15 @@ signal.pause()
 def test_a_program_ends_with_a_server_that_is_killed(name: str, tmp_path: Path) -> None:
     runner_or_skip(name)
     (tmp_path / "bot").mkdir()
-    command = [sys.executable, "-c", SERVER, name, str(tmp_path / "bot"), str(tmp_path / "talk")]
+    command = [
+        sys.executable,
+        "-c",
+        SERVER,
+        name,
+        str(tmp_path / "bot"),
+        str(tmp_path / "talk"),
+        os.environ.get(IMAGE, ""),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     pid = int(server.stdout.readline())
@@ -275,7 +283,7 @@ def test_a_program_ends_with_a_server_that_is_killed(name: str, tmp_path: Path) 
 
 
 def test_a_runner_that_there_is_not() -> None:
-    with pytest.raises(UsageError, match=r"'docker'; there are: bubblewrap, process"):
+    with pytest.raises(UsageError, match=r"'docker'; there are: bubblewrap, container, process"):
         runner_named("docker")
 
 

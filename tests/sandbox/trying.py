@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import textwrap
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,13 +16,17 @@ from cutpurse.server.runners.runtimes import python_runtime
 
 __all__ = ["MIB", "NAMES", "Bench", "runner_or_skip"]
 
-NAMES = ("process", "bubblewrap")
+NAMES = ("process", "bubblewrap", "container")
+IMAGE = "CUTPURSE_RUNNER_IMAGE"  # as for a server: of containers, else the usual one
 MIB = 1 << 20
+
+
+_made = cache(runner_named)  # each is tried once
 
 
 def runner_or_skip(name: str) -> Runner:
     """The runner of that name; the test is skipped where it cannot be used."""
-    runner = runner_named(name)
+    runner = _made(name, os.environ.get(IMAGE, ""))
     if (why := runner.missing()) is not None:
         pytest.skip(f"{name}: {why}")
     return runner

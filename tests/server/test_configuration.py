@@ -27,6 +27,7 @@ GIVEN: dict[str, tuple[Any, tuple[str, Any], tuple[str, Any]]] = {
     "ladders": (Path("a"), ("b.toml", Path("b.toml")), ('"c.toml"', Path("etc/c.toml"))),
     "house": (("random",), ("random, greedy", ("random", "greedy")), ('["search"]', ("search",))),
     "submissions": ("bubblewrap", ("process", "process"), ('"bubblewrap"', "bubblewrap")),
+    "runner_image": ("a", ("b:2", "b:2"), ('"c"', "c")),
     "drain": (1.0, ("2.5", 2.5), ("3", 3.0)),
     "metrics": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),
     "web": ("a:1", ("b:2", "b:2"), ('"c:3"', "c:3")),

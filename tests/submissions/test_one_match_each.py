@@ -76,6 +76,7 @@ class Runner:
     """Starts processes that are none."""
 
     name = "bubblewrap"
+    image = ""
 
     def __init__(self) -> None:
         self.processes: list[Process] = []

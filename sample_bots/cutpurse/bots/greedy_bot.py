@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from cutpurse.bots.greedy import bag_o_loot, greed, steal_and_plunder, stolen_treasure, szmal
+from cutpurse.games.registry import Registry
 from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["GreedyBot"]
 
-ANSWERS: Final[dict[str, Mapping[str, Callable[[Any, Decision], Option]]]] = {
-    # Any: each game's functions take its own view
-    "steal_and_plunder": steal_and_plunder.ANSWERS,
-    "stolen_treasure": stolen_treasure.ANSWERS,
-    "szmal": szmal.ANSWERS,
-    "greed": greed.ANSWERS,
-    "bag_o_loot": bag_o_loot.ANSWERS,
-}
+# Any: each game's functions take its own view
+ANSWERS: Final[Registry[Mapping[str, Callable[[Any, Decision], Option]]]] = Registry(
+    {
+        "steal_and_plunder": "cutpurse.bots.greedy.steal_and_plunder:ANSWERS",
+        "stolen_treasure": "cutpurse.bots.greedy.stolen_treasure:ANSWERS",
+        "szmal": "cutpurse.bots.greedy.szmal:ANSWERS",
+        "greed": "cutpurse.bots.greedy.greed:ANSWERS",
+        "bag_o_loot": "cutpurse.bots.greedy.bag_o_loot:ANSWERS",
+    }
+)
 
 
 class GreedyBot:

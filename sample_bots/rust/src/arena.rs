@@ -76,10 +76,7 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
         received: 0,
         come_back: Duration::ZERO,
     };
-    runtime()
-        .expect("threads can be started")
-        .block_on(arena.stay_connected())
-        .into()
+    runtime().expect("threads can be started").block_on(arena.stay_connected()).into()
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -198,15 +195,10 @@ impl Arena {
                 trouble = ended.message;
             }
             // Longer each time, and with chance in it, so that not all bots come back at once.
-            let least = ended
-                .retry_after
-                .unwrap_or_default()
-                .max(std::mem::take(&mut self.come_back));
+            let least = ended.retry_after.unwrap_or_default().max(std::mem::take(&mut self.come_back));
             let wait = backoff.max(least).mul_f64(1.0 + chance() / 2.0);
             backoff = LONGEST_WAIT.min(2 * backoff);
-            if patience.map_or(false, |seconds: f64| {
-                (away_since.elapsed() + wait).as_secs_f64() > seconds
-            }) {
+            if patience.map_or(false, |seconds: f64| (away_since.elapsed() + wait).as_secs_f64() > seconds) {
                 self.say(format_args!("no server at {} for too long", self.server));
                 return FAILED;
             }
@@ -230,10 +222,7 @@ impl Arena {
             channel.stream("/cutpurse.v1.ArenaService/Play").await?;
         sender.send(&self.hello());
         loop {
-            let heartbeat_ms = self
-                .session
-                .as_ref()
-                .map_or(USUAL_HEARTBEAT_MS, |session| session.heartbeat_ms);
+            let heartbeat_ms = self.session.as_ref().map_or(USUAL_HEARTBEAT_MS, |session| session.heartbeat_ms);
             let patience = 2 * Duration::from_millis(heartbeat_ms.into());
             select! {
                 envelope = timeout(patience, receiver.message()) => {
@@ -247,18 +236,12 @@ impl Arena {
 
     /// An envelope that says what every one says.
     fn acknowledgement(&self) -> PlayRequest {
-        PlayRequest {
-            received: self.received,
-            leaving: self.is_leaving(),
-            ..Default::default()
-        }
+        PlayRequest { received: self.received, leaving: self.is_leaving(), ..Default::default() }
     }
 
     fn hello(&self) -> PlayRequest {
-        let resume = |session: &Welcome| Resume {
-            session: session.session.clone(),
-            secret: session.resume_secret.clone(),
-        };
+        let resume =
+            |session: &Welcome| Resume { session: session.session.clone(), secret: session.resume_secret.clone() };
         let hello = Hello {
             protocol_major: 1,
             sdk: "cutpurse-rust-sample".to_owned(),
@@ -268,10 +251,7 @@ impl Arena {
             resume: self.session.as_ref().map(resume),
             ..Default::default()
         };
-        PlayRequest {
-            hello: Some(hello),
-            ..self.acknowledgement()
-        }
+        PlayRequest { hello: Some(hello), ..self.acknowledgement() }
     }
 
     /// One envelope from the server, one envelope back. Its lists are read in the order of their fields; what is not known
@@ -282,28 +262,13 @@ impl Arena {
             if !welcome.resumed {
                 self.tables.clear();
             }
-            self.say(format_args!(
-                "plays at {} ({}), {} tables",
-                self.server, welcome.server, welcome.max_tables
-            ));
+            self.say(format_args!("plays at {} ({}), {} tables", self.server, welcome.server, welcome.max_tables));
             self.session = Some(welcome.clone());
         }
-        for Refusal {
-            table,
-            decision,
-            reason,
-            corrections_left,
-            text,
-            ..
-        } in &envelope.refusals
-        {
+        for Refusal { table, decision, reason, corrections_left, text, .. } in &envelope.refusals {
             if *reason == RefusalReason::Illegal as i32 && *corrections_left > 0 {
                 let option = self.tables.get(table).map(|table| table.safe_option);
-                answers.push(Answer {
-                    table: *table,
-                    decision: *decision,
-                    option,
-                });
+                answers.push(Answer { table: *table, decision: *decision, option });
             }
             if ![RefusalReason::Stale as i32, RefusalReason::AlreadyDecided as i32].contains(reason) {
                 self.say(text);
@@ -311,14 +276,7 @@ impl Arena {
         }
         for start in &envelope.starts {
             let words = self.catalogue_of(start, channel).await?;
-            self.tables.insert(
-                start.table,
-                Table {
-                    start: start.clone(),
-                    words,
-                    safe_option: 0,
-                },
-            );
+            self.tables.insert(start.table, Table { start: start.clone(), words, safe_option: 0 });
         }
         for decision in &envelope.decisions {
             match self.decide(decision)? {
@@ -327,11 +285,7 @@ impl Arena {
                     decision: decision.decision,
                     option: Some(option as u32),
                 }),
-                Err(reason) => give_ups.push(GiveUp {
-                    table: decision.table,
-                    decision: decision.decision,
-                    reason,
-                }),
+                Err(reason) => give_ups.push(GiveUp { table: decision.table, decision: decision.decision, reason }),
             }
         }
         for end in &envelope.ends {
@@ -346,11 +300,7 @@ impl Arena {
             self.say(&problem.text);
         }
         self.received = envelope.envelope;
-        Ok(PlayRequest {
-            answers,
-            give_ups,
-            ..self.acknowledgement()
-        })
+        Ok(PlayRequest { answers, give_ups, ..self.acknowledgement() })
     }
 
     /// What the numbers of this match mean; asked for once. Where that fails the match is told again after a resume.
@@ -359,17 +309,10 @@ impl Arena {
             return Ok(words.clone());
         }
         let (game, seats) = (start.game.clone(), start.seats.len() as u32);
-        let question = GetGameRequest {
-            game,
-            seats,
-            settings: start.settings.clone(),
-        };
+        let question = GetGameRequest { game, seats, settings: start.settings.clone() };
         let asked = timeout(PATIENCE, channel.call("/cutpurse.v1.GameService/GetGame", &question)).await;
         let failed = |status: Status| {
-            Status::new(
-                code::CANCELLED,
-                format!("no catalogue of {}: {}", start.game, status.message),
-            )
+            Status::new(code::CANCELLED, format!("no catalogue of {}: {}", start.game, status.message))
         };
         let answer: GetGameResponse = asked.map_err(|_| silent()).and_then(|answer| answer).map_err(failed)?;
         let words = Rc::new(answer.catalogue.unwrap_or_default());
@@ -381,20 +324,14 @@ impl Arena {
     /// run out.
     fn decide(&mut self, decision: &Decision) -> Result<Result<usize, String>, Status> {
         let unknown = || Status::new(code::CANCELLED, format!("there is no table {}", decision.table));
-        let Table {
-            start,
-            words,
-            safe_option,
-        } = self.tables.get_mut(&decision.table).ok_or_else(unknown)?;
+        let Table { start, words, safe_option } = self.tables.get_mut(&decision.table).ok_or_else(unknown)?;
         *safe_option = decision.safe_option;
         let chosen = catch_unwind(AssertUnwindSafe(|| (self.choose)(decision, words, start.seat as usize)));
-        Ok(chosen.map_err(
-            |panic| match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-                (Some(text), _) => text.to_string(),
-                (_, Some(text)) => text.clone(),
-                _ => "it panicked".to_owned(),
-            },
-        ))
+        Ok(chosen.map_err(|panic| match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(text), _) => text.to_string(),
+            (_, Some(text)) => text.clone(),
+            _ => "it panicked".to_owned(),
+        }))
     }
 }
 
@@ -406,10 +343,7 @@ fn report(start: &MatchStarted, end: &MatchEnded) {
     match end.seats.get(start.seat as usize) {
         Some(mine) if !end.voided => {
             let (place, seats, score) = (mine.place, end.seats.len(), mine.score);
-            println!(
-                "{} {} place {place} of {seats}, score {score}",
-                start.r#match, start.game
-            );
+            println!("{} {} place {place} of {seats}, score {score}", start.r#match, start.game);
         }
         _ => println!("{} {} is void", start.r#match, start.game),
     }

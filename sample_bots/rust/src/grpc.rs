@@ -52,34 +52,18 @@ struct RetryInfo {
 
 impl Status {
     pub fn new(code: i32, message: impl ToString) -> Self {
-        Status {
-            code,
-            message: message.to_string(),
-            retry_after: None,
-        }
+        Status { code, message: message.to_string(), retry_after: None }
     }
 
     fn of(trailers: &HeaderMap) -> Self {
-        let text = |name| {
-            trailers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default()
-        };
+        let text = |name| trailers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let code = text("grpc-status").parse().unwrap_or(code::UNKNOWN);
-        let details = Details::decode(from_base64(text("grpc-status-details-bin")).as_slice())
-            .unwrap_or_default()
-            .details;
-        let info = details
-            .iter()
-            .find(|any| any.type_url.ends_with("/google.rpc.RetryInfo"));
+        let details =
+            Details::decode(from_base64(text("grpc-status-details-bin")).as_slice()).unwrap_or_default().details;
+        let info = details.iter().find(|any| any.type_url.ends_with("/google.rpc.RetryInfo"));
         let delay = info.and_then(|any| RetryInfo::decode(any.value.as_slice()).ok()?.retry_delay);
         let retry_after = delay.map(|delay| Duration::new(delay.seconds as u64, delay.nanos as u32));
-        Status {
-            code,
-            message: unescaped(text("grpc-message")),
-            retry_after,
-        }
+        Status { code, message: unescaped(text("grpc-message")), retry_after }
     }
 }
 
@@ -123,21 +107,13 @@ impl Channel {
         }
         let mut tls = native_tls::TlsConnector::builder();
         tls.request_alpns(&["h2"]).disable_built_in_roots(trusted.is_some());
-        for pem in trusted
-            .into_iter()
-            .flat_map(|all| all.split_inclusive("-----END CERTIFICATE-----"))
-        {
+        for pem in trusted.into_iter().flat_map(|all| all.split_inclusive("-----END CERTIFICATE-----")) {
             if pem.contains("-----BEGIN CERTIFICATE-----") {
                 tls.add_root_certificate(native_tls::Certificate::from_pem(pem.as_bytes())?);
             }
         }
-        let host = bare
-            .rsplit_once(':')
-            .map_or(bare, |(host, _)| host)
-            .trim_matches(|c| c == '[' || c == ']');
-        let stream = tokio_native_tls::TlsConnector::from(tls.build()?)
-            .connect(host, tcp)
-            .await?;
+        let host = bare.rsplit_once(':').map_or(bare, |(host, _)| host).trim_matches(|c| c == '[' || c == ']');
+        let stream = tokio_native_tls::TlsConnector::from(tls.build()?).connect(host, tcp).await?;
         Self::over(stream, address.to_owned(), token).await
     }
 
@@ -148,11 +124,7 @@ impl Channel {
         let (requests, connection) = h2::client::handshake(stream).await?;
         tokio::spawn(connection); // it ends with the last of the calls, which are told if it fails
         let authorization = token.map(|token| format!("Bearer {token}"));
-        Ok(Channel {
-            requests,
-            origin,
-            authorization,
-        })
+        Ok(Channel { requests, origin, authorization })
     }
 
     /// Begins a call of many messages both ways; `method` is `/package.Service/Method`.
@@ -163,23 +135,10 @@ impl Channel {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
-        let request = request
-            .body(())
-            .map_err(|problem| Status::new(code::INVALID_ARGUMENT, problem))?;
+        let request = request.body(()).map_err(|problem| Status::new(code::INVALID_ARGUMENT, problem))?;
         let (response, stream) = self.requests.clone().ready().await?.send_request(request, false)?;
-        let receiver = Receiver {
-            response: Some(response),
-            body: None,
-            buffer: BytesMut::new(),
-            of: PhantomData,
-        };
-        Ok((
-            Sender {
-                stream,
-                of: PhantomData,
-            },
-            receiver,
-        ))
+        let receiver = Receiver { response: Some(response), body: None, buffer: BytesMut::new(), of: PhantomData };
+        Ok((Sender { stream, of: PhantomData }, receiver))
     }
 
     /// A call of one message each way.
@@ -226,26 +185,17 @@ impl<M: Message + Default> Receiver<M> {
                 return Err(Status::of(&head.headers)); // there is nothing else
             }
             if head.status != http::StatusCode::OK {
-                return Err(Status::new(
-                    code::UNKNOWN,
-                    format!("not gRPC: HTTP status {}", head.status),
-                ));
+                return Err(Status::new(code::UNKNOWN, format!("not gRPC: HTTP status {}", head.status)));
             }
             self.body = Some(body);
         }
-        let body = self
-            .body
-            .as_mut()
-            .ok_or_else(|| Status::new(code::UNKNOWN, "the call is over"))?;
+        let body = self.body.as_mut().ok_or_else(|| Status::new(code::UNKNOWN, "the call is over"))?;
         loop {
             if self.buffer.len() >= 5 {
                 let length =
                     u32::from_be_bytes([self.buffer[1], self.buffer[2], self.buffer[3], self.buffer[4]]) as usize;
                 if self.buffer[0] != 0 {
-                    return Err(Status::new(
-                        code::INTERNAL,
-                        "a message is compressed, which nobody asked for",
-                    ));
+                    return Err(Status::new(code::INTERNAL, "a message is compressed, which nobody asked for"));
                 }
                 if self.buffer.len() >= 5 + length {
                     self.buffer.advance(5);

@@ -12,16 +12,7 @@ pub mod v1 {
 use v1::{Act, Catalogue, Decision};
 
 /// What is done with cards that one then no longer has: the cheapest will do.
-const LOSING: [&str; 8] = [
-    "discard",
-    "give",
-    "stake",
-    "contribute",
-    "ditch",
-    "pay",
-    "pick",
-    "choose",
-];
+const LOSING: [&str; 8] = ["discard", "give", "stake", "contribute", "ditch", "pay", "pick", "choose"];
 
 /// What is done to do nothing: rather anything else.
 const IDLE: [&str; 3] = ["pass", "end_turn", "done"];

@@ -10,6 +10,8 @@ from cutpurse.engine.errors import UsageError
 __all__ = [
     "CA_VARIABLE",
     "DEFAULT_SERVER",
+    "PATIENCE_VARIABLE",
+    "PROTO_VARIABLE",
     "SECURE",
     "SERVER_VARIABLE",
     "STRANGER_KEY",
@@ -20,6 +22,8 @@ __all__ = [
 
 DEFAULT_SERVER: Final = "127.0.0.1:7777"
 SERVER_VARIABLE: Final = "CUTPURSE_SERVER"  # names another in the environment
+PATIENCE_VARIABLE: Final = "CUTPURSE_GIVE_UP_AFTER"  # seconds without a server after which a bot of this SDK ends
+PROTO_VARIABLE: Final = "CUTPURSE_PROTO"  # the folder that holds cutpurse/v1/*.proto
 TOKEN_VARIABLE: Final = "CUTPURSE_TOKEN"  # holds what lets a bot in
 CA_VARIABLE: Final = "CUTPURSE_CA"  # names a file of certificates to trust servers by
 STRANGER_KEY: Final = "cutpurse-stranger"  # in the metadata of a call that is to be answered as to nobody in particular

@@ -19,11 +19,11 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import Match
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import BotMaker
+from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.lifetime import a_run
-from cutpurse.sdk.local import Failure, bot_makers
+from cutpurse.sdk.local import Failure
 from cutpurse.sdk.processes import check_jobs, in_order
 from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State

@@ -14,12 +14,11 @@ import linecache
 import random
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Protocol
@@ -28,7 +27,17 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.errors import BotNotLoaded, NotFound, ProgramFailed
 
-__all__ = ["PROGRAM", "Bot", "BotMaker", "MatchInfo", "bot_chance", "built_in_bots", "load_bot", "where_it_failed"]
+__all__ = [
+    "PROGRAM",
+    "Bot",
+    "BotMaker",
+    "MatchInfo",
+    "bot_chance",
+    "bot_makers",
+    "built_in_bots",
+    "load_bot",
+    "where_it_failed",
+]
 
 GROUP: Final = "cutpurse.bots"
 PROGRAM: Final = "exec:"  # before the command of a bot that is a program
@@ -85,6 +94,8 @@ def bot_chance(key: bytes, seat: int) -> random.Random:
 
 def built_in_bots() -> dict[str, str]:
     """The bots that are installed: name and where each is ("module:Class")."""
+    from importlib.metadata import entry_points  # a bot in a file does without
+
     return {point.name: point.value for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
@@ -114,6 +125,19 @@ def load_bot(spec: str) -> BotMaker:
     return BotMaker(spec, bot, str(path), spec)
 
 
+def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
+    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does."""
+    makers: list[BotMaker] = []
+    for bot in bots:
+        if isinstance(bot, BotMaker):
+            makers.append(bot)
+        elif isinstance(bot, str):
+            makers.append(load_bot(bot))
+        else:
+            makers.append(BotMaker(getattr(bot, "__name__", repr(bot)), bot))
+    return makers
+
+
 def _split(spec: str) -> tuple[Path | None, str]:
     """The file and the class that are meant; no file: a built-in name."""
     file, colon, name = spec.rpartition(":")
@@ -125,6 +149,8 @@ def _split(spec: str) -> tuple[Path | None, str]:
 
 
 def _built_in(name: str) -> BotMaker:
+    from importlib.metadata import entry_points  # a bot in a file does without
+
     for point in entry_points(group=GROUP, name=name):
         try:
             bot = point.load()

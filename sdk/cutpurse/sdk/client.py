@@ -25,7 +25,6 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import CA_VARIABLE, SECURE
 from cutpurse.sdk.dialling import Dialling
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.ladders_wanted import by_game, ladders_there
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.remote import RemoteBots
 from cutpurse.sdk.session import Begin, Finish, Session, Welcomed
@@ -238,6 +237,8 @@ class Client:
         """One stream, from Hello to its status.  Raises NotFound for a ladder that is not there."""
         async with self.dialling.channel(OPTIONS) as channel:
             if self._ladders_sought:
+                from cutpurse.sdk.ladders_wanted import by_game, ladders_there  # more messages, for those who need them
+
                 try:
                     there = await ladders_there(channel, self.dialling.metadata)
                 except grpc.aio.AioRpcError as problem:

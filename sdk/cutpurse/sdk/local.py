@@ -22,7 +22,7 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import PROGRAM, BotMaker, load_bot
+from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.lifetime import a_run
 from cutpurse.sdk.processes import LARGEST_BATCH, check_jobs, in_order
@@ -33,7 +33,6 @@ __all__ = [
     "MatchRow",
     "Played",
     "SeatRow",
-    "bot_makers",
     "play",
 ]
 
@@ -157,19 +156,6 @@ def play(
     failures = tuple(first[bot] for bot in sorted(first))
     decisions = sum(row.decisions for row in rows)
     return Played(game, matches, decisions, seconds, _count_up(makers, rows), tuple(rows), failures, tuple(faults))
-
-
-def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
-    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does."""
-    makers: list[BotMaker] = []
-    for bot in bots:
-        if isinstance(bot, BotMaker):
-            makers.append(bot)
-        elif isinstance(bot, str):
-            makers.append(load_bot(bot))
-        else:
-            makers.append(BotMaker(getattr(bot, "__name__", repr(bot)), bot))
-    return makers
 
 
 class _Lines:

@@ -18,10 +18,9 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, replay
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
-from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
 from cutpurse.sdk.decision import Decision, Option, option_of
 from cutpurse.sdk.lifetime import a_run
-from cutpurse.sdk.local import bot_makers
 from cutpurse.sdk.seating import view_for
 
 __all__ = ["ask_again", "decision_for"]

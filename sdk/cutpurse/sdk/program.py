@@ -23,7 +23,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.match import CORRECTIONS, FAULTS, MatchResult
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
-from cutpurse.sdk.address import SERVER_VARIABLE
+from cutpurse.sdk.address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.bot import PROGRAM
 from cutpurse.sdk.child import Child
 from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed
@@ -33,7 +33,6 @@ from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2
 
 __all__ = [
-    "PATIENCE_VARIABLE",
     "ProgramBot",
     "command_of",
     "end_programs",
@@ -43,8 +42,6 @@ __all__ = [
     "when_asked_too_long_s",
 ]
 
-PROTO_VARIABLE: Final = "CUTPURSE_PROTO"  # the folder that holds cutpurse/v1/*.proto
-PATIENCE_VARIABLE: Final = "CUTPURSE_GIVE_UP_AFTER"  # seconds without a server after which a bot of this SDK ends
 PATIENCE_S: Final = 5
 DIAL_IN_S: Final = 10.0
 

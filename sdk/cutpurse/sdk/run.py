@@ -23,17 +23,15 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
-from cutpurse.sdk.address import SERVER_VARIABLE
-from cutpurse.sdk.bot import PROGRAM, BotMaker
+from cutpurse.sdk.address import PATIENCE_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.client import Client
 from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.hooks import hears_events, is_async
 from cutpurse.sdk.leaving import leaves_when_told
-from cutpurse.sdk.local import bot_makers
 from cutpurse.sdk.notes import prints_are_noted
 from cutpurse.sdk.pace import Pace
-from cutpurse.sdk.program import PATIENCE_VARIABLE
 from cutpurse.sdk.remote import PlayedMatch, RemoteBots
 from cutpurse.sdk.session import Session
 from cutpurse.sdk.terminal import say

@@ -16,8 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import metadata
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from google.protobuf.message import DecodeError
@@ -29,6 +28,7 @@ from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.version import VERSION
 from cutpurse.sdk.wire.asked import TableInfo, events_of
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.parts import field, present_uint_field, uint_field
@@ -161,11 +161,6 @@ class Note(NamedTuple):
 Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Opened | Note
 
 
-@cache
-def _sdk() -> str:
-    return f"cutpurse-python {metadata.version('cutpurse')}"
-
-
 class Session:
     """One session of one bot, through any number of streams."""
 
@@ -216,7 +211,7 @@ class Session:
         hello = arena_pb2.Hello(
             protocol_major=MAJOR,
             protocol_minor=MINOR,
-            sdk=_sdk(),
+            sdk=f"cutpurse-python {VERSION}",
             bot=self.bot,
             version=self.version,
             games=[self._game_wanted(game) for game in dict.fromkeys((*self.games, *self.ladders))],

@@ -11,8 +11,6 @@ import time
 from collections.abc import Sequence
 from typing import Final, TextIO
 
-import typer
-
 __all__ = ["Progress", "legible", "print_json", "print_lines", "say", "table"]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
@@ -20,7 +18,8 @@ REFRESH_S: Final = 0.1  # between two states of a progress line
 
 def say(text: str) -> None:
     """A line of talk, on stderr."""
-    typer.echo(text, err=True)
+    sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
+    sys.stderr.flush()
 
 
 def legible(text: str, most: int = 300) -> str:
@@ -30,11 +29,15 @@ def legible(text: str, most: int = 300) -> str:
 
 def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:
     """Lines of what was asked for."""
+    import typer
+
     typer.echo("\n".join(lines), file=out or sys.stdout)
 
 
 def print_json(document: object) -> None:
     """The one document of a command with --json, on stdout."""
+    import typer
+
     typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 

@@ -68,6 +68,7 @@ SETTINGS: Final = (
     Setting("ladders", "path", None),
     Setting("house", "list", ()),
     Setting("submissions", "text", "off"),
+    Setting("runner_image", "text", ""),
     Setting("drain", "number", 60.0),
     Setting("metrics", "text", ""),
     Setting("web", "text", ""),

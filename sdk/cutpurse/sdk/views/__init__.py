@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cutpurse.sdk.views.bag_o_loot import BagOLootView
-from cutpurse.sdk.views.base import GameView
-from cutpurse.sdk.views.greed import GreedView
-from cutpurse.sdk.views.steal_and_plunder import StealAndPlunderView
-from cutpurse.sdk.views.stolen_treasure import StolenTreasureView
-from cutpurse.sdk.views.szmal import SzmalView
+from cutpurse.games.registry import Registry
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.views.base import GameView
 
 __all__ = ["VIEWS"]
 
-VIEWS: Final[dict[str, type[GameView[Any]]]] = {
-    "steal_and_plunder": StealAndPlunderView,
-    "stolen_treasure": StolenTreasureView,
-    "szmal": SzmalView,
-    "greed": GreedView,
-    "bag_o_loot": BagOLootView,
-}
+VIEWS: Final[Registry[type[GameView[Any]]]] = Registry(
+    {
+        "steal_and_plunder": "cutpurse.sdk.views.steal_and_plunder:StealAndPlunderView",
+        "stolen_treasure": "cutpurse.sdk.views.stolen_treasure:StolenTreasureView",
+        "szmal": "cutpurse.sdk.views.szmal:SzmalView",
+        "greed": "cutpurse.sdk.views.greed:GreedView",
+        "bag_o_loot": "cutpurse.sdk.views.bag_o_loot:BagOLootView",
+    }
+)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-RUNNERS = ("bubblewrap", "process")
+RUNNERS = ("bubblewrap", "container", "process")
 
 
 def serve(
@@ -55,8 +55,12 @@ def serve(
         str | None,
         typer.Option(
             metavar="RUNNER",
-            help="Run bots that are handed in: bubblewrap (in a sandbox), or process (one's own only); else off.",
+            help="Run bots that are handed in: bubblewrap, container, or process (no isolation); else off.",
         ),
+    ] = None,
+    runner_image: Annotated[
+        str | None,
+        typer.Option(metavar="IMAGE", help="What bots find as their system in a container; else cutpurse-bot."),
     ] = None,
     drain: Annotated[
         float | None, typer.Option(metavar="S", help="Seconds for open matches after the first signal; else 60.")
@@ -107,6 +111,7 @@ def serve(
         "ladders": ladders,
         "house": tuple(part.strip() for part in house.split(",") if part.strip()) if house is not None else None,
         "submissions": submissions,
+        "runner_image": runner_image,
         "drain": drain,
         "metrics": metrics,
         "web": web,
@@ -219,7 +224,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
 
 
 def _tell_of_the_runner(runner: Runner) -> None:
-    say(f"bots may be handed in, and are run by {runner.name}")
+    say(f"bots may be handed in, and are run by {runner.name}" + (f" of {runner.image}" if runner.image else ""))
     for weaker in runner.weaker():
         say(f"  {weaker}")
 
@@ -241,7 +246,7 @@ def _runner(values: dict[str, Value]) -> Runner | None:
         return None
     if name not in RUNNERS:
         raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(RUNNERS)}, off")
-    runner = runner_named(name)
+    runner = runner_named(name, values["runner_image"].value)
     if (why := runner.missing()) is not None:
         raise UsageError(f"{where} {name}: {why}")
     return runner

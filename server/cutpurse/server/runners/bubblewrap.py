@@ -48,6 +48,7 @@ class BubblewrapRunner:
     """See `Runner`."""
 
     name: Final = "bubblewrap"
+    image: Final = ""
 
     def __init__(self, groups: Cgroups | None = None) -> None:
         """`groups`: where control groups can be made; None: what there is on this host."""

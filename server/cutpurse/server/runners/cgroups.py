@@ -21,7 +21,7 @@ from typing import Final
 
 from cutpurse.server.runners.port import Limits
 
-__all__ = ["CONTROLLERS", "Cgroups", "Group", "cgroups"]
+__all__ = ["CONTROLLERS", "Cgroups", "Group", "cgroups", "group_of"]
 
 ROOT: Final = Path("/sys/fs/cgroup")
 MEMBERSHIP: Final = Path("/proc/self/cgroup")
@@ -201,6 +201,29 @@ def cgroups(root: Path = ROOT, membership: Path = MEMBERSHIP) -> Cgroups:
     found = _version_2(root, own.get("", "/")) if (root / "cgroup.controllers").exists() else _version_1(root, own)
     found.sweep()
     return found
+
+
+def group_of(pid: int, name: str, root: Path = ROOT, proc: Path = Path("/proc")) -> Group | None:
+    """The group that somebody else made for this process, to be read; None where it cannot be seen from here.
+
+    name: what the path of the group must hold, so that it is not that of another process of the same number.
+    """
+    try:
+        lines = (proc / str(pid) / "cgroup").read_text(encoding="ascii").split()
+    except OSError:
+        return None
+    version = 2 if (root / "cgroup.controllers").exists() else 1
+    folders: dict[str, Path] = {}
+    for line in lines:
+        _, names, path = line.split(":", 2)
+        if name not in path:
+            continue
+        below = path.lstrip("/").removesuffix("/container")  # some runtimes put one into another, without limits
+        for controller in CONTROLLERS if version == 2 and not names else names.split(","):
+            folder = root / ("" if version == 2 else controller) / below
+            if folder.is_dir():
+                folders[controller] = folder
+    return Group(folders, version) if folders else None
 
 
 def _version_1(root: Path, own: Mapping[str, str]) -> Cgroups:

@@ -73,16 +73,20 @@ def _at_most(name: str, value: int) -> int:
     return value if most == resource.RLIM_INFINITY else min(value, most)
 
 
-def environment_of(task: Task, path: str, scratch: str) -> dict[str, str]:
-    """All that a program finds in its environment but where the server is: nothing of ours.  Raises UsageError."""
+def environment_of(task: Task, path: str | None, scratch: str) -> dict[str, str]:
+    """All that a program finds in its environment but where the server is: nothing of ours.
+
+    path: PATH; None: its system has one of its own, and runtimes. Raises UsageError.
+    """
+    runtimes = {} if path is None else {"PATH": path, **task.for_runtimes}
     for name, value in task.environment.items():
         if not name or "=" in name or "\0" in name + value:
             raise UsageError(f"{name!r:.80} cannot be set in an environment")
     return {
         "HOME": scratch,
         "LANG": "C.UTF-8",
-        "PATH": path,
         "PYTHONDONTWRITEBYTECODE": "1",
         "TMPDIR": scratch,
+        **runtimes,
         **task.environment,
     }

@@ -11,7 +11,7 @@ All is synchronous: to be called from a thread, or where nobody waits. This modu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
@@ -79,7 +79,9 @@ class Task:
     be trusted as what was handed in (it may hold links to anywhere). command: the first word is looked for in the
     runtimes' `bin` folders, then in the system's. arena: a folder with the one socket `bot.sock`, seen as
     /run/cutpurse; None: there is no socket. environment: CUTPURSE_SERVER is added. runtimes: folders to be read, seen
-    where they are. talk: the file that gets what it says; the older half of it may be in TALK.before.
+    where they are; for_runtimes: what goes with them into the environment. Where programs have a system of their own,
+    as in a container, that holds what runtimes are for, and both are left away. talk: the file that gets what it says;
+    the older half of it may be in TALK.before.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Task:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     limits: Limits = Limits()
     runtimes: tuple[Path, ...] = ()
+    for_runtimes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,10 @@ class Runner(Protocol):
     def name(self) -> str:
         """As `runner_named` takes it."""
 
+    @property
+    def image(self) -> str:
+        """What its programs find as their system, as `runner_named` takes it; empty: that of this machine."""
+
     def missing(self) -> str | None:
         """Why it cannot be used here, and what to do, in one line; None if it can."""
 
@@ -157,13 +164,18 @@ class Runner(Protocol):
         """Start a program.  Raises RunnerError where that is not possible here, OSError if the system refuses."""
 
 
-def runner_named(name: str) -> Runner:
-    """'bubblewrap' or 'process'.  Raises UsageError for another name; what can be used is told by `missing`."""
+def runner_named(name: str, image: str = "") -> Runner:
+    """'bubblewrap', 'container' or 'process'.  image: of containers; empty: the usual one.
+
+    Raises UsageError for another name; what can be used is told by `missing`.
+    """
     from cutpurse.server.runners.bubblewrap import BubblewrapRunner
+    from cutpurse.server.runners.container import ContainerRunner
     from cutpurse.server.runners.process import ProcessRunner
 
-    made: dict[str, type[BubblewrapRunner] | type[ProcessRunner]] = {
+    made: dict[str, Callable[[], Runner]] = {
         "bubblewrap": BubblewrapRunner,
+        "container": lambda: ContainerRunner(image),
         "process": ProcessRunner,
     }
     if name not in made:

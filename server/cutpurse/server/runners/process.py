@@ -28,6 +28,7 @@ class ProcessRunner:
     """See `Runner`; and the module: this isolates nothing."""
 
     name: Final = "process"
+    image: Final = ""
 
     def missing(self) -> str | None:
         """See `Runner`."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 import errno
 import socket
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
-__all__ = ["bpf", "missing"]
+__all__ = ["bpf", "missing", "profile"]
 
 # As a container gets them by default, less what serves no bot: sockets of other families, the kernel's clocks, hosts'
 # names, other processes' memory, keys, rings of io_uring, new namespaces, mounts, handles of files, tracing.
@@ -92,6 +93,31 @@ def bpf() -> bytes:
         rules.export_bpf(file)
         file.seek(0)
         return file.read()
+
+
+def profile() -> dict[str, Any]:
+    """The same list as engines of containers take it: https://docs.docker.com/engine/security/seccomp/."""
+
+    def rule(action: str, names: Iterable[str], errno_ret: int | None = None, *arguments: dict[str, Any]) -> Any:
+        told: dict[str, Any] = {"names": [*names], "action": action, "args": [*arguments]}
+        return told if errno_ret is None else told | {"errnoRet": errno_ret}
+
+    def argument(op: str, value: int, two: int = 0) -> dict[str, Any]:
+        return {"index": 0, "value": value, "valueTwo": two, "op": f"SCMP_CMP_{op}"}
+
+    allow, refuse, sockets = "SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO", ("socket", "socketpair")
+    return {
+        "defaultAction": refuse,
+        "defaultErrnoRet": errno.ENOSYS,
+        "syscalls": [
+            rule(allow, ALLOWED.split()),
+            rule(refuse, (name for name in FORBIDDEN.split() if name != "personality"), errno.EPERM),
+            rule(allow, sockets, None, argument("EQ", socket.AF_UNIX)),
+            rule(refuse, sockets, errno.EAFNOSUPPORT, argument("NE", socket.AF_UNIX)),
+            *(rule(allow, ("personality",), None, argument("EQ", allowed)) for allowed in PERSONALITIES),
+            rule(allow, ("clone",), None, argument("MASKED_EQ", NEW_NAMESPACES, 0)),
+        ],
+    }
 
 
 def _add(rules: Any, made: Any, action: int, name: str, *arguments: Any) -> None:

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import READY
 from cutpurse.server.runners.nobody import ASKS, give_users
-from cutpurse.server.runners.port import Cause, Ended, Limits, RunnerError, Task, Use
+from cutpurse.server.runners.port import Cause, Ended, RunnerError, Task, Use
 from cutpurse.server.runners.processes import children, use_of
 from cutpurse.server.runners.talk import Talk, read_talk
 
@@ -38,7 +39,6 @@ READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the ma
 GONE_S: Final = 5.0  # for which the last of its processes are waited for
 PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
 FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
-REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
 
 
 @dataclass(slots=True)
@@ -274,18 +274,8 @@ class Program:
     def _look(self, lived_s: float) -> None:
         """Whether it has had too much."""
         limits, group = self._task.limits, self._group
-        why: Cause | None = None
-        if limits.wall_s is not None and lived_s >= limits.wall_s:
-            why = "time"
-        elif limits.cpu_s is not None and self.use().cpu_s >= limits.cpu_s:
-            why = "processor"
-        elif group is not None and group.out_of_memory():
-            why = "memory"
-        elif group is not None and group.refused() > REFUSED_MOST:
-            why = "processes"
-        elif self._making.watched is not None and self._making.watched.is_too_much():
-            why = "disk"
-        elif group is None:
+        why = too_much(limits, lived_s, lambda: self.use().cpu_s, group, self._making.watched)
+        if why is None and group is None:
             self.use()  # the most at once is only known to whoever looks
         if why is not None:
             self._why = self._why or why
@@ -328,21 +318,10 @@ class Program:
         number = -exit.code if exit.code < 0 else 0
         if self._making.is_shell_code and exit.code > 128:
             number = exit.code - 128
-        cause = self._why or self._cause(exit.code, number)
-        text = _TEXTS[cause](self._task.limits, exit.code, number)
+        cause = self._why or cause_of(exit.code, number, group)
+        text = text_of(cause, self._task.limits, exit.code, number)
         self._away()
         self._ended = Ended(cause, number or exit.code, used, text)
-
-    def _cause(self, code: int, number: int) -> Cause:
-        """Why it ended, of its own accord or by the kernel."""
-        if code and self._group is not None:
-            if self._group.out_of_memory():
-                return "memory"
-            if self._group.refused():
-                return "processes"
-        if number == getattr(signal, "SIGXCPU", 0):
-            return "processor"
-        return "signal" if number else "exited"
 
     def _away(self) -> None:
         if self._group is not None:
@@ -434,28 +413,3 @@ def _widened(pipe: int) -> int:
     with suppress(OSError):
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return int(fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ))
-
-
-def _named(number: int) -> str:
-    try:
-        return f"signal {number} ({signal.Signals(number).name})"
-    except ValueError:
-        return f"signal {number}"
-
-
-def _exited(limits: Limits, code: int, number: int) -> str:
-    if code in (126, 127):
-        return f"its command could not be run: it is not there, or cannot be executed (exit code {code})"
-    return f"it ended by itself, with exit code {code}"
-
-
-_TEXTS: Final[Mapping[Cause, Callable[[Limits, int, int], str]]] = {
-    "exited": _exited,
-    "signal": lambda limits, code, number: f"it was ended by {_named(number)}",
-    "memory": lambda limits, code, number: f"it wanted more memory than its {limits.memory_bytes >> 20} MiB",
-    "processor": lambda limits, code, number: f"it used up its {limits.cpu_s or 0:g} s of the processor",
-    "time": lambda limits, code, number: f"it took longer than its {limits.wall_s or 0:g} s",
-    "processes": lambda limits, code, number: f"it wanted more than its {limits.processes} processes and threads",
-    "disk": lambda limits, code, number: f"it wrote more than its {limits.file_bytes >> 20} MiB, or too many files",
-    "stopped": lambda limits, code, number: "it was stopped",
-}

@@ -56,6 +56,7 @@ class Checked:
 
 def check_apart(
     runner: str,
+    image: str,
     manifest: Manifest,
     games: Sequence[str],
     folder: Path,
@@ -65,10 +66,12 @@ def check_apart(
 ) -> Checked:
     """Check a bot in a process of its own; waits until it is over.
 
-    games: with which; none: all that it plays. arena: an empty folder for the socket. is_over: nobody waits any more.
+    runner, image: as `runner_named` takes them. games: with which; none: all that it plays. arena: an empty folder for
+    the socket. is_over: nobody waits any more.
     """
     command = {
         "runner": runner,
+        "image": image,
         "manifest": asdict(manifest),
         "games": [*games],
         **{name: str(path) for name, path in (("folder", folder), ("arena", arena), ("talk", talk))},
@@ -279,7 +282,7 @@ def _main() -> None:
         sys.stdout.flush()
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    asyncio.run(_check(told, runner_named(told["runner"]), say))
+    asyncio.run(_check(told, runner_named(told["runner"], told["image"]), say))
     sys.stdout.flush()
     os._exit(0)  # threads may wait for what is read of our standard input
 

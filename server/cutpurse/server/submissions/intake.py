@@ -178,6 +178,7 @@ class Intake:
         try:
             return check_apart(
                 self._runner.name,
+                self._runner.image,
                 manifest,
                 manifest.games,
                 self._storage.tree(entry.digest),

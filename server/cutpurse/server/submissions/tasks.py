@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.address import TOKEN_VARIABLE
-from cutpurse.sdk.program import PATIENCE_VARIABLE, PROTO_VARIABLE
+from cutpurse.sdk.address import PATIENCE_VARIABLE, PROTO_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.runners.port import Limits, Task
 from cutpurse.server.runners.runtimes import python_runtime
@@ -47,6 +46,7 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
             wall_s=BUILD_S,
         ),
         runtimes=python_runtime(),
+        for_runtimes=_for_runtimes(),
     )
 
 
@@ -61,6 +61,7 @@ def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: 
         environment=_environment(manifest) | ({TOKEN_VARIABLE: token} if token else {}),
         limits=Limits(memory_bytes=manifest.memory_mb * MIB),
         runtimes=python_runtime(),
+        for_runtimes=_for_runtimes(),
     )
 
 
@@ -68,11 +69,14 @@ def _environment(manifest: Manifest) -> dict[str, str]:
     return {
         "CUTPURSE_BOT": manifest.name,
         "CUTPURSE_VERSION": manifest.version,
-        PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2]),
         PATIENCE_VARIABLE: str(PATIENCE_S),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _for_runtimes() -> dict[str, str]:
+    return {PROTO_VARIABLE: str(Path(arena_pb2.__file__).resolve().parents[2])}
 
 
 def without_paths(text: str, folder: Path, arena: Path | None = None) -> str:

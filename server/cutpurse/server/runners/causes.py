@@ -1,0 +1,83 @@
+"""Why a program ended, and whether it has had too much: the same words and measures for every runner."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+from cutpurse.server.runners.growth import Growth
+from cutpurse.server.runners.port import Cause, Limits
+
+__all__ = ["REFUSED_MOST", "Counted", "cause_of", "text_of", "too_much"]
+
+REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
+
+
+class Counted(Protocol):
+    """What is counted of a program from outside: a `Group`, or what an engine of containers tells."""
+
+    def out_of_memory(self) -> int:
+        """How many processes were killed because there was no memory."""
+
+    def refused(self) -> int:
+        """How often a process was not started because there were too many."""
+
+
+def too_much(
+    limits: Limits, lived_s: float, cpu_s: Callable[[], float], counted: Counted | None, watched: Growth | None
+) -> Cause | None:
+    """Of what a program that lives has had too much; None: it may go on."""
+    if limits.wall_s is not None and lived_s >= limits.wall_s:
+        return "time"
+    if limits.cpu_s is not None and cpu_s() >= limits.cpu_s:
+        return "processor"
+    if counted is not None and counted.out_of_memory():
+        return "memory"
+    if counted is not None and counted.refused() > REFUSED_MOST:
+        return "processes"
+    if watched is not None and watched.is_too_much():
+        return "disk"
+    return None
+
+
+def cause_of(code: int, number: int, counted: Counted | None) -> Cause:
+    """Why it ended, of its own accord or by the kernel.  number: of the signal that ended it, 0: none."""
+    if code and counted is not None:
+        if counted.out_of_memory():
+            return "memory"
+        if counted.refused():
+            return "processes"
+    if number == getattr(signal, "SIGXCPU", 0):
+        return "processor"
+    return "signal" if number else "exited"
+
+
+def text_of(cause: Cause, limits: Limits, code: int, number: int) -> str:
+    """The same in one line for people."""
+    return _TEXTS[cause](limits, code, number)
+
+
+def _named(number: int) -> str:
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _exited(limits: Limits, code: int, number: int) -> str:
+    if code in (126, 127):
+        return f"its command could not be run: it is not there, or cannot be executed (exit code {code})"
+    return f"it ended by itself, with exit code {code}"
+
+
+_TEXTS: Final[Mapping[Cause, Callable[[Limits, int, int], str]]] = {
+    "exited": _exited,
+    "signal": lambda limits, code, number: f"it was ended by {_named(number)}",
+    "memory": lambda limits, code, number: f"it wanted more memory than its {limits.memory_bytes >> 20} MiB",
+    "processor": lambda limits, code, number: f"it used up its {limits.cpu_s or 0:g} s of the processor",
+    "time": lambda limits, code, number: f"it took longer than its {limits.wall_s or 0:g} s",
+    "processes": lambda limits, code, number: f"it wanted more than its {limits.processes} processes and threads",
+    "disk": lambda limits, code, number: f"it wrote more than its {limits.file_bytes >> 20} MiB, or too many files",
+    "stopped": lambda limits, code, number: "it was stopped",
+}

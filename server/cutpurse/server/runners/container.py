@@ -1,0 +1,236 @@
+"""Programs in containers, made by Docker or podman: where one of them is there anyway, or bots need another system.
+
+What a program finds as its system is an image, not this machine's: it holds whatever bots need, the SDK among it
+(docker/bot.Dockerfile). Its folder, its scratch and the one socket are as the contract has them; it has no network, no
+rights, no user but nobody, the system calls of `seccomp`, and the limits of its container. All of it ends with the
+server (see `container_program`); what one that was killed has left half-made is removed at the next start. Folders are
+handed to the engine by their paths, so it has to see this machine's. docs/sandbox.md tells what differs from
+bubblewrap.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
+from cutpurse.server.runners import seccomp
+from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
+from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
+from cutpurse.server.runners.launching import environment_of
+from cutpurse.server.runners.nobody import NOBODY, give_away, is_root
+from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, Limits, RunnerError, Task
+
+__all__ = ["IMAGE", "ContainerRunner"]
+
+IMAGE: Final = "cutpurse-bot"
+SCRATCH: Final = "/tmp"
+SHARED_MEMORY: Final = 16 << 20  # bytes at /dev/shm
+CPU_SHARES: Final = 256  # a quarter of the usual weight
+ALL_PROCESSES: Final = 1 << 14  # of all programs together
+LABEL: Final = "io.cutpurse.server"
+TRY_S: Final = 20.0
+_LACKING: Final = {
+    "MemoryLimit": "the engine cannot limit memory here",
+    "PidsLimit": "the engine cannot limit processes here",
+    "CpuCfsQuota": "the engine cannot limit the processor here: a program takes what others leave",
+}
+
+
+class ContainerRunner:
+    """See `Runner`."""
+
+    name: Final = "container"
+
+    def __init__(self, image: str = "") -> None:
+        """`image`: what programs find as their system; empty: `cutpurse-bot`. The engine is that of DOCKER_HOST."""
+        self.image: Final = image or IMAGE
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """Raises RunnerError where there is none."""
+        try:
+            path = socket_of(os.environ)
+        except UsageError as problem:
+            raise RunnerError(str(problem)) from None
+        if path is None or not path.is_socket():
+            where = "here" if path is None else f"at {path}"
+            raise RunnerError(
+                f"no engine of containers listens {where}: start Docker, or podman (systemctl start podman.socket), "
+                "and let this user speak with it; DOCKER_HOST=unix:///PATH names another socket"
+            )
+        try:
+            return Engine(path)
+        except ImportError:
+            raise RunnerError("the package httpx is missing: pip install 'cutpurse[containers]'") from None
+
+    @cached_property
+    def _info(self) -> dict[str, Any]:
+        return self._engine.info()
+
+    @cached_property
+    def _is_podman(self) -> bool:
+        return self._engine.is_podman()
+
+    @property
+    def _is_rootless(self) -> bool:
+        return any("rootless" in str(option) for option in self._info.get("SecurityOptions") or ())
+
+    def missing(self) -> str | None:
+        """See `Runner`. Tries, once, an empty container; first it removes what servers that are gone have left."""
+        return self._missing
+
+    @cached_property
+    def _missing(self) -> str | None:
+        try:
+            if not self._engine.has_image(self.image):
+                return f"there is no image {self.image}: docker build -f docker/bot.Dockerfile -t {self.image} ."
+            self._sweep()
+            with tempfile.TemporaryDirectory(prefix="cutpurse-") as folder:
+                Path(folder).chmod(0o755)
+                task = Task(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
+                ended = self.start(task).wait(TRY_S)
+        except (RunnerError, EngineError, OSError) as problem:
+            return f"no container can be run here: {problem}" if isinstance(problem, OSError) else str(problem)
+        return None if ended is not None and ended.code == 0 else "the engine makes a container that runs nothing here"
+
+    def weaker(self) -> tuple[str, ...]:
+        """See `Runner`."""
+        try:
+            told = [text for name, text in _LACKING.items() if not self._info.get(name)]
+        except (RunnerError, EngineError) as problem:
+            return (str(problem),)
+        return tuple(told)
+
+    def start(self, task: Task) -> ContainerProgram:
+        """See `Runner`."""
+        if not task.folder.is_dir():
+            raise FileNotFoundError(f"{task.name} has no folder")
+        try:
+            if is_root() and task.is_writable:
+                give_away(task.folder)
+            name = f"cutpurse-{os.getpid()}-{secrets.token_hex(6)}"
+            with self._filter() as filter:
+                container = self._engine.create(name, self._wanted(task, filter))
+            return contained(task, self._engine, container)
+        except EngineError as problem:
+            raise RunnerError(f"{task.name} cannot be run here: {problem}") from None
+
+    @contextmanager
+    def _filter(self) -> Iterator[str]:
+        """The list of system calls, as the engine takes it: podman reads a file, Docker the words themselves."""
+        words = json.dumps(seccomp.profile())
+        if not self._is_podman:
+            yield words
+            return
+        with tempfile.NamedTemporaryFile("w", prefix="cutpurse-", suffix=".json") as file:
+            file.write(words)
+            file.flush()
+            yield file.name
+
+    def _wanted(self, task: Task, filter: str) -> dict[str, Any]:
+        """All that the engine is told of it."""
+        limits = task.limits
+        environment = environment_of(task, None, SCRATCH)
+        mounts = [_bound(task.folder, FOLDER, is_writable=task.is_writable)]
+        if task.arena is not None:
+            mounts.append(_bound(task.arena, SOCKET_FOLDER))
+            environment[SERVER_VARIABLE] = f"{UNIX}{SOCKET_FOLDER}/{SOCKET}"
+        return {
+            "Image": self.image,
+            "Entrypoint": ["/bin/sh", "-c", GUARD, "sh"],
+            "Cmd": [*task.command],
+            "Env": [f"{name}={value}" for name, value in environment.items()],
+            "User": self._user(task),
+            "WorkingDir": FOLDER,
+            "Hostname": "bot",
+            "Labels": {LABEL: _identity()},
+            "Healthcheck": {"Test": ["NONE"]},
+            **dict.fromkeys(("OpenStdin", "StdinOnce", "AttachStdin", "AttachStdout", "AttachStderr"), True),
+            "HostConfig": {
+                "AutoRemove": True,
+                "CapDrop": ["ALL"],
+                "CgroupnsMode": "private",
+                "CpuShares": CPU_SHARES,
+                "IpcMode": "private",
+                "LogConfig": {"Type": "none"},
+                "Memory": limits.memory_bytes,
+                "MemorySwap": limits.memory_bytes,
+                "Mounts": mounts,
+                "NanoCpus": max(10_000_000, round(limits.cpu_cores * 1e9)),
+                "NetworkMode": "none",
+                "OomScoreAdj": 1_000,
+                "PidsLimit": limits.processes + OWN_PROCESSES,
+                "ReadonlyRootfs": True,
+                "SecurityOpt": ["no-new-privileges", f"seccomp={filter}"],
+                "ShmSize": SHARED_MEMORY,
+                "Tmpfs": {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.file_bytes}"},
+                "Ulimits": _ulimits(limits),
+            },
+        }
+
+    def _user(self, task: Task) -> str:
+        """Nobody; a build step is whoever owns its folder, which is us unless we are root."""
+        if not task.is_writable or is_root():
+            return f"{NOBODY}:{NOBODY}"
+        return "0:0" if self._is_rootless else f"{os.getuid()}:{os.getgid()}"  # rootless: its root is our user
+
+    def _sweep(self) -> None:
+        """Away with the containers of servers that are gone: one that was killed may have left some half-made."""
+        for found in self._engine.containers(LABEL):
+            if _is_gone(str(found["Labels"][LABEL])):
+                with suppress(EngineError):
+                    self._engine.remove(str(found["Id"]))
+
+
+def _bound(folder: Path, seen: str, is_writable: bool = False) -> dict[str, Any]:
+    return {"Type": "bind", "Source": str(folder.resolve()), "Target": seen, "ReadOnly": not is_writable}
+
+
+def _ulimits(limits: Limits) -> list[dict[str, Any]]:
+    # core: not 0, see `launching.limited`.
+    wanted = {"core": 1, "nofile": limits.open_files, "fsize": limits.file_bytes}
+    if limits.cpu_s is not None:
+        wanted["cpu"] = math.ceil(limits.cpu_s) + 1
+    _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    if most != resource.RLIM_INFINITY:  # else podman would ask for more than it may have itself where we are limited
+        wanted["nproc"] = min(most, ALL_PROCESSES)
+    return [{"Name": name, "Soft": value, "Hard": value} for name, value in wanted.items()]
+
+
+def _identity() -> str:
+    """Which server this is: the machine since it was started, the namespace of processes, and the process in it."""
+    return f"{_place()} {os.getpid()} {_began(os.getpid())}"
+
+
+def _place() -> str:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot} {Path('/proc/self/ns/pid').stat().st_ino}"
+
+
+def _began(pid: int) -> str:
+    """When a process began, as the kernel counts; empty: there is none."""
+    try:
+        told = Path("/proc", str(pid), "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return told.rpartition(")")[2].split()[19]
+
+
+def _is_gone(identity: str) -> bool:
+    """Whether that server is. One in another namespace of processes cannot be seen: it is taken to live."""
+    words = identity.split()
+    here = _place().split()
+    if len(words) != 4 or not words[2].isdigit() or words[0] != here[0]:
+        return True
+    return words[1] == here[1] and _began(int(words[2])) != words[3]

@@ -1,0 +1,54 @@
+"""The page of bots in other languages: its tables are those of the check, of the folders and of the rule."""
+
+from __future__ import annotations
+
+import re
+
+from cutpurse.sdk.check.scenarios import BACK_S, LEAVE_S, SCENARIOS
+from cutpurse.sdk.program import DIAL_IN_S
+from cutpurse.sdk.starter.languages import LANGUAGES
+from tests.languages.rule import GIVES_AWAY, STOPS
+from tests.languages.workshop import FOUND
+from tests.roots import CHECKOUT
+
+PAGE = (CHECKOUT / "docs" / "languages.md").read_text(encoding="utf-8")
+
+
+def rows(marker: str) -> list[list[str]]:
+    """The cells of the table after this marker, without its head."""
+    table = PAGE.partition(f"<!-- {marker} -->\n")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
+def test_every_scene_of_the_check_is_told_in_its_order() -> None:
+    names = [name for name, _ in SCENARIOS]
+    assert [row[0] for row in rows("scenarios")] == [names[0], "GAME, a match", *names[1:]]
+    told = {row[0]: row[2] for row in rows("scenarios")}
+    assert f"within {DIAL_IN_S:g} seconds" in told["handshake"]
+    assert f"within {BACK_S:g} seconds" in told["lost stream"]
+    assert f"within {LEAVE_S:g} seconds" in told["leaving"]
+
+
+def test_every_language_is_told() -> None:
+    assert [row[0].strip("`") for row in rows("languages")] == list(LANGUAGES)
+    for name, read, *_ in rows("languages")[1:]:
+        folder = CHECKOUT / "sample_bots" / name.strip("`")
+        assert all((folder / file).is_file() for file in re.findall(r"`([^`]+)`", read)), read
+    assert set(LANGUAGES) - {"python"} == FOUND
+
+
+def test_the_packages_that_the_page_names_are_those_of_the_folders() -> None:
+    for name, _, _, packages, _ in rows("languages")[1:]:
+        wanted = (CHECKOUT / "sample_bots" / name.strip("`") / "debian.txt").read_text(encoding="utf-8").split()
+        named = set(re.findall(r"`([^`]+)`", packages))
+        assert named <= set(wanted), name
+
+
+def test_the_rule_is_told_as_it_is() -> None:
+    section = PAGE.partition("## The rule to begin with")[2].partition("\n## ")[0]
+    given = re.search(r"for the verbs (.*?) the worth", section, re.DOTALL)
+    stops = re.search(r"^\* (.*) are worth -1", section, re.MULTILINE)
+    assert given is not None
+    assert stops is not None
+    assert set(re.findall(r"`(\w+)`", given[1])) == GIVES_AWAY
+    assert set(re.findall(r"`(\w+)`", stops[1])) == STOPS
