@@ -217,7 +217,10 @@ async def test_a_server_that_goes_away_is_waited_for_and_found_again(tmp_path: P
     assert [hello.resume.session for hello in server.hellos] == ["session 0", ""]
 
 
-async def test_a_server_that_says_nothing_any_more_is_taken_for_lost(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_server_that_says_nothing_any_more_is_taken_for_lost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "WELCOME_S", 3.0)  # it is looked at then for the first time
     never = asyncio.Event()
     held: list[object] = []
 
