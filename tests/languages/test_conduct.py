@@ -67,12 +67,13 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_p
         assert (len(said), sorted(said)) == (2, sorted(told))
 
 
-async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:
+@pytest.mark.parametrize("host", ["league.example", "127.league.example"])
+async def test_no_token_goes_to_another_machine_without_tls(made: Made, host: str) -> None:
     token = new_token().reveal()
-    async with running(made, "league.example:7777", CUTPURSE_TOKEN=token) as process:
+    async with running(made, f"{host}:7777", CUTPURSE_TOKEN=token) as process:
         code, said, errors = await last_words(process)
     assert (code, said, len(errors)) == (6, [], 1)
-    assert "https://league.example:7777" in errors[0]
+    assert f"https://{host}:7777" in errors[0]
     assert token[13:] not in errors[0]
 
 
