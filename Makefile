@@ -11,8 +11,9 @@ export PYTHONDONTWRITEBYTECODE :=
 UV_VERSION := 0.13.8
 
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
 # A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
 CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts,\
@@ -31,7 +32,7 @@ languages: .venv/installed ## bots in every language that can be built here, on 
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
 
 test: .venv/installed ## the tests, on all cores
-	$(PYTEST)
+	$(PYTEST) $(BY_FILE)
 
 soak: .venv/installed ## the tests and the long ones too
 	$(PYTEST) --soak --timeout $(SOAK_TIMEOUT_S)

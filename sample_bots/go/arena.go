@@ -161,7 +161,7 @@ func (b *bot) playOn(patience float64) int {
 		case code == codes.NotFound && b.session != nil: // too late to resume: begin anew
 			b.session, b.tables = nil, map[uint32]*table{}
 		case !canGetBetter(code): // another version, no good token, or a newer stream of this name
-			log.Printf("does not play at %s: %s", b.server, end.Message())
+			log.Printf("the server does not let this bot play: %s", end.Message())
 			return 1
 		}
 		if end.Message() != trouble {

@@ -91,6 +91,7 @@ final class Arena {
   private final String token = environment("CUTPURSE_TOKEN", "");
   private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
 
+  private Tls trust; // null: without TLS
   private Welcome session; // what is needed to resume; null: nothing
   private final Map<Integer, Table> tables = new HashMap<>();
   private final Map<String, Catalogue> catalogues = new HashMap<>(); // by digest: fetched once
@@ -121,6 +122,14 @@ final class Arena {
     } catch (NumberFormatException problem) {
       arena.say("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %s", problem.getMessage());
       return 2;
+    }
+    if (arena.server.startsWith("https://")) {
+      try {
+        arena.trust = new Tls(environment("CUTPURSE_CA", ""));
+      } catch (IOException | GeneralSecurityException problem) {
+        arena.say("CUTPURSE_CA: %s", problem.getMessage());
+        return 1;
+      }
     }
     GRPC.setLevel(Level.OFF); // what it has to say comes as a status too
     for (String signal : new String[] {"TERM", "INT"}) {
@@ -191,7 +200,7 @@ final class Arena {
   }
 
   private int refused(String text) {
-    say("does not play at %s: %s", server, text);
+    say("the server does not let this bot play: %s", text);
     return 1;
   }
 
@@ -210,7 +219,7 @@ final class Arena {
     return 0;
   }
 
-  private ManagedChannel dial() throws IOException, GeneralSecurityException {
+  private ManagedChannel dial() {
     if (server.startsWith("unix:")) {
       return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(server.substring("unix:".length())))
           .channelFactory(UnixChannel::new)
@@ -219,26 +228,17 @@ final class Arena {
           .usePlaintext()
           .build();
     }
-    boolean isSecure = server.startsWith("https://");
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forTarget(isSecure ? server.substring("https://".length()) : server)
+        NettyChannelBuilder.forTarget(trust == null ? server : server.substring("https://".length()))
             .channelFactory(NioSocketChannel::new)
             .eventLoopGroup(network)
             .proxyDetector(address -> null);
-    if (!isSecure) {
-      return builder.usePlaintext().build();
-    }
-    return builder.sslContext(new Tls(environment("CUTPURSE_CA", ""))).build();
+    return (trust == null ? builder.usePlaintext() : builder.sslContext(trust)).build();
   }
 
   /** Holds one stream, from Hello to its end; returns how it ended. */
   private StatusRuntimeException play() throws InterruptedException {
-    ManagedChannel channel;
-    try {
-      channel = dial();
-    } catch (IOException | GeneralSecurityException | IllegalArgumentException problem) {
-      return Status.INVALID_ARGUMENT.withDescription("it cannot be dialled: " + problem).asRuntimeException();
-    }
+    ManagedChannel channel = dial();
     Metadata headers = new Metadata();
     if (!token.isEmpty()) {
       headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
