@@ -45,7 +45,7 @@ PYTHON
 
 venv/bin/cutpurse games
 venv/bin/cutpurse play greed greedy random random random --matches 2
-for language in python javascript typescript go java cpp; do
+for language in python javascript typescript go java cpp rust; do
     venv/bin/cutpurse bot init "my_$language" --language "$language" > /dev/null
 done
 venv/bin/cutpurse play greed my_python/my_python.py random --matches 2
