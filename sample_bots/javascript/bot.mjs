@@ -230,7 +230,7 @@ async function react(envelope, client) {
 }
 
 // A token is not sent where others could read it.
-if (token && !secure && !/^(unix:|localhost:|127\.|\[::1\]:)/.test(server)) {
+if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(server)) {
   console.error(`a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
   process.exit(6);
 }

@@ -67,7 +67,7 @@ class Player {
     this.#bot = bot;
     this.#name = env.CUTPURSE_BOT || bot.name;
     const token = env.CUTPURSE_TOKEN;
-    if (token && !/^(https:|unix:|localhost:|127\.|\[::1\]:)/.test(this.#server)) {
+    if (token && !/^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(this.#server)) {
       const secure = `https://${this.#server}`;
       this.#stop(6, `a token could be read on the way to ${this.#server}; with TLS, its address is ${secure}`);
     }
