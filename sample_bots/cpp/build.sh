@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 CXX=${CXX:-g++}
 CXXFLAGS=${CXXFLAGS:--O1}
 proto=${CUTPURSE_PROTO:-}
-[ -n "$proto" ] || for proto in proto ../../proto; do [ -d "$proto/cutpurse" ] && break; done
+[ -n "$proto" ] || for proto in proto ../../proto; do [ ! -d "$proto/cutpurse" ] || break; done
 
 missing=
 lacks() { missing="$missing${missing:+, }$1"; }

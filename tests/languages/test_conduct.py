@@ -67,14 +67,14 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_p
         assert (len(said), sorted(said)) == (2, sorted(told))
 
 
-@pytest.mark.parametrize("host", ["league.example", "127.league.example"])
-async def test_no_token_goes_to_another_machine_without_tls(made: Made, host: str) -> None:
+async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:
     token = new_token().reveal()
-    async with running(made, f"{host}:7777", CUTPURSE_TOKEN=token) as process:
-        code, said, errors = await last_words(process)
-    assert (code, said, len(errors)) == (6, [], 1)
-    assert f"https://{host}:7777" in errors[0]
-    assert token[13:] not in errors[0]
+    for elsewhere in ("league.example:7777", "127.0.0.1.example:7777"):
+        async with running(made, elsewhere, CUTPURSE_TOKEN=token) as process:
+            code, said, errors = await last_words(process)
+        assert (code, said, len(errors)) == (6, [], 1)
+        assert f"https://{elsewhere}" in errors[0]
+        assert token[13:] not in errors[0]
 
 
 async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Made) -> None:
