@@ -11,15 +11,16 @@ export PYTHONDONTWRITEBYTECODE :=
 UV_VERSION := 0.13.8
 
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
 # A file of tests is for one process: what it makes once (a browser, a server, a league) is made once.
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
 CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts,\
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak chaos fuzz bench check stubs format lock screenshots wheel clean
+.PHONY: help demo languages test soak chaos fuzz bench check stubs format lock screenshots wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -27,8 +28,11 @@ help: ## this list
 demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
 
+languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
+	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
+
 test: .venv/installed ## the tests, on all cores
-	$(PYTEST)
+	$(PYTEST) $(BY_FILE)
 
 soak: .venv/installed ## the tests and the long ones too
 	$(PYTEST) --soak --timeout $(SOAK_TIMEOUT_S)

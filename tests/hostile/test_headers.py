@@ -87,7 +87,7 @@ def test_headers_of_calls_that_stay_open(arena: Attack) -> None:
 @pytest.mark.parametrize(("size", "code"), [(3_500, b"INVALID"), (9_000, b"EXHAUSTED")], ids=["3.5 kB", "9 kB"])
 def test_metadata_is_taken_or_refused_always_alike(arena: Attack, size: int, code: bytes) -> None:
     """Below the lower limit, and beyond the upper one; between them gRPC draws lots."""
-    for _ in range(60):
+    for _ in range(25):
         caller = arena.connect()
         caller.acknowledge()
         caller.send(request(1, call(more=[("x-filling", "x" * size)])) + frame(frames.DATA, 0, 1, message(b"\xff")))

@@ -1,107 +1,23 @@
-"""Bots that dial in, over real sockets: whole matches, lost streams, slow and failing bots, and what ends a stay."""
+"""Bots that dial in, over real sockets: whole matches, lost streams, and what ends a stay."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
-from cutpurse.engine.commitment import board_key
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.engine.match import EndCause, Match
 from cutpurse.games import GAMES
-from cutpurse.sdk import client, errors, thinking
-from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk import client, errors
+from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.run import PlayedMatch, Stay, connect
-from cutpurse.sdk.seating import play_match
-from cutpurse.sdk.views.acts import Told
+from cutpurse.sdk.run import connect
 from cutpurse.v1 import arena_pb2
-from tests.sdk.arena import Arena, Ending, Meeting, arena, others_chance
-from tests.sdk.bot_files import bot_file
-
-LOST = Ending()
-
-
-class First:
-    def choose(self, view: Any, decision: Any) -> int:
-        return 0
-
-
-class Diary:
-    """Answers by counting, and writes down all that it is told and shown."""
-
-    pages: dict[str, list[str]]  # by game and seat
-
-    def start(self, match: MatchInfo) -> None:
-        self.lines = self.pages[f"{match.game} {match.seat}"] = [f"start {match.seats} {dict(match.settings)}"]
-
-    def event(self, event: Told) -> None:
-        self.lines.append(f"{event.number} {event.text}")
-
-    def choose(self, view: Any, decision: Any) -> Any:
-        self.lines += [
-            f"decision {decision.number} {decision.ask} {decision.rule} {decision.safe.text}",
-            view.raw.to_bytes().decode(),
-            *[option.text for option in decision.options],
-            *[event.text for event in view.events],
-        ]
-        option = decision.options[decision.number % decision.count]
-        return option if decision.number % 2 else option.index
-
-    def end(self, result: Any) -> None:
-        self.lines.append(f"end {result}")
-
-
-class AsyncDiary(Diary):
-    async def event(self, event: Told) -> None:  # type: ignore[override]
-        await asyncio.sleep(0)
-        super().event(event)
-
-    async def choose(self, view: Any, decision: Any) -> Any:
-        await asyncio.sleep(0)
-        return super().choose(view, decision)
-
-    async def end(self, result: Any) -> None:  # type: ignore[override]
-        await asyncio.sleep(0)
-        super().end(result)
-
-
-def diary(kind: type[Diary] = Diary) -> tuple[type[Diary], dict[str, list[str]]]:
-    """A class of bots that write into a book of their own."""
-    pages: dict[str, list[str]] = {}
-    return type("Writer", (kind,), {"pages": pages}), pages
-
-
-def played_here(meeting: Meeting) -> list[str]:
-    """What a Diary writes in local play of the same match."""
-    bot, pages = diary()
-
-    class Other:
-        chance = others_chance(meeting.game, meeting.number)
-
-        def choose(self, view: Any, decision: Any) -> int:
-            return int(self.chance.random() * decision.count)
-
-    makers = [BotMaker(name, bot if name == meeting.bot else Other) for name in meeting.match.seats]
-    key = board_key(meeting.seed, meeting.params)
-    _, failed, _ = play_match(Match(GAMES[meeting.game], meeting.match.seats, key, log=True), makers)
-    assert not failed
-    return pages[f"{meeting.game} {meeting.seat}"]
-
-
-async def stay(server: Arena, bot: Any, matches: int | None = None, **wishes: Any) -> tuple[Stay, list[PlayedMatch]]:
-    """A bot plays there, for as many matches as the server has unless told otherwise."""
-    played: list[PlayedMatch] = []
-    wishes = {"name": "bot", **wishes}
-    came = await connect(
-        bot, server=server.address, matches=matches or server.matches, on_match=played.append, **wishes
-    )
-    return came, played
+from tests.sdk.arena import Ending, arena
+from tests.sdk.stays import LOST, AsyncDiary, Diary, First, diary, played_here, stay
 
 
 @pytest.mark.parametrize("kind", [Diary, AsyncDiary])
@@ -198,235 +114,6 @@ async def test_events_are_asked_for_unless_the_bot_does_without(
     assert [hello.events for hello in server.hellos] == [reads]
     assert came.faults == (0 if reads else 3)
     assert ("for its class says `reads_events = False`" in capsys.readouterr().err) != reads
-
-
-# -- slow bots
-@pytest.mark.parametrize("is_async", [False, True])
-async def test_what_a_bot_thinks_about_is_acknowledged_before_it_answers(is_async: bool) -> None:
-    done, free = threading.Event(), asyncio.Event()
-    put_in: list[int] = []  # the envelope with the decision that takes long
-
-    class Thinks:
-        def choose(self, view: Any, decision: Any) -> int:
-            if decision.number == 1:
-                assert done.wait(20)
-            return 0
-
-    class AsyncThinks:
-        async def choose(self, view: Any, decision: Any) -> int:
-            if decision.number == 1:
-                await free.wait()
-            return 0
-
-    def see(response: arena_pb2.PlayResponse) -> None:
-        if any(decision.decision == 2 for decision in response.decisions):
-            put_in.append(response.envelope)
-
-    async def let_go(request: arena_pb2.PlayRequest) -> None:
-        if put_in and request.received == put_in[0] and not request.answers:
-            free.set()
-            done.set()
-
-    async with arena(games=["greed"], hold=let_go, tamper=see) as server:
-        came, _ = await stay(server, AsyncThinks if is_async else Thinks)
-    assert (came.matches, came.faults) == (1, 0)
-    assert done.is_set()
-
-
-async def test_tables_of_an_async_bot_go_on_while_one_of_them_thinks() -> None:
-    finished = asyncio.Event()
-    order: list[str] = []
-
-    class Waits:
-        def start(self, match: MatchInfo) -> None:
-            self.seat = match.seat
-            self.match = match.match
-
-        async def choose(self, view: Any, decision: Any) -> int:
-            if self.match.startswith("0001"):
-                await finished.wait()
-            return 0
-
-        def end(self, result: object) -> None:
-            order.append(self.match[:4])
-            finished.set()
-
-    async with arena(games=["greed"], matches=2) as server:
-        came, _ = await stay(server, Waits)
-    assert came.matches == 2
-    assert order == ["0002", "0001"]
-
-
-async def test_one_thread_asks_all_matches_and_a_quick_bot_comes_to_the_event_loop() -> None:
-    threads: list[int] = []
-
-    class Where(First):
-        def choose(self, view: Any, decision: Any) -> int:
-            threads.append(threading.get_ident())
-            return 0
-
-    async with arena(games=["greed"], matches=8) as server:
-        await stay(server, Where)
-    here = threading.get_ident()
-    assert here not in threads[:32]
-    assert threads[-1] == here
-    assert len({*threads} - {here}) == 1
-
-
-async def test_the_begin_and_the_end_of_a_quick_bots_matches_come_to_the_event_loop() -> None:
-    threads: dict[str, list[int]] = {"start": [], "end": []}
-
-    class Where(First):
-        def start(self, match: MatchInfo) -> None:
-            threads["start"].append(threading.get_ident())
-
-        def end(self, result: object) -> None:
-            threads["end"].append(threading.get_ident())
-
-    async with arena(games=["greed"], matches=48, most_tables=2) as server:
-        await stay(server, Where)
-    here = threading.get_ident()
-    for found in threads.values():
-        assert len(found) == 48
-        assert here not in found[:32]
-        assert here in found[32:]
-
-
-async def test_a_quick_bot_acknowledges_an_envelope_together_with_its_answers() -> None:
-    async with arena(games=["greed"], matches=8, most_tables=2) as server:
-        await stay(server, First)
-    proven = server.requests[-50:]
-    assert len({request.received for request in proven}) >= 45  # where a match begins or ends its thread has a turn
-    assert sum(len(request.answers) for request in proven) >= 45
-
-
-async def test_the_tables_of_a_quick_bot_rise_and_those_of_a_slow_one_fall(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with arena(games=["greed"], matches=40, most_tables=20) as server:
-        await stay(server, First)
-    told = [request.max_tables for request in server.requests if request.HasField("max_tables")]
-    assert server.hellos[0].max_tables == 4
-    assert told[:3] == [6, 9, 13]
-    assert max(told) == 20
-
-    clock = iter(range(1_000_000))
-    monkeypatch.setattr(thinking, "perf_counter", lambda: next(clock) * 0.3)  # each turn takes 300 ms
-    async with arena(games=["greed"], matches=6) as server:
-        await stay(server, First)
-    told = [request.max_tables for request in server.requests if request.HasField("max_tables")]
-    assert server.hellos[0].max_tables == 4
-    assert told == [1]
-
-
-async def test_the_last_match_that_is_wanted_is_the_last_that_begins() -> None:
-    async with arena(games=["greed"], matches=50) as server:
-        came, played = await stay(server, First, matches=6)
-    assert came.matches == len(played) == len(server.sessions["session 0"].tables) == 6
-
-
-# -- failing bots
-async def test_a_bot_that_raises_gives_up_the_decision_and_its_other_tables_go_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = bot_file(
-        tmp_path,
-        """
-class Bot:
-    def start(self, match):
-        self.first = match.match.startswith("0001")
-
-    def choose(self, view, decision):
-        if self.first:
-            raise SystemExit(f"no plan for {decision.ask}")
-        return 0
-""",
-    )
-    async with arena(games=["greed"], matches=2) as server:
-        came, played = await stay(server, path)
-    first = next(match for match in played if match.match.startswith("0001"))
-    other = next(match for match in played if match is not first)
-    assert came.faults == 3
-    assert first.result.end_causes[first.seat] is EndCause.CRASHED
-    assert set(other.result.end_causes) == {EndCause.NORMAL}
-    given_up = [give_up for request in server.requests for give_up in request.give_ups]
-    assert len(given_up) == 3
-    assert given_up[0].reason == f"{path}:7: SystemExit: no plan for play_a_card"
-    lines = [line for line in capsys.readouterr().err.splitlines() if "crashed" in line]
-    assert len(lines) == 4  # with that of the match
-    assert lines[0].startswith(
-        f"bot {path} in match {first.match[:8]} (greed, seat 1) crashed, decision 0 (play_a_card): "
-        f"{path}:7: SystemExit: no plan for play_a_card; offered were 'play "
-    )
-    assert lines[-1] == first.text()
-
-
-async def test_traces_are_shown_to_who_asks_for_them(capsys: pytest.CaptureFixture[str]) -> None:
-    class Raises:
-        async def choose(self, view: Any, decision: Any) -> int:
-            raise asyncio.CancelledError
-
-    async with arena(games=["greed"]) as server:
-        came, _ = await stay(server, Raises, debug=True)
-    assert came.faults == 3
-    shown = capsys.readouterr().err
-    assert "RuntimeError: the bot cancelled itself" in shown
-    assert "Traceback (most recent call last)" in shown
-
-
-async def test_a_bot_that_cannot_be_made_fails_at_each_decision(capsys: pytest.CaptureFixture[str]) -> None:
-    class Unmade(First):
-        def __init__(self) -> None:
-            raise OSError("no model")
-
-    async with arena(games=["greed"]) as server:
-        came, (match,) = await stay(server, Unmade)
-    assert came.faults == 3
-    assert match.result.end_causes[match.seat] is EndCause.CRASHED
-    assert "OSError: no model" in capsys.readouterr().err
-
-
-async def test_a_failing_end_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    class Ends(First):
-        def end(self, result: Any) -> None:
-            raise KeyError("diary")
-
-    async with arena(games=["greed"]) as server:
-        came, _ = await stay(server, Ends)
-    assert came.faults == 1
-    assert "crashed, in end: " in capsys.readouterr().err
-
-
-async def test_an_illegal_answer_is_told_and_asked_again(capsys: pytest.CaptureFixture[str]) -> None:
-    asked: list[tuple[int, Any, Any]] = []
-
-    class Corrects:
-        def choose(self, view: Any, decision: Any) -> Any:
-            asked.append((decision.number, view, decision))
-            times = sum(number == decision.number for number, *_ in asked)
-            return [99, "nothing", 0][times - 1] if decision.number == 0 else 0
-
-    async with arena(games=["greed"]) as server:
-        came, (match,) = await stay(server, Corrects)
-    assert came.faults == 0
-    assert set(match.result.end_causes) == {EndCause.NORMAL}
-    assert [number for number, *_ in asked[:4]] == [0, 0, 0, 1]
-    assert asked[0][1] is asked[1][1] is asked[2][1]
-    assert asked[0][2] is asked[2][2]
-    first, second = [line for line in capsys.readouterr().err.splitlines() if "illegally" in line]
-    assert "answered illegally: decision 0 (play_a_card) has options 0-" in first
-    assert first.endswith("; it answered 99; it may be corrected 2 more times")
-    assert second.endswith("; it answered 'nothing'; it may be corrected once more")
-
-
-async def test_a_bot_that_never_answers_legally_is_played_on(capsys: pytest.CaptureFixture[str]) -> None:
-    class Never:
-        def choose(self, view: Any, decision: Any) -> None:
-            return None
-
-    async with arena(games=["szmal"]) as server:
-        came, (match,) = await stay(server, Never)
-    assert came.faults == 3
-    assert match.result.end_causes[match.seat] is EndCause.ILLEGAL
-    assert capsys.readouterr().err.count("it answered None; the safe option was taken") == 3
 
 
 # -- what ends a stay
@@ -530,7 +217,10 @@ async def test_a_server_that_goes_away_is_waited_for_and_found_again(tmp_path: P
     assert [hello.resume.session for hello in server.hellos] == ["session 0", ""]
 
 
-async def test_a_server_that_says_nothing_any_more_is_taken_for_lost(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_server_that_says_nothing_any_more_is_taken_for_lost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "WELCOME_S", 3.0)  # it is looked at then for the first time
     never = asyncio.Event()
     held: list[object] = []
 

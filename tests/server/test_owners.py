@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -430,7 +431,8 @@ async def test_bad_tokens_are_told_alike_and_good_ones_are_let_in_beside_them(tm
 
 async def test_a_revoked_token_ends_its_streams_within_a_second_and_the_match_goes_on(tmp_path: Path) -> None:
     ann, bob = tokens_of(tmp_path, "ann", "bob")
-    async with running_arena(tmp_path, [LADDER]) as arena, RawBot(arena.address, ann) as bot:
+    short = replace(LADDER, control=TimeControl(bank_ms=1_000, poll_floor_ms=0))  # for the seat of who is gone
+    async with running_arena(tmp_path, [short]) as arena, RawBot(arena.address, ann) as bot:
         await bot.hello("sneak")
         other = asyncio.create_task(honest(arena.address, "thug", bob))
         await bot.decision()

@@ -8,17 +8,17 @@ may be more generous than that by the little that a stall is credited too much, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.message import DecodeError
 from google.rpc import code_pb2
 
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause
+from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.server.errors import Ending
 from cutpurse.server.table import Table
 from cutpurse.v1 import arena_pb2
+from tests.simulation.books import Asked, MatchBook, Read, SeatBook, SessionBook, StreamBook
 from tests.simulation.disk import Kept
 from tests.simulation.league import Rules
 from tests.simulation.network import Call
@@ -37,98 +37,16 @@ _BY_ITSELF: Final = (EndCause.NORMAL, EndCause.CRASHED)
 _TIME: Final = (EndCause.TIMEOUT, EndCause.DISCONNECTED)
 
 
-@dataclass
-class _Read:
-    """An answer or a giving up that the server has read."""
-
-    option: int | None
-    at: float  # effective
-    is_live: bool  # the call may have had the session
-    is_sure: bool  # it certainly had
-    call: int
-    gives_up: bool = False
-
-
-@dataclass
-class _Asked:
-    """A decision of one seat."""
-
-    decision: Decision
-    put: float  # effective, as all here
-    stalls: int  # of the server until then
-    handed: float | None = None
-    first: int = 0  # number of the first event that was told with it
-    reads: list[_Read] = field(default_factory=list)
-    told_on: set[int] = field(default_factory=set)  # calls
-    refused: list[int] = field(default_factory=list)  # corrections left, as told
-    chosen: Chosen | None = None
-    is_closed: bool = False
-
-
-@dataclass
-class _Seat:
-    """One seat at one match, by its bot's name."""
-
-    name: str
-    session: str  # that sat down
-    bank: tuple[float, float]  # at least, at most
-    asked: list[_Asked] = field(default_factory=list)
-    choices: list[Chosen] = field(default_factory=list)
-    events: int = 0  # told so far
-    accepted: int = 0  # answers, as told
-
-
-@dataclass
-class _Match:
-    """One match."""
-
-    table: Table
-    seats: list[_Seat]
-    life: int  # of the server
-    choices: int = 0  # looked at
-    questions: int = 0
-    put_at: float = 0.0
-    is_window: bool = False
-    is_opened: bool = False  # its seed was told
-    told: arena_pb2.MatchEnded | None = None  # to the first of its seats
-
-
-@dataclass
-class _Session:
-    """A session, by its id."""
-
-    name: str
-    tables: dict[int, str] = field(default_factory=dict)  # to matches
-    is_fresh: bool = True  # it has had one stream only
-    heard: set[int] = field(default_factory=set)  # tables whose end was acknowledged
-    maybe_heard: set[int] = field(default_factory=set)  # those where the server may have missed it
-    sits: set[int] = field(default_factory=set)  # tables that are not free
-
-
-@dataclass
-class _Stream:
-    """One call, as the server has it."""
-
-    session: _Session | None = None
-    hello: arena_pb2.Hello | None = None
-    pending: list[tuple[arena_pb2.PlayRequest, float]] = field(default_factory=list)
-    sent: int = 0
-    heard: int = 0
-    strikes: int = 0
-    is_ended: bool = False
-    ends: dict[int, list[int]] = field(default_factory=dict)  # by envelope
-
-
 class Watch:
     """See the module's docstring. What it finds wrong it tells the world."""
 
     def __init__(self, world: World) -> None:
-        self.matches: dict[str, _Match] = {}
+        self.matches: dict[str, MatchBook] = {}
         self.decisions = 0
         self.rules = Rules(world)
         self._world = world
-        self._streams: dict[int, _Stream] = {}
-        self._sessions: dict[str, _Session] = {}
+        self._streams: dict[int, StreamBook] = {}
+        self._sessions: dict[str, SessionBook] = {}
         self._live: dict[str, int] = {}  # by bot, its newest call that was let in
         self._secrets: dict[str, bytes] = {}
         self._sealed: dict[str, bytes] = {}  # seeds that nobody may see, by match
@@ -169,9 +87,9 @@ class Watch:
                 self._wrong(f"{bot.name} sits at more than {bot.tables} tables: {sorted(session.sits)}")
         bank = table.ladder.control.bank_ms / 1e3
         seats = [
-            _Seat(taken.player.identity.bot, getattr(taken.player, "id", ""), (bank, bank)) for taken in table.seats
+            SeatBook(taken.player.identity.bot, getattr(taken.player, "id", ""), (bank, bank)) for taken in table.seats
         ]
-        self.matches[table.name] = _Match(table, seats, self._world.lives)
+        self.matches[table.name] = MatchBook(table, seats, self._world.lives)
         if not self.rules.has_chosen(table.name):
             self._sealed[table.name] = table.deal.seed
         self._world.say(f"match {table.name[:8]} of {names} begins")
@@ -195,16 +113,16 @@ class Watch:
             if open_now is not None and open_now.number >= len(seat.asked):
                 self.decisions += 1
                 self._count_cards(book)
-                seat.asked.append(_Asked(open_now, effective, self._world.stalls))
+                seat.asked.append(Asked(open_now, effective, self._world.stalls))
         self._follow_windows(book, now)
 
-    def _count_cards(self, book: _Match) -> None:
+    def _count_cards(self, book: MatchBook) -> None:
         game = book.table.match.game
         lies = sorted(card for zone in game.zones() for card in zone.cards)
         if lies != sorted(game.box(game.n, game.settings)):
             self._wrong(f"match {book.table.name}: CardsLost, before a decision is put")
 
-    def _follow_windows(self, book: _Match, now: float) -> None:
+    def _follow_windows(self, book: MatchBook, now: float) -> None:
         match = book.table.match
         if match.questions == book.questions and not match.over:
             return
@@ -215,11 +133,11 @@ class Watch:
         book.questions, book.put_at = match.questions, now
         book.is_window = not match.over and match.game.question.window
 
-    def _is_void(self, book: _Match) -> bool:
+    def _is_void(self, book: MatchBook) -> bool:
         match = book.table.match
         return match.over and match.result().voided
 
-    def _close(self, book: _Match, seat: _Seat, asked: _Asked, at: float) -> None:
+    def _close(self, book: MatchBook, seat: SeatBook, asked: Asked, at: float) -> None:
         """A decision is open no more: was it right to close it, and as it was closed?"""
         asked.is_closed = True
         number = asked.decision.number
@@ -261,7 +179,7 @@ class Watch:
         if len(faults) > FAULTS:
             self._wrong(f"{where}: {len(faults)} faults and not played on")
 
-    def _illegal(self, asked: _Asked) -> int:
+    def _illegal(self, asked: Asked) -> int:
         """How many illegal answers count: one that was given on an earlier call is its repeat."""
         count = 0
         given_on: dict[int | None, int] = {}
@@ -271,7 +189,7 @@ class Watch:
             count += given_on.setdefault(read.option, read.call) == read.call
         return count
 
-    def _judge_time_out(self, seat: _Seat, asked: _Asked, deadline: float, where: str) -> None:
+    def _judge_time_out(self, seat: SeatBook, asked: Asked, deadline: float, where: str) -> None:
         for read in asked.reads:
             if read.is_sure and read.at <= deadline - _EPS and (read.gives_up or self._is_legal(asked, read)):
                 self._wrong(f"{where}: {seat.name} answered in time, {deadline - read.at:.3f} s before the end")
@@ -285,7 +203,7 @@ class Watch:
         if stream.session is not None and stream.sent == stream.heard and stream.sent:
             self._wrong(f"{where}: {seat.name} was never asked on {live}, and has read all that it was sent")
 
-    def _said_before_welcome(self, book: _Match, seat: _Seat, asked: _Asked) -> set[int | None]:
+    def _said_before_welcome(self, book: MatchBook, seat: SeatBook, asked: Asked) -> set[int | None]:
         """What was read of a decision on a stream that has resumed its session and was not welcomed yet."""
         session, secret = self._sessions.get(seat.session), self._secrets.get(seat.session)
         if session is None:
@@ -300,7 +218,7 @@ class Watch:
             if session.tables.get(answer.table) == book.table.name and answer.decision == asked.decision.number + 1
         }
 
-    def _is_being_taken_over(self, session: _Session) -> bool:
+    def _is_being_taken_over(self, session: SessionBook) -> bool:
         """Whether another call has said who it is, as the same bot, and was not welcomed yet."""
         return any(
             stream.session is None and stream.hello is not None and stream.hello.bot == session.name
@@ -309,20 +227,20 @@ class Watch:
         )
 
     @staticmethod
-    def _is_legal(asked: _Asked, read: _Read) -> bool:
+    def _is_legal(asked: Asked, read: Read) -> bool:
         return read.option is not None and read.option < len(asked.decision.options)
 
-    def _started(self, book: _Match, asked: _Asked) -> float:
+    def _started(self, book: MatchBook, asked: Asked) -> float:
         latest = asked.put + book.table.ladder.control.handover_ms / 1e3
         return latest if asked.handed is None else min(latest, asked.handed)
 
-    def _where(self, book: _Match, seat: _Seat, asked: _Asked) -> str:
+    def _where(self, book: MatchBook, seat: SeatBook, asked: Asked) -> str:
         return f"match {book.table.name[:8]}, decision {asked.decision.number + 1} of {seat.name}"
 
     # -- what the server reads
     def read(self, call: Call, data: bytes) -> None:
         """An envelope was read on a call."""
-        stream = self._streams.setdefault(call.number, _Stream())
+        stream = self._streams.setdefault(call.number, StreamBook())
         try:
             request = arena_pb2.PlayRequest.FromString(data)
         except DecodeError:
@@ -336,7 +254,7 @@ class Watch:
             return
         self._take(call, stream, request, at)
 
-    def _take(self, call: Call, stream: _Stream, request: arena_pb2.PlayRequest, at: float) -> None:
+    def _take(self, call: Call, stream: StreamBook, request: arena_pb2.PlayRequest, at: float) -> None:
         session = stream.session
         assert session is not None
         if request.received > stream.sent or (request.HasField("hello") and stream.sent):
@@ -354,12 +272,12 @@ class Watch:
                     session.maybe_heard.update(stream.ends[envelope])
         for answer in request.answers:
             option = answer.option if answer.HasField("option") else None
-            self._said(session, answer.table, answer.decision, _Read(option, at, is_live, is_sure, call.number))
+            self._said(session, answer.table, answer.decision, Read(option, at, is_live, is_sure, call.number))
         for given_up in request.give_ups:
-            read = _Read(None, at, is_live, is_sure, call.number, gives_up=True)
+            read = Read(None, at, is_live, is_sure, call.number, gives_up=True)
             self._said(session, given_up.table, given_up.decision, read)
 
-    def _said(self, session: _Session, table: int, decision: int, read: _Read) -> None:
+    def _said(self, session: SessionBook, table: int, decision: int, read: Read) -> None:
         book = self.matches.get(session.tables.get(table, ""))
         if book is None:
             return
@@ -391,7 +309,7 @@ class Watch:
         self._tell(call, stream, session, envelope, data)
 
     def _tell(
-        self, call: Call, stream: _Stream, session: _Session, envelope: arena_pb2.PlayResponse, data: bytes
+        self, call: Call, stream: StreamBook, session: SessionBook, envelope: arena_pb2.PlayResponse, data: bytes
     ) -> None:
         """What stands in an envelope, in the order in which it is read."""
         name = session.name
@@ -415,12 +333,12 @@ class Watch:
         for problem in envelope.problems:
             self._problem(name, problem)
 
-    def _welcome(self, call: Call, stream: _Stream, welcome: arena_pb2.Welcome) -> None:
+    def _welcome(self, call: Call, stream: StreamBook, welcome: arena_pb2.Welcome) -> None:
         name, known = call.caller.name, self._sessions.get(welcome.session)
         hello = stream.hello
         assert hello is not None
         if known is None:
-            known = self._sessions[welcome.session] = _Session(name)
+            known = self._sessions[welcome.session] = SessionBook(name)
             if welcome.resumed:
                 self._wrong(f"{call} resumes a session that never was")
         elif known.name != name or hello.resume.secret != self._secrets.get(welcome.session):
@@ -436,7 +354,7 @@ class Watch:
             self._take(call, stream, request, at)
         stream.pending.clear()
 
-    def _start(self, session: _Session, name: str, started: arena_pb2.MatchStarted) -> None:
+    def _start(self, session: SessionBook, name: str, started: arena_pb2.MatchStarted) -> None:
         book = self.matches.get(started.match)
         if book is None:
             self._wrong(f"{name} is told of match {started.match}, which never began")
@@ -453,7 +371,7 @@ class Watch:
             self._wrong(f"{name} is told of match {started.match} what is not so")
         session.sits.add(started.table)
 
-    def _accepted(self, session: _Session, name: str, table: int) -> None:
+    def _accepted(self, session: SessionBook, name: str, table: int) -> None:
         """Which decision it was is not told; so there may not be more of these than answers that took effect."""
         book = self.matches.get(session.tables.get(table, ""))
         if book is None:
@@ -468,7 +386,7 @@ class Watch:
                 f"and {taken} took effect"
             )
 
-    def _refused(self, session: _Session, name: str, refusal: arena_pb2.Refusal) -> None:
+    def _refused(self, session: SessionBook, name: str, refusal: arena_pb2.Refusal) -> None:
         book = self.matches.get(session.tables.get(refusal.table, ""))
         is_honest = name in self._world.honest
         reason = arena_pb2.RefusalReason.Name(refusal.reason)
@@ -482,7 +400,9 @@ class Watch:
         if sorted(told, reverse=True) != told or told[0] > CORRECTIONS:
             self._wrong(f"{name} is told of corrections left: {told}")
 
-    def _decision(self, call: Call, stream: _Stream, session: _Session, name: str, told: arena_pb2.Decision) -> None:
+    def _decision(
+        self, call: Call, stream: StreamBook, session: SessionBook, name: str, told: arena_pb2.Decision
+    ) -> None:
         book = self.matches.get(session.tables.get(told.table, ""))
         if book is None or name not in (seat.name for seat in book.seats):
             self._wrong(f"{name} is asked at table {told.table}, where it does not sit")
@@ -504,7 +424,9 @@ class Watch:
         self._compare(book, at, told, hello, is_new)
         self._check_time(book, seat, asked, told, effective)
 
-    def _compare(self, book: _Match, at: int, told: arena_pb2.Decision, hello: arena_pb2.Hello, is_new: bool) -> None:
+    def _compare(
+        self, book: MatchBook, at: int, told: arena_pb2.Decision, hello: arena_pb2.Hello, is_new: bool
+    ) -> None:
         """What a seat is told is what an encoder that keeps nothing would tell it."""
         seat, match = book.seats[at], book.table.match
         asked, game = seat.asked[-1], match.game
@@ -531,7 +453,9 @@ class Watch:
         if arena_pb2.Decision.FromString(body) != told:
             self._wrong(f"{self._where(book, seat, asked)} is not what this seat may be told")
 
-    def _check_time(self, book: _Match, seat: _Seat, asked: _Asked, told: arena_pb2.Decision, effective: float) -> None:
+    def _check_time(
+        self, book: MatchBook, seat: SeatBook, asked: Asked, told: arena_pb2.Decision, effective: float
+    ) -> None:
         """What it is told of its time is what is left of it."""
         control = book.table.ladder.control
         base, grace = control.base_ms / 1e3, control.grace_ms / 1e3
@@ -546,7 +470,7 @@ class Watch:
                 where = self._where(book, seat, asked)
                 self._wrong(f"{where}: it is told that {is_left:.3f} s are left; it has {low:.4f} to {high:.4f}")
 
-    def _end(self, stream: _Stream, session: _Session, name: str, ended: arena_pb2.MatchEnded) -> None:
+    def _end(self, stream: StreamBook, session: SessionBook, name: str, ended: arena_pb2.MatchEnded) -> None:
         match = session.tables.get(ended.table, "")
         book = self.matches.get(match)
         if book is None:
@@ -574,7 +498,7 @@ class Watch:
         elif not book.table.tables:
             self._wrong(f"{name} is told the end of match {match}, and not what was dealt")
 
-    def _opened(self, session: _Session, name: str, opened: arena_pb2.BoardOpened) -> None:
+    def _opened(self, session: SessionBook, name: str, opened: arena_pb2.BoardOpened) -> None:
         book = self.matches.get(opened.match)
         if book is None or opened.match not in session.tables.values() or book.told is None:
             self._wrong(f"{name} is told what was dealt in match {opened.match}, of whose end it was not told")
@@ -583,7 +507,7 @@ class Watch:
         else:
             self._unseal(name, book, opened.opening, opened.rated)
 
-    def _unseal(self, name: str, book: _Match, opening: arena_pb2.Opening, is_rated: bool) -> None:
+    def _unseal(self, name: str, book: MatchBook, opening: arena_pb2.Opening, is_rated: bool) -> None:
         """What was dealt is told: all matches with these cards are over, and kept if they count."""
         table = book.table
         if opening.seed != table.deal.seed or opening.params != table.deal.params:
@@ -599,7 +523,7 @@ class Watch:
             self._wrong(f"{name} is told that board {table.deal.board} is rated, and of its matches void are {voids}")
         self._sealed.pop(table.name, None)
 
-    def _check_result(self, name: str, book: _Match, ended: arena_pb2.MatchEnded) -> None:
+    def _check_result(self, name: str, book: MatchBook, ended: arena_pb2.MatchEnded) -> None:
         table = book.table
         if not table.over:
             self._wrong(f"{name} is told that match {table.name} is over, and it is not")

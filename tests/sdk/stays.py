@@ -1,0 +1,96 @@
+"""Bots and their stays on a server of the tests, for what dials in over real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from cutpurse.engine.commitment import board_key
+from cutpurse.engine.match import Match
+from cutpurse.games import GAMES
+from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk.run import PlayedMatch, Stay, connect
+from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.views.acts import Told
+from tests.sdk.arena import Arena, Ending, Meeting, others_chance
+
+__all__ = ["LOST", "AsyncDiary", "Diary", "First", "diary", "played_here", "stay"]
+
+LOST = Ending()
+
+
+class First:
+    def choose(self, view: Any, decision: Any) -> int:
+        return 0
+
+
+class Diary:
+    """Answers by counting, and writes down all that it is told and shown."""
+
+    pages: dict[str, list[str]]  # by game and seat
+
+    def start(self, match: MatchInfo) -> None:
+        self.lines = self.pages[f"{match.game} {match.seat}"] = [f"start {match.seats} {dict(match.settings)}"]
+
+    def event(self, event: Told) -> None:
+        self.lines.append(f"{event.number} {event.text}")
+
+    def choose(self, view: Any, decision: Any) -> Any:
+        self.lines += [
+            f"decision {decision.number} {decision.ask} {decision.rule} {decision.safe.text}",
+            view.raw.to_bytes().decode(),
+            *[option.text for option in decision.options],
+            *[event.text for event in view.events],
+        ]
+        option = decision.options[decision.number % decision.count]
+        return option if decision.number % 2 else option.index
+
+    def end(self, result: Any) -> None:
+        self.lines.append(f"end {result}")
+
+
+class AsyncDiary(Diary):
+    async def event(self, event: Told) -> None:  # type: ignore[override]
+        await asyncio.sleep(0)
+        super().event(event)
+
+    async def choose(self, view: Any, decision: Any) -> Any:
+        await asyncio.sleep(0)
+        return super().choose(view, decision)
+
+    async def end(self, result: Any) -> None:  # type: ignore[override]
+        await asyncio.sleep(0)
+        super().end(result)
+
+
+def diary(kind: type[Diary] = Diary) -> tuple[type[Diary], dict[str, list[str]]]:
+    """A class of bots that write into a book of their own."""
+    pages: dict[str, list[str]] = {}
+    return type("Writer", (kind,), {"pages": pages}), pages
+
+
+def played_here(meeting: Meeting) -> list[str]:
+    """What a Diary writes in local play of the same match."""
+    bot, pages = diary()
+
+    class Other:
+        chance = others_chance(meeting.game, meeting.number)
+
+        def choose(self, view: Any, decision: Any) -> int:
+            return int(self.chance.random() * decision.count)
+
+    makers = [BotMaker(name, bot if name == meeting.bot else Other) for name in meeting.match.seats]
+    key = board_key(meeting.seed, meeting.params)
+    _, failed, _ = play_match(Match(GAMES[meeting.game], meeting.match.seats, key, log=True), makers)
+    assert not failed
+    return pages[f"{meeting.game} {meeting.seat}"]
+
+
+async def stay(server: Arena, bot: Any, matches: int | None = None, **wishes: Any) -> tuple[Stay, list[PlayedMatch]]:
+    """A bot plays there, for as many matches as the server has unless told otherwise."""
+    played: list[PlayedMatch] = []
+    wishes = {"name": "bot", **wishes}
+    came = await connect(
+        bot, server=server.address, matches=matches or server.matches, on_match=played.append, **wishes
+    )
+    return came, played
