@@ -20,13 +20,16 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak chaos fuzz bench check stubs format lock screenshots wheel clean
+.PHONY: help demo languages test soak chaos fuzz bench check stubs format lock screenshots wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 
 demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
+
+languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
+	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
 
 test: .venv/installed ## the tests, on all cores
 	$(PYTEST) $(BY_FILE)

@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 
 CXX=${CXX:-g++}
+CXXFLAGS=${CXXFLAGS:--O1}
 proto=${CUTPURSE_PROTO:-}
 [ -n "$proto" ] || for proto in proto ../../proto; do [ -d "$proto/cutpurse" ] && break; done
 
@@ -32,8 +33,8 @@ protoc -I "$proto" --cpp_out="$made" --grpc_out="$made" --plugin=protoc-gen-grpc
 
 # One after the other, so that it needs the memory of one.
 for source in arena.cc bot.cc "$made"/cutpurse/v1/*.cc; do
-    # shellcheck disable=SC2046 # words, as pkg-config says them
-    "$CXX" -std=c++17 -O1 -Wall -I. -I"$made" $(pkg-config --cflags grpc++ protobuf) -c "$source" \
+    # shellcheck disable=SC2046,SC2086 # they are words
+    "$CXX" -std=c++17 $CXXFLAGS -Wall -I. -I"$made" $(pkg-config --cflags grpc++ protobuf) -c "$source" \
         -o "$made/$(basename "$source").o"
 done
 mkdir -p out

@@ -1,7 +1,8 @@
 package main
 
-// The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own, comes back
-// when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in docs/protocol.md.
+// The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own, comes
+// back when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
+// docs/protocol.md.
 //
 //	CUTPURSE_SERVER         where to dial: host:port, with TLS https://host:port, or unix:/path; else 127.0.0.1:7777
 //	CUTPURSE_TOKEN          what lets the bot in, where a server asks for it
@@ -304,7 +305,7 @@ func (b *bot) leave() {
 	}
 }
 
-// react makes of one envelope from the server the one that is sent back. Its lists are read in the order of their fields.
+// react makes of one envelope the one that is sent back. Its lists are read in the order of their fields.
 func (b *bot) react(ctx context.Context, games pb.GameServiceClient, from *pb.PlayResponse) (*pb.PlayRequest, error) {
 	back := &pb.PlayRequest{Received: from.Envelope}
 	if welcome := from.Welcome; welcome != nil {
@@ -378,7 +379,9 @@ func (b *bot) think(decision *pb.Decision, at *table) (option uint32, err error)
 }
 
 // catalogueOf says what the numbers of a match mean.
-func (b *bot) catalogueOf(ctx context.Context, games pb.GameServiceClient, start *pb.MatchStarted) (*pb.Catalogue, error) {
+func (b *bot) catalogueOf(
+	ctx context.Context, games pb.GameServiceClient, start *pb.MatchStarted,
+) (*pb.Catalogue, error) {
 	if known, ok := b.catalogues[start.CatalogueDigest]; ok {
 		return known, nil
 	}

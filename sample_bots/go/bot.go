@@ -12,11 +12,12 @@ func main() {
 	os.Exit(Run("go", choose))
 }
 
-// choose returns the position in decision.Options of what the bot does. The catalogue says what the numbers mean: card n is
-// catalogue.Cards[n-1], verb n is catalogue.Verbs[n-1]. All that the bot may know of the table is in decision.Observation.
+// choose returns the position in decision.Options of what the bot does. The catalogue says what the numbers mean: card
+// n is catalogue.Cards[n-1], verb n is catalogue.Verbs[n-1]. All that the bot may know of the table is in
+// decision.Observation.
 //
-// A simple rule, the same for all games: the option of the highest price; of equal ones the safe one if it is among them,
-// which is also what is taken for a bot that does not answer.
+// A simple rule, the same for all games: the option of the highest price; of equal ones the safe one if it is among
+// them, which is also what is taken for a bot that does not answer.
 func choose(decision *pb.Decision, catalogue *pb.Catalogue, seat int) int {
 	best := int(decision.SafeOption)
 	most := price(decision.Options[best], catalogue)

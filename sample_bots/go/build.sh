@@ -16,13 +16,15 @@ need protoc-gen-go protoc-gen-go command -v protoc-gen-go
 need protoc-gen-go-grpc protoc-gen-go-grpc command -v protoc-gen-go-grpc
 need grpc-go golang-google-grpc-dev test -d "$libraries/src/google.golang.org/grpc"
 # 1.3, of the same name, does not work with what protoc-gen-go makes.
-need 'protobuf for Go, 1.5' golang-github-golang-protobuf-1-5-dev test -f "$libraries/src/github.com/golang/protobuf/proto/wire.go"
+need 'protobuf for Go, 1.5' golang-github-golang-protobuf-1-5-dev \
+    test -f "$libraries/src/github.com/golang/protobuf/proto/wire.go"
 
 proto=${CUTPURSE_PROTO:-}
 for folder in proto ../../proto; do
     [ -n "$proto" ] || [ ! -f "$folder/cutpurse/v1/arena.proto" ] || proto=$folder
 done
-[ -f "$proto/cutpurse/v1/arena.proto" ] || missing="$missing, the .proto files (CUTPURSE_PROTO, the folder that holds cutpurse/v1)"
+[ -f "$proto/cutpurse/v1/arena.proto" ] ||
+    missing="$missing, cutpurse/v1/arena.proto (CUTPURSE_PROTO is the folder that holds it)"
 
 if [ -n "$missing" ]; then
     echo "missing: ${missing#, }" >&2

@@ -21,15 +21,15 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import java.io.File;
+import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -39,12 +39,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLException;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import sun.misc.Signal;
 
 /**
- * The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own, comes back
- * when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
+ * The part that every bot needs: it dials the server, says who it is, answers each envelope with one of its own,
+ * comes back when the stream is lost, and leaves politely. What is said is told in arena.proto and, with examples, in
  * docs/protocol.md.
  *
  * <pre>
@@ -82,12 +83,15 @@ final class Arena {
     }
   }
 
+  private static final Logger GRPC = Logger.getLogger("io.grpc"); // kept here, or its level would be forgotten
+
   private final Chooser chooser;
   private final String name;
   private final String server = environment("CUTPURSE_SERVER", "127.0.0.1:7777");
   private final String token = environment("CUTPURSE_TOKEN", "");
   private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
 
+  private Tls trust; // null: without TLS
   private Welcome session; // what is needed to resume; null: nothing
   private final Map<Integer, Table> tables = new HashMap<>();
   private final Map<String, Catalogue> catalogues = new HashMap<>(); // by digest: fetched once
@@ -119,6 +123,15 @@ final class Arena {
       arena.say("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %s", problem.getMessage());
       return 2;
     }
+    if (arena.server.startsWith("https://")) {
+      try {
+        arena.trust = new Tls(environment("CUTPURSE_CA", ""));
+      } catch (IOException | GeneralSecurityException problem) {
+        arena.say("CUTPURSE_CA: %s", problem.getMessage());
+        return 1;
+      }
+    }
+    GRPC.setLevel(Level.OFF); // what it has to say comes as a status too
     for (String signal : new String[] {"TERM", "INT"}) {
       Signal.handle(new Signal(signal), caught -> arena.leave());
     }
@@ -182,7 +195,8 @@ final class Arena {
 
   private static String textOf(Status status) {
     String text = String.valueOf(status.getDescription());
-    return status.getCause() == null ? text : text + ": " + status.getCause().getMessage();
+    String whole = status.getCause() == null ? text : text + ": " + status.getCause().getMessage();
+    return whole.replace('\n', ' ');
   }
 
   private int refused(String text) {
@@ -205,7 +219,7 @@ final class Arena {
     return 0;
   }
 
-  private ManagedChannel dial() throws SSLException {
+  private ManagedChannel dial() {
     if (server.startsWith("unix:")) {
       return NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(server.substring("unix:".length())))
           .channelFactory(UnixChannel::new)
@@ -214,28 +228,17 @@ final class Arena {
           .usePlaintext()
           .build();
     }
-    boolean isSecure = server.startsWith("https://");
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forTarget(isSecure ? server.substring("https://".length()) : server)
+        NettyChannelBuilder.forTarget(trust == null ? server : server.substring("https://".length()))
             .channelFactory(NioSocketChannel::new)
             .eventLoopGroup(network)
             .proxyDetector(address -> null);
-    if (!isSecure) {
-      return builder.usePlaintext().build();
-    }
-    var trust = GrpcSslContexts.forClient();
-    String authority = environment("CUTPURSE_CA", "");
-    return builder.sslContext((authority.isEmpty() ? trust : trust.trustManager(new File(authority))).build()).build();
+    return (trust == null ? builder.usePlaintext() : builder.sslContext(trust)).build();
   }
 
   /** Holds one stream, from Hello to its end; returns how it ended. */
   private StatusRuntimeException play() throws InterruptedException {
-    ManagedChannel channel;
-    try {
-      channel = dial();
-    } catch (SSLException | IllegalArgumentException problem) {
-      return Status.INVALID_ARGUMENT.withDescription(problem.getMessage()).asRuntimeException();
-    }
+    ManagedChannel channel = dial();
     Metadata headers = new Metadata();
     if (!token.isEmpty()) {
       headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);

@@ -4,8 +4,8 @@ import cutpurse.v1.Game.Catalogue;
 import java.util.Set;
 
 /**
- * A bot for Cutpurse. This file is the part that thinks, and yours to change; Arena.java, which every bot needs, is best
- * left as it is.
+ * A bot for Cutpurse. This file is the part that thinks, and yours to change; Arena.java, which every bot needs, is
+ * best left as it is.
  */
 public final class Bot {
   /** The verbs by which cards go: the cheapest will do. */
@@ -22,12 +22,12 @@ public final class Bot {
   }
 
   /**
-   * Returns the position in {@code decision.getOptionsList()} of what the bot does. The catalogue says what the numbers
-   * mean: card n is {@code catalogue.getCards(n - 1)}, verb n is {@code catalogue.getVerbs(n - 1)}. All that the bot may
-   * know of the table is in {@code decision.getObservation()}.
+   * Returns the position in {@code decision.getOptionsList()} of what the bot does. The catalogue says what the
+   * numbers mean: card n is {@code catalogue.getCards(n - 1)}, verb n is {@code catalogue.getVerbs(n - 1)}. All that
+   * the bot may know of the table is in {@code decision.getObservation()}.
    *
-   * <p>A simple rule, the same for all games: the option of the highest price; of equal ones the safe one if it is among
-   * them, which is also what is taken for a bot that does not answer.
+   * <p>A simple rule, the same for all games: the option of the highest price; of equal ones the safe one if it is
+   * among them, which is also what is taken for a bot that does not answer.
    */
   static int choose(Decision decision, Catalogue catalogue, int seat) {
     int best = decision.getSafeOption();

@@ -13,8 +13,8 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 
 /**
- * A unix socket for gRPC, made of what Java itself has since version 16. Netty's own needs a native library, which Debian
- * does not ship, and its usual channel is for TCP alone. A bot that a server runs has no other way to it.
+ * A unix socket for gRPC, made of what Java itself has since version 16. Netty's own needs a native library, which
+ * Debian does not ship, and its usual channel is for TCP alone. A bot that a server runs has no other way to it.
  */
 final class UnixChannel extends AbstractNioByteChannel {
   private final ChannelConfig config =

@@ -34,7 +34,8 @@ proto=${CUTPURSE_PROTO:-}
 for folder in proto ../../proto; do
     [ -n "$proto" ] || [ ! -f "$folder/cutpurse/v1/arena.proto" ] || proto=$folder
 done
-[ -f "$proto/cutpurse/v1/arena.proto" ] || missing="$missing, the .proto files (CUTPURSE_PROTO, the folder that holds cutpurse/v1)"
+[ -f "$proto/cutpurse/v1/arena.proto" ] ||
+    missing="$missing, cutpurse/v1/arena.proto (CUTPURSE_PROTO is the folder that holds it)"
 
 if [ -n "$missing" ]; then
     echo "missing: ${missing#, }" >&2

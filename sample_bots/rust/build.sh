@@ -26,8 +26,9 @@ fi
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 cp -R Cargo.toml build.rs src "$made" # so that neither a Cargo.lock nor anything else is left here
-CUTPURSE_PROTO=$(cd "$proto" && pwd) CARGO_HOME="$made/home" CARGO_TARGET_DIR="$made/target" \
-    cargo build --release --offline --quiet --manifest-path "$made/Cargo.toml" \
+export CUTPURSE_PROTO="$(cd "$proto" && pwd)" CARGO_HOME="$made/home" CARGO_TARGET_DIR="$made/target"
+export RUSTFLAGS="${RUSTFLAGS:-} -C strip=symbols" # of what is made on the way, too: else that is half a GiB
+cargo build --release --offline --quiet --manifest-path "$made/Cargo.toml" \
     --config 'source.crates-io.replace-with = "debian"' --config "source.debian.directory = '$crates'"
 mkdir -p out
 cp "$made/target/release/bot" out/bot

@@ -132,6 +132,16 @@ def test_what_is_started_must_be_packed(folder: Path) -> None:
         pack(folder)
 
 
+def test_a_script_that_builds_must_be_packed_and_its_shell_need_not(folder: Path) -> None:
+    (folder / "bot.toml").write_text(
+        'name = "sneak"\nruntime = "native"\nbuild = ["sh", "build.sh"]\nrun = ["out/bot"]\n'
+    )
+    with pytest.raises(UsageError, match=r"build names 'build\.sh', which is not among what is packed"):
+        pack(folder)
+    (folder / "build.sh").write_text("mkdir out\n")
+    assert "build.sh" in names(folder)
+
+
 def test_a_folder_without_bot_toml_is_told_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no bot\.toml.*bot init"):
         pack(tmp_path)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 import trustme
 
-from cutpurse.bots import node_bot
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotAuthorised, ServerUnreachable
 from cutpurse.sdk.run import connect
@@ -172,38 +169,3 @@ async def test_an_arena_on_every_address_lets_nobody_in_without_a_token(place: P
             await bot.play_on()
         await other
         await opened.arena.stop()
-
-
-# -- without the SDK
-async def test_the_bot_in_javascriptplays_over_tls_with_its_token(place: Place) -> None:
-    try:
-        command = node_bot.command()
-    except UsageError as problem:
-        pytest.skip(str(problem))
-    async with secure_arena(place) as address:
-        environment = {
-            **os.environ,
-            "CUTPURSE_SERVER": address.replace("127.0.0.1", "localhost"),
-            "CUTPURSE_TOKEN": place.ann,
-            "CUTPURSE_CA": str(place.ca_file),
-        }
-        node = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.DEVNULL)
-        try:
-            await asyncio.wait_for(plays_over_tls(place, address), 60)
-        finally:
-            node.kill()
-            await node.wait()
-        assert [line["owner"] for line in place.events("stream opened")].count("ann") == 1
-
-
-async def test_the_bot_in_javascript_sends_no_token_in_the_clear(place: Place) -> None:
-    try:
-        command = node_bot.command()
-    except UsageError as problem:
-        pytest.skip(str(problem))
-    environment = {**os.environ, "CUTPURSE_SERVER": "league.example:7777", "CUTPURSE_TOKEN": place.ann}
-    node = await asyncio.create_subprocess_exec(*command, env=environment, stderr=subprocess.PIPE)
-    _, said = await node.communicate()
-    assert node.returncode == 6
-    assert "its address is https://league.example:7777" in said.decode()
-    assert place.ann[13:] not in said.decode()

@@ -35,6 +35,7 @@ with (
 __all__ = ["DIGITS", "Skill", "TrueSkill", "likely_ahead", "rate"]
 
 DIGITS: Final = 60  # where floats do not do; at 15, one in a hundred of the most absurd upsets still fails
+_SQRT_2: Final = math.sqrt(2)
 
 
 class Skill(NamedTuple):
@@ -133,7 +134,7 @@ def likely_ahead(one: Skill, other: Skill, settings: TrueSkill) -> float:
 
 def _below(deviations: float) -> float:
     """The standard normal distribution."""
-    return math.erfc(-deviations / math.sqrt(2)) / 2
+    return math.erfc(-deviations / _SQRT_2) / 2
 
 
 @cache

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::env;
 use std::net::IpAddr;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -63,9 +63,12 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
             }
         }
     }
+    let name = variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned());
+    let whose = name.clone();
+    panic::set_hook(Box::new(move |panicked| eprintln!("{whose}: {}", panicked.to_string().replace('\n', " "))));
     let mut arena = Arena {
         choose,
-        name: variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned()),
+        name,
         server,
         token,
         trusted,
@@ -172,7 +175,7 @@ impl Arena {
                 return self.left();
             }
             if self.received > 0 {
-                // It had let the bot in.
+                // the server had let the bot in
                 backoff = FIRST_WAIT;
                 away_since = Instant::now();
             }
@@ -180,19 +183,20 @@ impl Arena {
                 code::OK | code::UNAVAILABLE | code::CANCELLED => {}
                 code::INTERNAL | code::UNKNOWN | code::RESOURCE_EXHAUSTED => {}
                 code::NOT_FOUND if self.session.is_some() => {
-                    // Too late to resume: begin anew.
+                    // too late to resume: begin anew
                     self.session = None;
                     self.tables.clear();
                 }
                 _ => {
-                    // Another version, no good token, or a newer stream of this name: waiting does not help.
+                    // another version, no good token, or a newer stream of this name: waiting does not help
                     self.say(format_args!("the server does not let this bot play: {}", ended.message));
                     return FAILED;
                 }
             }
-            if ended.message != trouble {
-                self.say(format_args!("away from {}: {}", self.server, ended.message));
-                trouble = ended.message;
+            let why = if ended.code == code::OK { "the stream has ended".to_owned() } else { ended.message };
+            if why != trouble {
+                self.say(format_args!("away from {}: {why}", self.server));
+                trouble = why;
             }
             // Longer each time, and with chance in it, so that not all bots come back at once.
             let least = ended.retry_after.unwrap_or_default().max(std::mem::take(&mut self.come_back));

@@ -75,6 +75,8 @@ _LAST: Final = (
     .where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(select(_VERSIONS.c.value)))
     .order_by(RATINGS.c.sequence.desc())
 )
+_KIND: Final = select(LADDERS.c.boards).where(LADDERS.c.id == bindparam("ladder"))
+_EPOCHS: Final = select(EPOCHS.c.number, EPOCHS.c.settings).where(EPOCHS.c.ladder_id == bindparam("ladder"))
 # The changes of a version, the newest first; and all who sat on boards. SQLite is told in which order to join: it does
 # not know that a board has few seats, and would look through all seats of a version for each board.
 _CHANGES: Final = """
@@ -114,17 +116,18 @@ def history(
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
-    changes: list[tuple[int, int, Skill, Skill]] = []  # number, version, before and after
+    changes: list[tuple[int, int, tuple[float, ...]]] = []  # number, version, mu and sigma before and after
     # From the version that played last on: as soon as the page is full and all others are older, it is done.
     for version_id, last in connection.execute(_LAST, {"ladder": ladder_id, "versions": json.dumps(versions)}).all():
         if len(changes) >= limit and changes[limit - 1][0] > last:
             break
         asked = (ladder_id, version_id, before or _NEWEST, limit)
-        for number, *skills in connection.exec_driver_sql(_CHANGES, asked):
-            changes.append((number, version_id, Skill(*skills[:2]), Skill(*skills[2:])))
-        changes.sort(key=lambda change: -change[0])
-    boards = _Boards(connection, ladder_id, {number for number, *_ in changes[:limit]})
-    return [boards.step(*change) for change in changes[:limit]]
+        found = connection.exec_driver_sql(_CHANGES, asked).all()
+        changes += [(number, version_id, (a, b, c, d)) for number, a, b, c, d in found]
+        changes.sort(reverse=True)
+        del changes[limit:]
+    boards = _Boards(connection, ladder_id, {number for number, *_ in changes})
+    return [boards.step(number, version, Skill(a, b), Skill(c, d)) for number, version, (a, b, c, d) in changes]
 
 
 class _Taken(NamedTuple):
@@ -145,11 +148,10 @@ class _Boards:
     """Rated boards of a ladder, and who sat there."""
 
     def __init__(self, connection: Connection, ladder_id: int, numbers: set[int]) -> None:
-        self._kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
-        self._epochs = {
-            row.number: TrueSkill.from_json(row.settings)
-            for row in connection.execute(select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id))
-        }
+        asked = {"ladder": ladder_id}
+        self._kind = connection.scalar(_KIND, asked) or PLAIN
+        epochs = connection.execute(_EPOCHS, asked).all()
+        self._epochs = {number: TrueSkill.from_json(settings) for number, settings in epochs}
         rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
         taken = list(map(_Taken._make, rows))
         self._seats = {number: list(of_board) for number, of_board in groupby(taken, lambda seat: seat.number)}
@@ -166,27 +168,27 @@ class _Boards:
         versions, places = self._field(seats, version)
         place = places[versions.index(version)]
         settings = self._epochs[seats[0].epoch]
-        believed = {  # all of them, unless somebody changed the file
-            seat.version: Skill(seat.mu, seat.sigma) for seat in seats if seat.mu is not None and seat.sigma is not None
-        }
-        opponents = tuple(
-            StepOpponent(
-                *self._names[other],
-                believed[other],
-                likely_ahead(before, believed[other], settings),
-                (its > place) - (its < place),
-            )
-            for other, its in zip(versions, places, strict=True)
-            if other != version and other in believed
-        )
+        believed = {seat.version: (seat.mu, seat.sigma) for seat in seats}
+        names = self._names
+        opponents = []
+        for other, its in zip(versions, places, strict=True):
+            mu, sigma = believed[other]
+            if other == version or mu is None or sigma is None:  # none are missing, unless somebody changed the file
+                continue
+            skill = Skill(mu, sigma)
+            likely = likely_ahead(before, skill, settings)
+            opponents.append(StepOpponent(*names[other], skill, likely, (its > place) - (its < place)))
         last = mine[-1]
         finished = datetime.fromisoformat(last.finished).replace(tzinfo=UTC)
-        label = self._names[version][2]
-        matches = tuple(seat.match for seat in mine)
-        return HistoryStep(number, last.match, finished, label, place, before, after, matches, opponents)
+        matches = tuple([seat.match for seat in mine])
+        return HistoryStep(
+            number, last.match, finished, names[version][2], place, before, after, matches, tuple(opponents)
+        )
 
     def _field(self, seats: Sequence[_Taken], version: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Who was rated against each other with a version, and their places."""
+        if seats[0].match_number == seats[-1].match_number:  # one match, as most boards have
+            return tuple([seat.version for seat in seats]), tuple([seat.place for seat in seats])
         matches = []
         for _, of_match in groupby(seats, lambda seat: seat.match_number):
             versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)

@@ -179,8 +179,8 @@ def _check_run(manifest: Manifest, names: Sequence[str], folder: Path) -> None:
     for key, command in (("run", manifest.run), ("build", manifest.build)):
         for word in command:
             path = word.removeprefix("./")
-            looks_like_a_file = bool(re.search(r"\.(py|mjs|cjs|js)$", path))
-            is_program = word is command[0] and word != manifest.runtime
+            looks_like_a_file = bool(re.search(r"\.(py|mjs|cjs|js|sh)$", path))
+            is_program = word is command[0] and word not in (manifest.runtime, "sh")
             made = bool(manifest.build) and key == "run"  # it may be the build that makes it
             if (is_program or looks_like_a_file) and path not in names and not made:
                 raise UsageError(f"{folder / MANIFEST}: {key} names {word!r:.80}, which is not among what is packed")

@@ -41,7 +41,7 @@ BURY: Final = b"\n"
 HEAD: Final = 8  # bytes before each part: which stream, three for nothing, and its length in four
 
 # `jobs` buries whoever came to it as an orphan and has ended: else they would count as processes for ever. (With CHLD
-# ignored the kernel would do that, and `read` would end in some shells.)
+# ignored the kernel would do that, and `read` would end in some shells.) Who kills the one that waits for it, ends too.
 GUARD: Final = """
 {
   "$@" < /dev/null 2>&1 3>&- &
@@ -49,9 +49,12 @@ GUARD: Final = """
   wait $!
   echo "ended $?" >&3
 } 3>&2 2> /dev/null < /dev/null &
+waiter=$!
 exec > /dev/null 2>&1
 while read -r signal number; do
-  if [ -n "$signal" ]; then kill -s "$signal" "$number"; else jobs; fi
+  if [ -n "$signal" ]; then kill -s "$signal" "$number"; continue; fi
+  jobs
+  kill -0 "$waiter" || exit
 done
 """
 

@@ -1,0 +1,123 @@
+"""Bots in every language on one ladder, and the table of what came of it.
+
+Usage: python scripts/languages.py [--game GAME] [--seats N] [--matches N]
+
+Every bot that `cutpurse bot init` writes is built, if this machine has what it takes; what is missing is said. They
+dial in to a server of this process, and play. All but the one in JavaScript choose by the same rule, so who leads is
+mostly chance: what is to be seen is that they play together, how fast each answers, and that none makes a mistake.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))  # for the workshop of the tests
+
+from cutpurse.games import GAMES, game_named  # noqa: E402
+from cutpurse.leaderboard.store import Store  # noqa: E402
+from cutpurse.sdk.address import SERVER_VARIABLE  # noqa: E402
+from cutpurse.sdk.child import Child  # noqa: E402
+from cutpurse.server.ladders import NUMBERS, Ladder  # noqa: E402
+from cutpurse.server.logs import logger  # noqa: E402
+from cutpurse.server.open_arena import open_arena  # noqa: E402
+from tests.languages.workshop import LANGUAGES, MISSING, Made, built  # noqa: E402
+
+LADDER: Final = "languages"
+OURS: Final = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "--quiet", "--name", "python"]
+# Else all matches would begin before these have dialled in.
+SLOW_TO_START: Final = ("python", "java", "typescript", "javascript", "cpp", "rust", "go")
+LOOK_S: Final = 0.5
+TELL: Final = 10  # matches
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    """The command of each bot that can be run here, by its language; of the others it is said why not."""
+    found = {"python": [*OURS, str(CHECKOUT / "tests" / "languages" / "rule.py") + ":Starter"]}
+    for language in LANGUAGES:
+        print(f"building {language} ...", file=sys.stderr)
+        code, out, err = built(folder, language)
+        if code == MISSING:
+            print(f"{language} is skipped: {' '.join(err.split())}", file=sys.stderr)
+        elif code:
+            raise SystemExit(f"{language} does not build:\n{out}{err}")
+        else:
+            found[language] = Made(language, folder / language).command
+    return found
+
+
+async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> None:
+    """Let them play all matches of the ladder."""
+    wanted = ladder.matches_wanted or 0
+    with (
+        (folder / "server.log").open("w") as log,
+        ExitStack() as children,
+        open_arena("127.0.0.1:0", folder / "league.db", [ladder], logger(log)) as opened,
+    ):
+        address = await opened.arena.start()
+        running = {}
+        for language in sorted(bots, key=SLOW_TO_START.index):
+            environment = {SERVER_VARIABLE: address, "CUTPURSE_BOT": language}
+            running[language] = Child(language, bots[language], environment, quiet=True)
+            children.callback(running[language].stop)
+        told = -1
+        while (done := len(opened.store.matches(ladder=LADDER, limit=wanted))) < wanted:
+            for language, child in running.items():
+                if child.code is not None:
+                    raise SystemExit(f"{language} {child.how_it_ended()}: {child.last_words()}")
+            if done // TELL > told:
+                told = done // TELL
+                print(f"{done} of {wanted} matches", file=sys.stderr)
+            await asyncio.sleep(LOOK_S)
+        await opened.arena.stop()
+
+
+def table(store: Store) -> list[list[str]]:
+    """What came of it, a row a bot, the head first."""
+    rows = [["bot", "rank", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
+    for one in store.rankings(LADDER):
+        logs = store.logs(one.owner, one.bot, limit=one.matches)
+        thought = [ms for log in logs if log.course is not None for ms in log.course.thinking_ms]
+        faults = sum(log.match.seats[log.seat].faults for log in logs)
+        rating = f"{one.skill.mu:.1f} ± {2 * one.skill.sigma:.1f}"
+        counts = [str(one.matches), str(one.wins), f"{len(thought):,}", f"{median(thought):g} ms", str(faults)]
+        rows.append([one.bot, str(one.place), rating, *counts])
+    return rows
+
+
+def written(rows: Sequence[Sequence[str]]) -> str:
+    """As Markdown."""
+    head, *others = rows
+    lines = [head, ["---", *["--:" for _ in head[1:]]], *others]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> None:
+    """See the module's docstring."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--game", default="steal_and_plunder", choices=tuple(GAMES))
+    asked.add_argument("--seats", type=int, help="at a table; as many as may, up to six")
+    asked.add_argument("--matches", type=int, default=100)
+    told = asked.parse_args()
+    seats = told.seats or min(6, game_named(told.game).words.seats[-1])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bots = commands(folder)
+        if len(bots) < seats:
+            raise SystemExit(f"{len(bots)} bots cannot fill {seats} seats: {', '.join(bots)}")
+        ladder = Ladder(LADDER, told.game, seats, rating=NUMBERS[told.game], matches_wanted=told.matches)
+        asyncio.run(played(folder, bots, ladder))
+        with Store(folder / "league.db") as store:
+            print(written(table(store)))
+
+
+if __name__ == "__main__":
+    main()
