@@ -11,7 +11,7 @@ from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, check_game
 from tests.properties.who_sees_what import table_of
 
-PAIRS = 60  # for each number of players
+PAIRS = 40  # for each number of players
 PAIRS_IN_SOAK = 10_000  # for each game
 STEPS = 10
 

@@ -38,6 +38,7 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
                 "rules",
                 "bot run",
                 "bot check",
+                "bot init",
                 "bot logs",
                 "bot submit",
                 "bot submitted",

@@ -14,7 +14,7 @@ from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.sdk.wire.round_trip import RoundTrip, check_game, viewers
 
 SHARE, MOST = 0.05, 6  # of the positions of a game, and how many of them
-GAMES_EACH, GAMES_IN_SOAK = 4, 100
+GAMES_EACH, GAMES_IN_SOAK = 2, 100
 ALL_OF_THEM = 5  # of so many games of the long run, one is checked at every decision
 
 pytestmark = pytest.mark.timeout(0)  # the number of games sets the time
