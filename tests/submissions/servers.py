@@ -28,7 +28,7 @@ def cutpurse(*words: object, folder: Path, **environment: str) -> subprocess.Com
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,  # a build in the sandbox may wait long for a busy processor
     )
 
 
