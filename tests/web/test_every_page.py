@@ -47,6 +47,16 @@ PLACES: Final = (
 )
 
 
+# Each is like another: the long run tries these too.
+ALIKE: Final = (
+    "ladder of every version",
+    "version",
+    "matches with faults",
+    *[f"rules of {game}" for game in GAMES if game != "greed"],
+)
+TRIED: Final = tuple(pytest.param(place, marks=pytest.mark.soak) if place in ALIKE else place for place in PLACES)
+
+
 def asked(site: str, path: str) -> Any:
     """What the API answers."""
     with urllib.request.urlopen(f"{site}/api/v1{path}") as answer:
@@ -124,7 +134,7 @@ def widest(page: Page) -> str:
     return found
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", TRIED)
 def test_a_page_can_be_read_by_anybody(site: str, watched: Watched, place: str) -> None:
     path = address(site, place)
     light = watched.page(color_scheme="light", reduced_motion="reduce")
@@ -146,7 +156,7 @@ def test_a_page_can_be_read_by_anybody(site: str, watched: Watched, place: str) 
         watched.forgive("404")
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", TRIED)
 def test_a_page_works_without_scripts(site: str, watched: Watched, place: str) -> None:
     path = address(site, place)
     with_scripts, without = watched.page(), watched.page(java_script_enabled=False)

@@ -80,7 +80,7 @@ def test_a_round_robin_is_played_kept_shown_and_written_down(tmp_path: Path) -> 
     assert boards_of(tmp_path / "cup.toml.journal") == boards  # nothing was played again
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path, jobs: int) -> None:
     file = write(tmp_path, GREED + 'deals = 20\n[format]\nkind = "swiss"\nrounds = 4\n')
     whole = run("run", file, "--journal", tmp_path / "whole", "--json")
