@@ -235,10 +235,18 @@ if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(serv
   process.exit(6);
 }
 
+let certificates = null; // the usual ones
+try {
+  if (secure && authority) certificates = readFileSync(authority);
+} catch (error) {
+  say(`CUTPURSE_CA: ${error.message}`);
+  process.exit(2);
+}
+
 // One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
 function play() {
   const { createSsl, createInsecure } = grpc.credentials;
-  const trust = secure ? createSsl(authority ? readFileSync(authority) : null) : createInsecure();
+  const trust = secure ? createSsl(certificates) : createInsecure();
   const metadata = new grpc.Metadata();
   if (token) metadata.set("authorization", `Bearer ${token}`);
   const options = { "grpc.enable_http_proxy": 0 };

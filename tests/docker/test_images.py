@@ -40,7 +40,7 @@ def test_an_image_is_pinned_and_built_of_the_checkout_alone(name: str) -> None:
     assert [rest for word, rest in told if word == "FROM"] == ["${BASE} AS build", "${BASE}"]
     assert "ADD" not in {word for word, _ in told}
     runs = " ".join(rest for word, rest in told if word == "RUN")
-    assert not re.search(r"curl|wget|https?://|--index-url|--trusted-host", runs)
+    assert not re.search(r"curl|wget|://", runs)
     for step in re.findall(r"pip(?: --python \S+)? install[^&]*", runs):
         assert "--require-hashes" in step or "--no-index" in step, step
 

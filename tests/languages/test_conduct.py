@@ -78,6 +78,14 @@ async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:
         assert token[13:] not in errors[0]
 
 
+async def test_certificates_that_cannot_be_read_are_told_in_a_line(made: Made, tmp_path: Path) -> None:
+    ours = {"CUTPURSE_CA": str(tmp_path / "none.pem"), "CUTPURSE_BOT": "me"}
+    async with running(made, "https://localhost:1", **ours) as process:
+        code, said, errors = await last_words(process)
+    assert (code in (1, 2), said, len(errors)) == (True, [], 1)
+    assert "none.pem" in errors[0]
+
+
 async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Made) -> None:
     refusal = Ending(grpc.StatusCode.FAILED_PRECONDITION, "the server speaks version 2.0", "PROTOCOL_VERSION")
     async with small_arena(refuse=[refusal]) as server, running(made, server.address, CUTPURSE_BOT="me") as process:

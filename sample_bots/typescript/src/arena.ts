@@ -76,11 +76,19 @@ class Player {
     const baseUrl = path ? "http://localhost" : this.#server.replace(/^(?!https:)/, "http://");
     this.#connection = new Http2SessionManager(baseUrl, undefined, {
       ...(path && { createConnection: () => connect(path) }),
-      ...(env.CUTPURSE_CA && !path && { ca: readFileSync(env.CUTPURSE_CA) }), // else the usual authorities are trusted
+      ...(env.CUTPURSE_CA && baseUrl.startsWith("https:") && { ca: this.#certificates(env.CUTPURSE_CA) }), // else the usual ones
     });
     const transport = createGrpcTransport({ baseUrl, sessionManager: this.#connection });
     this.#arena = createClient(arena.ArenaService, transport);
     this.#games = createClient(GameService, transport);
+  }
+
+  #certificates(file: string): Buffer {
+    try {
+      return readFileSync(file);
+    } catch (error) {
+      return this.#stop(2, `CUTPURSE_CA: ${String(error)}`);
+    }
   }
 
   /** Play; a stream that is lost is resumed, and a server that is away is waited for. */
