@@ -225,7 +225,7 @@ class Szmal(Game):
 
     def most_markers(self, seats: Iterable[int]) -> int:
         """The markers on that Holding of these seats which has most; 0 if there is none."""
-        return max([0, *[markers for seat in seats for markers in column(self.holdings[seat], MARKERS)]])
+        return max((markers for seat in seats for markers in column(self.holdings[seat], MARKERS)), default=0)
 
     def add_markers(self, seat: int, card: int, markers: int) -> None:
         """SZ-7.12, SZ-7.13, SZ-7.20. On a Holding; a negative number takes them away, if there are any that can go."""
