@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from benchmarks.protocol import Measure, Sample, Stopwatch, serve
+from cutpurse.engine import zones
 from cutpurse.engine.chance import KEY_BYTES
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
@@ -112,13 +113,14 @@ def loads(name: str) -> list[Callable[[], object]]:
 
 def prepare() -> tuple[dict[str, Measure], dict[str, str]]:
     random.seed(SEED)
+    build = "cutpurse" if zones.__file__.endswith(".py") else "compiled"
     rows: dict[str, Measure] = {}
     for name in GAMES:
-        rows[f"cutpurse/{name}"] = partial(playouts, name)
-        rows[f"cutpurse/{name}/view"] = partial(playouts_with_a_look, name)
-        rows[f"cutpurse/{name}/fork"] = partial(calls, partial(forks, name))
-        rows[f"cutpurse/{name}/save"] = partial(calls, partial(saves, name))
-        rows[f"cutpurse/{name}/load"] = partial(calls, partial(loads, name))
+        rows[f"{build}/{name}"] = partial(playouts, name)
+        rows[f"{build}/{name}/view"] = partial(playouts_with_a_look, name)
+        rows[f"{build}/{name}/fork"] = partial(calls, partial(forks, name))
+        rows[f"{build}/{name}/save"] = partial(calls, partial(saves, name))
+        rows[f"{build}/{name}/load"] = partial(calls, partial(loads, name))
     return rows, {"cutpurse": importlib.metadata.version("cutpurse")}
 
 

@@ -1,8 +1,9 @@
 """The engine's part of the bench: our playouts beside those of other engines, measured in turn.
 
-Two worker processes, ours and the peers', are asked in turn, row after row, round after round, so that a slow spell of
-the machine falls on all alike.  The peers live in an environment of their own, `.peers/`, made here by pip from
-`benchmarks/peers.lock`; where that fails, only our own rows are measured.
+Worker processes, ours and the peers', are asked in turn, row after row, round after round, so that a slow spell of the
+machine falls on all alike.  The peers live in an environment of their own, `.peers/`, made here by pip from
+`benchmarks/peers.lock`; where that fails, only our own rows are measured.  So does our compiled build, in `.compiled/`,
+which `make compiled` makes.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ __all__ = ["EngineFigures", "UnknownGame", "add_arguments", "document", "lines",
 
 PEERS = ROOT / ".peers"
 LOCK = ROOT / "benchmarks" / "peers.lock"
+COMPILED = ROOT / ".compiled" / "bin" / "python"
 WARM_UP_S = 0.2
 COST_SHARE = 0.25  # of a row's seconds, for rows that repeat one call: they are steady sooner
 
@@ -92,6 +94,19 @@ def start_peers(say: Say) -> Worker | None:
         return None
 
 
+def start_compiled(say: Say) -> Worker | None:
+    """Our compiled build; None, saying so, where it was not made."""
+    if not COMPILED.exists():
+        say("there is no compiled build to measure; `make compiled` makes one")
+        return None
+    worker = Worker(COMPILED, "benchmarks.engine")
+    if not all(row.startswith("compiled/") for row in worker.rows):
+        worker.close()
+        say("what is in .compiled/ is not compiled; `make compiled` makes it anew")
+        return None
+    return worker
+
+
 def measure_rows(rows: Mapping[str, Worker], rounds: int, seconds: float, say: Say) -> tuple[list[Round], list[float]]:
     """All rows once to warm up, then in turn, `rounds` times; and the machine's load average before each round."""
 
@@ -123,6 +138,10 @@ def measure(games: str | None, with_peers: bool, rounds: int, seconds: float, sa
         chosen = [game for game in all_games if game in asked]
         rows = {row: ours for row in ours.rows if row.split("/")[1] in chosen}
         versions = dict(ours.versions)
+        compiled = start_compiled(say)
+        if compiled is not None:
+            stack.enter_context(compiled)
+            rows |= {row: compiled for row in compiled.rows if row.split("/")[1] in chosen}
         peers = start_peers(say) if with_peers else None
         if peers is not None:
             stack.enter_context(peers)
@@ -152,7 +171,7 @@ def document(found: EngineFigures) -> dict[str, object]:
             {"row": name, "decisions_per_cpu_s": every, "free_decisions_per_cpu_s": free}
             for name, every, free in rates(rounds, games)
         ],
-        "costs_us": {game: dict(zip(COSTS, values, strict=True)) for game, values in costs(rounds, games)},
+        "costs_us": {name: dict(zip(COSTS, values, strict=True)) for name, values in costs(rounds, games)},
         "ratios": [{**asdict(ratio), "verdict": ratio.verdict} for ratio in ratios(rounds, games, found.all_games)],
         "rounds": [{row: asdict(sample) for row, sample in each.items()} for each in rounds],
     }

@@ -13,7 +13,7 @@ from statistics import geometric_mean, median
 
 from benchmarks.protocol import Sample
 
-__all__ = ["COSTS", "PEERS", "Ratio", "Round", "costs", "lines", "median_rate", "ratios", "rates", "table"]
+__all__ = ["BUILDS", "COSTS", "PEERS", "Ratio", "Round", "costs", "lines", "median_rate", "ratios", "rates", "table"]
 
 Round = Mapping[str, Sample]
 
@@ -30,6 +30,7 @@ PEERS: Mapping[str, str] = {
     UNO: "RLCard uno, with the observation it always builds",
 }
 COSTS = ("fork", "save", "load")
+BUILDS: Mapping[str, str] = {"cutpurse": "", "compiled": ", compiled"}  # of ours, by the name of their rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,37 +72,51 @@ def mean_ratio(rounds: Sequence[Round], rows: Sequence[str], peer: str) -> float
 
 
 def ratios(rounds: Sequence[Round], games: Sequence[str], all_games: int) -> list[Ratio]:
-    """Every ratio with its target.  The targets are for all the games: with fewer measured there are none."""
-    whole = len(games) == all_games
-    ours = f"ours ({len(games)} of {all_games} games)"
-    bare = [f"cutpurse/{game}" for game in games]
-    looked = [f"cutpurse/{game}/view" for game in games]
-    each = {game: mean_ratio(rounds, [row], GIN_RUMMY) for game, row in zip(games, bare, strict=True)}
-    known = {game: value for game, value in each.items() if value is not None}
-    slowest = min(known, key=lambda game: known[game]) if known else "unknown"
-    found = [
-        (f"{ours}, to OpenSpiel hearts", mean_ratio(rounds, bare, HEARTS), 0.4),
-        (f"our slowest ({slowest}), to OpenSpiel gin_rummy", known.get(slowest), 1.0),
-        (f"{ours} with a view, to hearts with its string", mean_ratio(rounds, looked, HEARTS_WITH_A_LOOK), 0.3),
-        (f"{ours}, to RLCard uno (with its observation)", mean_ratio(rounds, bare, UNO), 3.0),
-        (f"{ours} with a view, to RLCard uno", mean_ratio(rounds, looked, UNO), None),
-    ]
-    return [Ratio(what, value, target if whole else None) for what, value, target in found]
+    """Every ratio, those of pure Python with their targets, which are for all the games: with fewer there are none."""
+    found: list[Ratio] = []
+    for build, called in _builds(rounds, games):
+        ours = f"ours{called} ({len(games)} of {all_games} games)"
+        bare = [f"{build}/{game}" for game in games]
+        looked = [f"{build}/{game}/view" for game in games]
+        each = {game: mean_ratio(rounds, [row], GIN_RUMMY) for game, row in zip(games, bare, strict=True)}
+        known = {game: value for game, value in each.items() if value is not None}
+        slowest = min(known, key=lambda game: known[game]) if known else "unknown"
+        has_targets = len(games) == all_games and not called
+        for what, value, target in (
+            (f"{ours}, to OpenSpiel hearts", mean_ratio(rounds, bare, HEARTS), 0.4),
+            (f"our slowest{called} ({slowest}), to OpenSpiel gin_rummy", known.get(slowest), 1.0),
+            (f"{ours} with a view, to hearts with its string", mean_ratio(rounds, looked, HEARTS_WITH_A_LOOK), 0.3),
+            (f"{ours}, to RLCard uno (with its observation)", mean_ratio(rounds, bare, UNO), 3.0),
+            (f"{ours} with a view, to RLCard uno", mean_ratio(rounds, looked, UNO), None),
+        ):
+            found.append(Ratio(what, value, target if has_targets else None))
+    return found
+
+
+def _builds(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, str]]:
+    """The builds of ours that were measured, with what is said of them."""
+    return [(build, called) for build, called in BUILDS.items() if f"{build}/{games[0]}" in rounds[0]]
 
 
 def rates(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, float, float | None]]:
     """For each row of playouts: its name, decisions per CPU second, and those with two options or more (ours only)."""
     found: list[tuple[str, float, float | None]] = []
-    for game in games:
-        for row, name in ((f"cutpurse/{game}", game), (f"cutpurse/{game}/view", f"{game}, a view each time")):
-            found.append((name, median_rate(rounds, row), median_rate(rounds, row, strict_rate)))
+    for build, called in _builds(rounds, games):
+        for game in games:
+            for row, look in ((f"{build}/{game}", ""), (f"{build}/{game}/view", ", a view each time")):
+                name = f"{game}{called}{look}"
+                found.append((name, median_rate(rounds, row), median_rate(rounds, row, strict_rate)))
     found += [(name, median_rate(rounds, row), None) for row, name in PEERS.items() if row in rounds[0]]
     return found
 
 
 def costs(rounds: Sequence[Round], games: Sequence[str]) -> list[tuple[str, list[float]]]:
     """For each game what a fork, a save and a load cost, CPU microseconds."""
-    return [(game, [1e6 / median_rate(rounds, f"cutpurse/{game}/{cost}") for cost in COSTS]) for game in games]
+    return [
+        (f"{game}{called}", [1e6 / median_rate(rounds, f"{build}/{game}/{cost}") for cost in COSTS])
+        for build, called in _builds(rounds, games)
+        for game in games
+    ]
 
 
 def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:

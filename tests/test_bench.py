@@ -42,6 +42,21 @@ def without_peers(rounds: list[Round]) -> list[Round]:
     return [{row: each for row, each in one.items() if row.startswith("cutpurse/")} for one in rounds]
 
 
+def with_compiled(rounds: list[Round], faster: float) -> list[Round]:
+    """The same rounds, where our compiled build was measured too, so much faster."""
+    return [
+        {
+            **one,
+            **{
+                row.replace("cutpurse/", "compiled/"): sample(each.done / each.cpu_s * faster)
+                for row, each in one.items()
+                if row.startswith("cutpurse/")
+            },
+        }
+        for one in rounds
+    ]
+
+
 def by_what(found: list[Ratio]) -> dict[str, tuple[float | None, str]]:
     return {ratio.what: (ratio.value and round(ratio.value, 6), ratio.verdict) for ratio in found}
 
@@ -119,6 +134,19 @@ def test_the_tables_in_full() -> None:
         "ours (2 of 2 games), to RLCard uno (with its observation)       2.50  >= 3.0  missed",
         "ours (2 of 2 games) with a view, to RLCard uno                  1.25       -",
     ]
+
+
+def test_a_compiled_build_has_rows_and_ratios_of_its_own_and_no_targets() -> None:
+    rounds = with_compiled(ROUNDS, 1.5)
+    found = by_what(ratios(rounds, GAMES_OF_THE_ROUNDS, all_games=2))
+    assert found["ours (2 of 2 games), to OpenSpiel hearts"] == (0.5, "met")
+    assert found["ours, compiled (2 of 2 games), to OpenSpiel hearts"] == (0.75, "")
+    assert found["our slowest, compiled (greed), to OpenSpiel gin_rummy"] == (3.0, "")
+    of_games = {name: every for name, every, _ in rates(rounds, GAMES_OF_THE_ROUNDS)}
+    assert (of_games["szmal"], of_games["szmal, compiled"]) == (400_000, 600_000)
+    assert of_games["szmal, compiled, a view each time"] == 300_000
+    assert dict(costs(rounds, GAMES_OF_THE_ROUNDS))["greed, compiled"] == pytest.approx([10 / 3, 20 / 3, 40 / 3])
+    assert not [what for what in by_what(ratios(ROUNDS, GAMES_OF_THE_ROUNDS, all_games=2)) if "compiled" in what]
 
 
 @pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--seconds", "0"], ["--seconds", "nan"], ["--rounds", "two"]])

@@ -106,7 +106,7 @@ class Chance:
 
     def fork(self) -> Chance:
         """A stream that goes on as this one does."""
-        other = object.__new__(self.__class__)
+        other = self.__class__.__new__(self.__class__)
         other.key = self.key
         other.deal = self.deal
         other.stream = self.stream

@@ -222,7 +222,7 @@ class Game(Table):
 
     def fork(self) -> Self:
         """An independent copy that goes on alike; steps are shared, events are not kept."""
-        other = object.__new__(self.__class__)
+        other = self.__class__.__new__(self.__class__)
         self.copy_table(other)
         other.agenda = self.agenda[:]
         other.answers = self.answers.copy()
