@@ -116,6 +116,7 @@ def rankings(
     every_version: Annotated[
         bool, typer.Option("--every-version", help="Every version that was rated, not only the newest of each bot.")
     ] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="The first so many; else all.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
     server: Server = None,
     ca: Authority = None,
@@ -131,14 +132,14 @@ def rankings(
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
     """
+    from cutpurse.sdk.league import rankings as rankings_of
     from cutpurse.sdk.league import shown
-    from cutpurse.v1 import ladder_pb2
 
     if as_csv and as_json:
         raise UsageError("--csv and --json: name one of them")
+    most = count("--limit", limit) or None
     with asked(server, ca, db) as league:
-        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version)
-        rows = league.ListRankings(request).rankings
+        rows = rankings_of(league, ladder, every_version, most)
     if as_json:
         print_json({"ladder": ladder, "rankings": [_ranking_row(one) for one in rows]})
         return
