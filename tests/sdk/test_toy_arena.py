@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -15,7 +16,7 @@ async def played(
     channel: grpc.aio.Channel, hello: arena_pb2.PlayRequest, envelopes: int | None = None
 ) -> AsyncIterator[arena_pb2.PlayResponse]:
     """What is told on a stream on which the first option is always taken; it is broken off after so many envelopes."""
-    call = arena_pb2_grpc.ArenaServiceStub(channel).Play()
+    call: Any = arena_pb2_grpc.ArenaServiceStub(channel).Play()
     await call.write(hello)
     count = 0
     while (told := await call.read()) is not grpc.aio.EOF:
@@ -29,11 +30,11 @@ async def played(
     assert await call.code() is grpc.StatusCode.OK
 
 
-def hello(leaving: bool, **more: object) -> arena_pb2.PlayRequest:
+def hello(leaving: bool, resume: bool = False) -> arena_pb2.PlayRequest:
     request = arena_pb2.PlayRequest(leaving=leaving)
     request.hello.bot, request.hello.version, request.hello.max_tables = "sneak", "1", 1
     request.hello.games.add(game="greed")
-    if more:
+    if resume:
         request.hello.resume.session, request.hello.resume.secret = "session 0", b"secret"
     return request
 
