@@ -163,7 +163,8 @@ async def test_a_board_that_the_server_leaves_is_rated_whole_or_not_at_all(
         check_whole(store)
         boards = boards_of(store)
         if how == "killed" or at != "second":
-            assert {entry.sequence for entry in boards[board]} == {None}
+            assert {entry.sequence for entry in boards.get(board, [])} <= {None}
+        assert board in boards or (how, at) == ("killed", "first")  # what was dealt is on the disk a moment later
         after = {entry.match: entry.sequence for entry in store.matches(limit=1_000)}
         assert before.items() <= after.items()  # what was rated before is rated as it was
         assert {seat.faults for entries in boards.values() for entry in entries for seat in entry.seats} == {0}
