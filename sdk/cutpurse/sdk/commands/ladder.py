@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 import typer
 
@@ -26,6 +26,7 @@ from cutpurse.sdk.commands.asking import (
     skill_row,
 )
 from cutpurse.sdk.commands.ladder_why import step_row, why
+from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -56,7 +57,20 @@ CSV_COLUMNS: Final = (
     "estimated",
 )
 
+
+class Steering(LaterGroup):
+    """What only those may do who steer a ladder, in a module of its own."""
+
+    places: ClassVar[dict[str, str]] = {
+        "create": "cutpurse.sdk.commands.ladder_steer:create",
+        "change": "cutpurse.sdk.commands.ladder_steer:change",
+        "freeze": "cutpurse.sdk.commands.ladder_steer:freeze",
+        "open": "cutpurse.sdk.commands.ladder_steer:open_again",
+    }
+
+
 app = typer.Typer(
+    cls=Steering,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",
