@@ -192,7 +192,8 @@ class Arena:
     async def play(self, requests: Any, context: Any) -> None:
         """ArenaService.Play."""
         self.streams.append(context)
-        hello = arena_pb2.PlayRequest.FromString(await context.read()).hello
+        first = arena_pb2.PlayRequest.FromString(await context.read())
+        hello = first.hello
         self.hellos.append(hello)
         if self.refuse:
             await _end(context, self.refuse.pop(0))
@@ -204,6 +205,7 @@ class Arena:
             name = f"session {len(self.sessions)}"
             session = self.sessions[name] = _Kept(name, hello.bot, [one.game for one in hello.games])
         session.wanted = hello.max_tables
+        session.leaving |= first.leaving
         session.out = arena_pb2.PlayResponse(
             welcome=arena_pb2.Welcome(
                 session=session.name,

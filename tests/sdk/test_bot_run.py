@@ -279,6 +279,20 @@ def test_commands_that_need_no_server_do_not_load_what_speaks_to_one() -> None:
     assert shown.stdout == "\n"
 
 
+def test_a_bot_that_plays_has_no_other_command_in_its_process() -> None:
+    told = "from cutpurse.sdk.cli import main; import atexit, sys; atexit.register(lambda: print(*sys.modules)); main()"
+    words = [sys.executable, "-c", told, "bot", "run", "--help"]
+    loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert "cutpurse.sdk.commands.bot_run" in loaded
+    assert not {
+        "cutpurse.sdk.local",
+        "cutpurse.sdk.match_file",
+        "cutpurse.sdk.tournament",
+        "rich",
+        "multiprocessing",
+    } & {*loaded}
+
+
 async def test_the_bot_of_the_page_plays(tmp_path: Path) -> None:
     text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n# online\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

@@ -7,36 +7,75 @@ from importlib.metadata import EntryPoint
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from cutpurse.sdk import cli
-from cutpurse.sdk.cli import GROUP, add_other_commands
+from cutpurse.sdk.cli import GROUP
 from cutpurse.sdk.errors import ExtraMissing, exit_code, needs
-
-
-def test_a_group_that_does_not_load_costs_one_line_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    add_other_commands([EntryPoint("broken", "no_such_module_here:app", GROUP)])
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == (
-        "cutpurse: the commands 'broken' (no_such_module_here:app) do not load: "
-        "ModuleNotFoundError: No module named 'no_such_module_here'\n"
-    )
+from tests.typed import typed
 
 
 def a_command() -> None:
     """A command of its own."""
+    typer.echo("done")
 
 
-a_group = typer.Typer()
+a_group = typer.Typer(help="A group of its own.")
+
+
+@a_group.command()
+def one() -> None:
+    """One of a group."""
+    typer.echo("one is done")
+
+
+@a_group.command()
+def two() -> None:
+    """Two of a group."""
+
+
+def bring(monkeypatch: pytest.MonkeyPatch, **places: str) -> None:
+    """Have these commands installed, and no others."""
+    points = [EntryPoint(name, value, GROUP) for name, value in places.items()]
+    monkeypatch.setattr(cli, "entry_points", lambda group: points if group == GROUP else [])
+
+
+BROKEN = (
+    "cutpurse: the commands 'broken' (no_such_module_here:app) do not load: "
+    "ModuleNotFoundError: No module named 'no_such_module_here'\n"
+)
+
+
+def test_a_group_that_does_not_load_costs_one_line_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    bring(monkeypatch, broken="no_such_module_here:app", ours=f"{__name__}:a_command")
+    told = typed("--help")
+    assert (told.returncode, told.stderr) == (0, BROKEN)
+    assert "\n  ours " in told.stdout
+    assert "\n  broken" not in told.stdout
+    named = typed("broken", "word")
+    assert named.returncode == 2
+    assert named.stderr.startswith(BROKEN)
+    assert "No such command 'broken'" in named.stderr
+    assert typed("ours").stderr == ""  # what is not named is not loaded
 
 
 def test_a_function_is_a_command_and_an_app_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "app", typer.Typer())
-    add_other_commands(
-        [EntryPoint("one", f"{__name__}:a_command", GROUP), EntryPoint("two", f"{__name__}:a_group", GROUP)]
-    )
-    assert [command.name for command in cli.app.registered_commands] == ["one"]
-    assert [group.name for group in cli.app.registered_groups] == ["two"]
+    bring(monkeypatch, done=f"{__name__}:a_command", many=f"{__name__}:a_group")
+    assert typed("done").stdout == "done\n"
+    assert typed("many", "one").stdout == "one is done\n"
+    told = typed("--help").stdout
+    assert "\n  done        A command of its own.\n" in told
+    assert "\n  many        A group of its own.\n" in told
+
+
+def test_nobody_takes_the_place_of_a_command_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    bring(monkeypatch, games=f"{__name__}:a_command")
+    assert "done" not in typed("games").stdout
+
+
+def test_a_word_that_is_nearly_a_command_is_told_which() -> None:
+    for words, meant in ((["serv"], "serve"), (["bot", "rnu"], "run")):
+        assert f"Did you mean '{meant}'?" in CliRunner().invoke(cli.app, words).stderr
 
 
 def test_a_missing_extra_is_told_with_the_line_that_installs_it() -> None:

@@ -13,7 +13,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.server import books, deals, lobby
+from cutpurse.server import books, dealing, deals
 from cutpurse.server import pairing as pairing_module
 from cutpurse.server.boards import WAITS_S
 from cutpurse.server.errors import Refused
@@ -331,6 +331,6 @@ def test_who_meets_a_deal_twice_is_found(fault: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(pairing_module, "company", lambda free, seats, beta, chance: list(free)[:seats])
     else:
         true = deals.dealt_for_all
-        monkeypatch.setattr(lobby, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+        monkeypatch.setattr(dealing, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
     dealt = list(evening(1, 200))
     assert met_twice(dealt, evening_forgets) != []

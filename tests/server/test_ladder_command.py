@@ -68,6 +68,14 @@ def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
     ]
 
 
+def test_the_first_of_the_rankings(league: Path) -> None:
+    table = cutpurse("ladder", "rankings", "duel", "--db", league, "--limit", 1)
+    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["1", "ann/sneak:1.0"]]
+    run = cutpurse("ladder", "rankings", "duel", "--db", league, "--limit", 0)
+    assert run.exit_code == 2
+    assert "--limit" in run.stderr
+
+
 def test_rankings_that_are_estimated_have_ranks_and_say_from_what(league: Path) -> None:
     with Store(league) as store:
         store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 21, tzinfo=UTC)).result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import threading
 import time
@@ -21,6 +22,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.league import league_at
+from cutpurse.server import league as league_module
 from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers, Caller
@@ -92,6 +94,28 @@ async def test_what_is_public_needs_no_token(world: World) -> None:
     match = await world.ask("GetMatch", match="match1")
     assert [seat.place for seat in match.match.seats] == [1, 2]
     assert match.opening.seed == b"s" * 32
+
+
+async def test_rankings_come_in_pages_and_all_at_once_up_to_a_bound(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bots = [world.store.ensure_version(owner, "sneak", "1") for owner in ("ann", "bob", "cid", "dan", "eve")]
+    for number, pair in enumerate(itertools.pairwise(bots)):
+        world.store.submit(result(f"match{number}", list(pair), ladder="duel")).result()
+    whole = await world.ask("ListRankings", ladder="duel")  # as a client asks that knows no pages
+    assert (len(whole.rankings), whole.next) == (5, 0)
+    found: list[Any] = []
+    for after, count, follows in ((0, 2, 2), (2, 2, 4), (4, 1, 0), (5, 0, 0), (2**64 - 1, 0, 0)):
+        page = await world.ask("ListRankings", ladder="duel", limit=2, after=after)
+        assert (len(page.rankings), page.next) == (count, follows)
+        found += page.rankings
+    assert found == list(whole.rankings)
+    assert (await world.ask("ListRankings", ladder="duel", limit=5)).next == 0
+    assert league_module.RANKINGS == (1_000, 1_000)
+    monkeypatch.setattr(league_module, "RANKINGS", (3, 3))
+    for limit in (0, 2**32 - 1):
+        page = await world.ask("ListRankings", ladder="duel", limit=limit)
+        assert (list(page.rankings), page.next) == (list(whole.rankings[:3]), 3)
 
 
 async def test_health_and_reflection_know_the_service(world: World) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from cutpurse.engine.match import Chosen, Decision
 from cutpurse.server.table import Table
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["Asked", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]
+__all__ = ["BEAT_S", "EPS", "STRIKES", "Asked", "Books", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]
+
+EPS: Final = 2e-5
+BEAT_S: Final = 0.065  # what the credit of one stall may be too generous
+STRIKES: Final = 3
 
 
 @dataclass
@@ -38,6 +43,10 @@ class Asked:
     chosen: Chosen | None = None
     is_closed: bool = False
 
+    def is_legal(self, read: Read) -> bool:
+        """Whether it is one of the options."""
+        return read.option is not None and read.option < len(self.decision.options)
+
 
 @dataclass
 class SeatBook:
@@ -66,6 +75,21 @@ class MatchBook:
     is_opened: bool = False  # its seed was told
     told: arena_pb2.MatchEnded | None = None  # to the first of its seats
 
+    @property
+    def is_void(self) -> bool:
+        """Whether it is over, and void."""
+        match = self.table.match
+        return match.over and match.result().voided
+
+    def started(self, asked: Asked) -> float:
+        """When the clock of a decision began to run."""
+        latest = asked.put + self.table.ladder.control.handover_ms / 1e3
+        return latest if asked.handed is None else min(latest, asked.handed)
+
+    def where(self, seat: SeatBook, asked: Asked) -> str:
+        """A decision, for whoever reads what is wrong with it."""
+        return f"match {self.table.name[:8]}, decision {asked.decision.number + 1} of {seat.name}"
+
 
 @dataclass
 class SessionBook:
@@ -91,3 +115,34 @@ class StreamBook:
     strikes: int = 0
     is_ended: bool = False
     ends: dict[int, list[int]] = field(default_factory=dict)  # by envelope
+
+
+class Books:
+    """All that is written down."""
+
+    def __init__(self) -> None:
+        self.matches: dict[str, MatchBook] = {}
+        self.streams: dict[int, StreamBook] = {}
+        self.sessions: dict[str, SessionBook] = {}
+        self.live: dict[str, int] = {}  # by bot, its newest call that was let in
+        self.secrets: dict[str, bytes] = {}
+        self.sealed: dict[str, bytes] = {}  # seeds that nobody may see, by match
+
+    def restart(self) -> None:
+        """The server has died: what it kept in memory is gone."""
+        self.streams.clear()
+        self.sessions.clear()
+        self.live.clear()
+        self.sealed.clear()
+
+    def session_of_another(self, name: str) -> str:
+        """The id of a session that is not this bot's."""
+        return next((id for id, session in self.sessions.items() if session.name != name), "0" * 32)
+
+    def is_being_taken_over(self, session: SessionBook) -> bool:
+        """Whether another call has said who it is, as the same bot, and was not welcomed yet."""
+        return any(
+            stream.session is None and stream.hello is not None and stream.hello.bot == session.name
+            for stream in self.streams.values()
+            if not stream.is_ended
+        )

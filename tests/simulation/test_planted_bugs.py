@@ -24,8 +24,8 @@ from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.parts import field
 from cutpurse.server import books as books_module
+from cutpurse.server import dealing as dealing_module
 from cutpurse.server import deals as deals_module
-from cutpurse.server import lobby as lobby_module
 from cutpurse.server import storing as storing_module
 from cutpurse.server.attendance import Attendance
 from cutpurse.server.boards import Board
@@ -469,7 +469,7 @@ def the_cards_of_a_board_are_told_too_early(patch: Patch) -> None:
 @plant
 def a_deal_is_dealt_again(patch: Patch) -> None:
     true = deals_module.dealt_for_all
-    patch.setattr(lobby_module, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+    patch.setattr(dealing_module, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
 
 
 @plant

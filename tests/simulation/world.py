@@ -22,7 +22,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.server import lobby as lobby_module
+from cutpurse.server import dealing as dealing_module
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
@@ -505,7 +505,7 @@ def _prepared(world: World) -> Iterator[None]:
             world.watch.moved(self)
             super().go_on()
 
-    module: Any = lobby_module
+    module: Any = dealing_module
     true = module.Table
     GAMES["toy"] = Toy
     module.Table = Watched

@@ -80,8 +80,10 @@ class RealServer:
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def stop(self) -> None:
-        """Ask it to stop, and wait."""
-        if self._process is not None and self._process.poll() is None:
+    def stop(self) -> int | None:
+        """Ask it to stop, and wait.  Its exit code; None if it was never started."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
             self._process.terminate()
-            self._process.wait(60)
+        return self._process.wait(60)

@@ -166,6 +166,23 @@ def test_pages_lead_to_the_next_until_there_is_none(page: TestClient, path: str,
     assert len(found) > 14
 
 
+def test_rankings_lead_to_the_next_page_by_how_many_there_were(page: TestClient) -> None:
+    whole = page.get(f"{PREFIX}/ladders/greed/rankings?every_version=true").json()
+    assert whole["next"] is None
+    assert len(whole["rankings"]) > 2
+    found = []
+    address = f"{PREFIX}/ladders/greed/rankings?every_version=true&limit=1"
+    for number, _ in enumerate(whole["rankings"], 1):
+        told = page.get(address).json()
+        found += told["rankings"]
+        address = told["next"]
+        is_last = number == len(whole["rankings"])
+        assert address == (
+            None if is_last else f"{PREFIX}/ladders/greed/rankings?every_version=true&limit=1&after={number}"
+        )
+    assert found == whole["rankings"]
+
+
 def test_a_filter_goes_on_to_the_next_page(page: TestClient) -> None:
     answer = page.get(f"{PREFIX}/matches?owner=ann&bot=sneak&faulted=false&limit=2").json()
     assert re.fullmatch(rf"{PREFIX}/matches\?owner=ann&bot=sneak&limit=2&before=\d+", answer["next"])
@@ -212,6 +229,7 @@ def test_any_page_may_read_it_and_nobody_may_write(page: TestClient) -> None:
         ("/matches?limit=1.5", 400, "limit"),
         ("/matches?limit=\N{ARABIC-INDIC DIGIT THREE}", 400, "limit"),
         ("/matches?before=99999999999999999", 400, "before"),
+        ("/ladders/greed/rankings?limit=1001", 400, "limit"),
         ("/matches?faulted=maybe", 400, "true or false"),
         ("/matches?bot=sneak", 400, "owner"),
         ("/matches/f", 400, ""),

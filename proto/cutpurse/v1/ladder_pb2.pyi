@@ -465,19 +465,27 @@ class ListRankingsRequest(_message.Message):
 
     LADDER_FIELD_NUMBER: _builtins.int
     EVERY_VERSION_FIELD_NUMBER: _builtins.int
+    LIMIT_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """The ladder."""
     every_version: _builtins.bool
     """Every version that was rated, and not only the newest of each bot."""
+    limit: _builtins.int
+    """At most so many; 0: 1,000, never more than that."""
+    after: _builtins.int
+    """Only those behind so many; 0: from the best on."""
     def __init__(
         self,
         *,
         ladder: _builtins.str = ...,
         every_version: _builtins.bool = ...,
+        limit: _builtins.int = ...,
+        after: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["every_version", b"every_version", "ladder", b"ladder"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "every_version", b"every_version", "ladder", b"ladder", "limit", b"limit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -485,11 +493,14 @@ Global___ListRankingsRequest: _TypeAlias = ListRankingsRequest  # noqa: Y015
 
 @_typing.final
 class ListRankingsResponse(_message.Message):
-    """The ranking."""
+    """A page of the ranking. What is rated between two pages moves bots: one may be on both, or on neither."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     RANKINGS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    next: _builtins.int
+    """For `after` of the next page; 0: this was the last."""
     @_builtins.property
     def rankings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ranking]:
         """The best first."""
@@ -498,10 +509,11 @@ class ListRankingsResponse(_message.Message):
         self,
         *,
         rankings: _abc.Iterable[Global___Ranking] | None = ...,
+        next: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["rankings", b"rankings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "rankings", b"rankings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

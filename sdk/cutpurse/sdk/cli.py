@@ -9,33 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import typer
-from typer.core import TyperGroup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.commands import (
-    bot,
-    bot_check,
-    bot_init,
-    bot_list,
-    bot_logs,
-    bot_run,
-    bot_submit,
-    bot_submitted,
-    compare,
-    games,
-    ladder,
-    ladder_steer,
-    match,
-    match_download,
-    match_list,
-    match_request,
-    match_watch,
-    play,
-    tournament,
-)
+from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
 
@@ -45,8 +24,24 @@ GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
 
 
-class Commands(TyperGroup):
+class Commands(LaterGroup):
     """All commands; an error ends in one line on stderr, with its trace after --debug, which may stand anywhere."""
+
+    places: ClassVar[dict[str, str]] = {
+        "games": "cutpurse.sdk.commands.games:games",
+        "rules": "cutpurse.sdk.commands.games:rules",
+        "play": "cutpurse.sdk.commands.play:play",
+        "compare": "cutpurse.sdk.commands.compare:compare",
+        "bot": "cutpurse.sdk.commands.bot:app",
+        "ladder": "cutpurse.sdk.commands.ladder:app",
+        "match": "cutpurse.sdk.commands.match:app",
+        "tournament": "cutpurse.sdk.commands.tournament:app",
+    }
+
+    @staticmethod
+    def others() -> Iterable[EntryPoint]:
+        """What the server and other distributions bring."""
+        return entry_points(group=GROUP)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.obj = DEBUG in args
@@ -93,52 +88,6 @@ def cutpurse(debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may
 
     Example: cutpurse play greed my_bot.py random random random --matches 100
     """
-
-
-app.command("games")(games.games)
-app.command("rules")(games.rules)
-app.command("play")(play.play)
-app.command("compare")(compare.compare)
-bot.app.command("init")(bot_init.init)
-bot.app.command("check")(bot_check.check)
-bot.app.command("run")(bot_run.run)
-bot.app.command("logs")(bot_logs.logs)
-ladder.app.command("create")(ladder_steer.create)
-ladder.app.command("change")(ladder_steer.change)
-ladder.app.command("freeze")(ladder_steer.freeze)
-ladder.app.command("open")(ladder_steer.open_again)
-match.app.command("list")(match_list.list_matches)
-match.app.command("show")(match_list.show)
-match.app.command("request")(match_request.request)
-match.app.command("download")(match_download.download)
-match.app.command("watch")(match_watch.watch)
-bot.app.command("list")(bot_list.list_bots)
-bot.app.command("submit")(bot_submit.submit)
-bot.app.command("submitted")(bot_submitted.submitted)
-bot.app.command("fetch")(bot_submitted.fetch)
-bot.app.command("retire")(bot_submitted.retire)
-bot.app.command("rollback")(bot_submitted.rollback)
-app.add_typer(bot.app, name="bot")
-app.add_typer(ladder.app, name="ladder")
-app.add_typer(match.app, name="match")
-app.add_typer(tournament.app, name="tournament")
-
-
-def add_other_commands(points: Iterable[EntryPoint]) -> None:
-    """Add what other parts bring; one that does not load costs a line on stderr and nothing else."""
-    for point in points:
-        try:
-            brought = point.load()
-        except Exception as error:  # whatever a stranger's module raises
-            say(f"cutpurse: the commands {point.name!r} ({point.value}) do not load: {type(error).__name__}: {error}")
-        else:
-            if isinstance(brought, typer.Typer):
-                app.add_typer(brought, name=point.name)
-            else:
-                app.command(point.name)(brought)
-
-
-add_other_commands(entry_points(group=GROUP))
 
 
 def main() -> None:

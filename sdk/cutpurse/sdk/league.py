@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.metadata import entry_points
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,18 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUn
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 
-__all__ = ["LOCAL", "PATIENCE_S", "League", "bot_name", "league_at", "problem_of", "refusal", "shown"]
+__all__ = [
+    "LOCAL",
+    "PATIENCE_S",
+    "League",
+    "bot_name",
+    "league_at",
+    "problem_of",
+    "ranking_pages",
+    "rankings",
+    "refusal",
+    "shown",
+]
 
 PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
 GROUP: Final = "cutpurse.leagues"
@@ -89,6 +101,35 @@ class League:
         self.ListBots: Callable[[pb.ListBotsRequest], pb.ListBotsResponse] = partial(ask, "ListBots")
         self.ListLogs: Callable[[pb.ListLogsRequest], pb.ListLogsResponse] = partial(ask, "ListLogs")
         self.LiftPause: Callable[[pb.LiftPauseRequest], pb.LiftPauseResponse] = partial(ask, "LiftPause")
+
+
+def rankings(
+    league: League, ladder: str, every_version: bool = False, limit: int | None = None
+) -> list[ladder_pb2.Ranking]:
+    """Who stands where, the best first, of all pages together; with `limit` the first so many.
+
+    Whoever a match moved between two pages stands where he was told first. Raises as the calls of `League` do.
+    """
+    return list(islice(ranking_pages(league.ListRankings, ladder, every_version, limit or 0), limit))
+
+
+def ranking_pages(
+    ask: Callable[[ladder_pb2.ListRankingsRequest], ladder_pb2.ListRankingsResponse],
+    ladder: str,
+    every_version: bool = False,
+    limit: int = 0,
+) -> Iterator[ladder_pb2.Ranking]:
+    """The rankings of all pages, nobody twice; each page is asked when it is needed.  limit: of a page."""
+    told, after = set[tuple[str, str, str]](), 0
+    while True:
+        page = ask(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after))
+        for one in page.rankings:
+            if (name := (one.bot.owner, one.bot.bot, one.bot.version)) not in told:
+                told.add(name)
+                yield one
+        if page.next <= after:  # the last; or a server that is wrong
+            return
+        after = page.next
 
 
 @contextmanager

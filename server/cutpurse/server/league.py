@@ -47,6 +47,7 @@ MOST_NUMBER: Final = 2**63 - 1
 LOG_BYTES: Final = 2 * 1024 * 1024  # of one answer, the last log whole; a client of gRPC takes 4 MiB as it comes
 HISTORY: Final = (100, 1_000)  # steps of a page: as usual, and the most
 MATCHES: Final = (50, 500)
+RANKINGS: Final = (1_000, 1_000)  # a client that knows no pages gets what fits on one
 MOST_CHOSEN: Final = 64  # bots for a match; no game has so many seats
 LOGS: Final = (10, 100)
 
@@ -185,8 +186,11 @@ class Answers:
         entry = self.ladder(asked.ladder, caller)
         here = {bot.identity for bot in presence.bots if entry.name in bot.ladders}
         rankings = self._readings.rankings(entry.name, asked.every_version)
+        end = asked.after + _limit(asked.limit, RANKINGS)
+        page = rankings[asked.after : end]
         return ladder_pb2.ListRankingsResponse(
-            rankings=[ranking_shown(one, Identity(one.owner, one.bot, one.version) in here) for one in rankings]
+            rankings=[ranking_shown(one, Identity(one.owner, one.bot, one.version) in here) for one in page],
+            next=end if end < len(rankings) else 0,
         )
 
     def list_history(

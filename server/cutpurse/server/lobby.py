@@ -1,4 +1,4 @@
-"""Who is there, which matches are played, and what becomes of their results.
+"""Who is there, when matches are begun and looked at, and what becomes of their results.
 
 Whoever drives a lobby lets bots in with `enter` and calls `tick` at the latest at `next_event_at`, and whenever `wake`
 was called. In `tick`, and only there, matches are started, late decisions closed, and stored results told. A match is
@@ -7,7 +7,8 @@ while the store is slow, tables fill up and nothing is lost; while it is broken,
 kept.
 
 Ladders may be added and their terms changed while it runs. Matches that somebody asks for (`requests.py`) come before
-those of the ladders.
+those of the ladders. How a match or a board begins and is given up is in `dealing.py`, those that are being played are
+in `open_matches.py`.
 
 This module knows no stream, no clock, no chance and no database: moments, bytes of entropy and the store are handed in.
 """
@@ -15,35 +16,30 @@ This module knows no stream, no clock, no chance and no database: moments, bytes
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from heapq import heappop, heappush
 from math import inf
-from typing import Final, cast
+from typing import Final
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
-from cutpurse.engine.match import EndCause
-from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.attendance import Attendance
-from cutpurse.server.boards import Board, Boards
-from cutpurse.server.books import Plays
 from cutpurse.server.counts import Counts
-from cutpurse.server.deals import dealt, dealt_for_all
+from cutpurse.server.dealing import Dealing
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, within
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.pairing import Pairing, Seating
+from cutpurse.server.open_matches import Entry, OpenMatch, OpenMatches, shown
+from cutpurse.server.pairing import Pairing
 from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
-from cutpurse.server.storing import RETRY_S, Log, Storing
-from cutpurse.server.table import Incident, Player, Table, incident_of
+from cutpurse.server.results import FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.storing import Log, Storing
+from cutpurse.server.table import Player, Table, incident_of
 
 __all__ = ["BotHere", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
 LOOK_S: Final = 1.0  # between looks at how much waits
 MOST_TABLES: Final = 4_096  # matches at once
-MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
 AT_ONCE: Final = 0.0  # a moment that is always due
 
 
@@ -54,32 +50,6 @@ class BotHere:
     identity: Identity
     tables: int
     ladders: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenMatch:
-    """A match that is being played.  requested_by: the owner who asked for it; empty: it is the ladder's."""
-
-    name: str
-    ladder: Ladder
-    started: datetime
-    seats: tuple[Identity, ...]
-    requested_by: str
-    table: Table
-
-
-@dataclass(slots=True, eq=False)
-class _Open:
-    """A match that is being played, or whose result is being stored."""
-
-    table: Table
-    players: tuple[Plays, ...]
-    seating: Seating
-    started: datetime
-    seats: tuple[Identity, ...]
-    board: Board | None = None  # if there are other matches on it
-    due: float = inf  # the moment under which it waits in the lobby's queue
-    is_over: bool = False
 
 
 class Lobby:
@@ -102,28 +72,35 @@ class Lobby:
         paused: versions that get no match. Raises ValueError if two ladders have the same name.
         """
         self.wake: Callable[[], None] = lambda: None
-        # Called when a match begins, before its bots are told. They must not raise.
-        self.on_started: list[Callable[[OpenMatch], None]] = []
         # What is known of a match besides, before it is stored: what its bots used, where that is measured.
         self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
-        self._phrases: dict[str, Phrases] = {}  # by ladder
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
         self._attendance = Attendance(self._pairing, store, paused, self._woken)
         self._requests = Requests()
-        self._boards = Boards()
         self._store = store
         self._entropy = entropy
         self._utc = utc
         self._log = log
         self._most_tables = most_tables
-        self._open: dict[str, _Open] = {}  # by the name of the match
-        # A heap of moments and matches; those that are not `due` then any more are passed over. Names, not matches: a
-        # moment may be half a minute away, and a match that is over is not to be kept for it.
-        self._queue: list[tuple[float, str]] = []
         self._is_changed = False  # since matches were last sought
         self._is_draining = False
         self.counts = counts or Counts()
-        self._storing: Storing[_Open] = Storing(store, self, self.counts, log)
+        self._storing: Storing[Entry] = Storing(store, self, self.counts, log)
+        self._matches = OpenMatches(self._finish, self._woken)
+        self._dealing = Dealing(
+            self._pairing,
+            self._attendance,
+            self._requests,
+            self._matches,
+            store,
+            entropy=entropy,
+            utc=utc,
+            log=log,
+            counts=self.counts,
+            incident_number=self.incident_number,
+        )
+        # Called when a match begins, before its bots are told. They must not raise.
+        self.on_started = self._dealing.on_started
         self._look_at = 0.0  # when the queues are looked at next
 
     # -- ladders
@@ -175,7 +152,7 @@ class Lobby:
 
     def here(self) -> list[BotHere]:
         """All bots that have a stream."""
-        sits = Counter(identity for entry in self._open.values() if not entry.is_over for identity in entry.seats)
+        sits = Counter(identity for entry in self._matches.played() for identity in entry.seats)
         return [
             BotHere(identity, sits[identity], self._pairing.ladders_of(player))
             for identity, player in self._attendance.here.items()
@@ -183,7 +160,7 @@ class Lobby:
 
     def open_matches(self) -> list[OpenMatch]:
         """The matches that are being played, in the order in which they began."""
-        return [_shown(name, entry) for name, entry in self._open.items() if not entry.is_over]
+        return [shown(entry) for entry in self._matches.played()]
 
     # -- matches on request
     def request(self, wanted: MatchRequest, now: float) -> str:
@@ -217,7 +194,7 @@ class Lobby:
     @property
     def tables(self) -> int:
         """Matches that are being played, or whose results are being stored."""
-        return len(self._open)
+        return len(self._matches)
 
     @property
     def unstored(self) -> int:
@@ -232,31 +209,24 @@ class Lobby:
     @property
     def is_complete(self) -> bool:
         """Whether every ladder has had all the matches that are wanted of it, and all of them are over."""
-        return not self._open and self._pairing.is_complete
+        return not self._matches and self._pairing.is_complete
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being played or stored."""
-        return not self._open and not self._storing.is_behind and not self._boards.is_waiting
+        return not self._matches and not self._storing.is_behind and not self._dealing.is_waiting
 
     # -- the course of time
     def tick(self, now: float) -> None:
         """Do what is due: tell stored results, close late decisions, start matches."""
         self._attendance.take()
         self._storing.take(now)
-        due = []
-        while self._queue and self._queue[0][0] <= now:
-            at, name = heappop(self._queue)
-            entry = self._open.get(name)
-            if entry is not None and entry.due == at:
-                entry.due = inf
-                due.append(entry)
-        for entry in due:
-            entry.table.tick(now)
+        self._matches.tick(now)
         self._storing.retry(now)
-        self._give_up(now)
+        self._dealing.give_up(now, self._is_draining)
         if self._may_start:
-            self._start_matches(now)
+            has_more = self._dealing.start(now, self._most_tables - len(self._matches))
+            self._is_changed = has_more and len(self._matches) < self._most_tables
         self._check_queues(now)
 
     def next_event_at(self) -> float | None:
@@ -264,16 +234,13 @@ class Lobby:
         if self._storing.has_answers or self._attendance.has_news or (self._is_changed and self._may_start):
             return AT_ONCE
         moments = [self._storing.next_event_at] if self._storing.next_event_at < inf else []
-        while self._queue:
-            at, name = self._queue[0]
-            entry = self._open.get(name)
-            if entry is not None and entry.due == at:
-                moments.append(at)
-                break
-            heappop(self._queue)
-        if self._may_start and len(self._open) < self._most_tables:  # else whatever is due waits for a table to close
+        if (at_first := self._matches.next_event_at()) is not None:
+            moments.append(at_first)
+        if (
+            self._may_start and len(self._matches) < self._most_tables
+        ):  # else whatever is due waits for a table to close
             moments += [at for at in (self._pairing.next_event_at(), self._requests.next_event_at()) if at is not None]
-        if (at_last := self._boards.next_event_at()) is not None:
+        if (at_last := self._dealing.next_event_at()) is not None:
             moments.append(at_last)
         return min(moments, default=None)
 
@@ -283,7 +250,7 @@ class Lobby:
             return
         self._look_at = now + LOOK_S
         try:
-            within(len(self._open), self._most_tables)
+            within(len(self._matches), self._most_tables)
             within(self._storing.unstored, self._most_tables)
             within(self._storing.answers, self._most_tables)
         except QueueOver as problem:
@@ -292,25 +259,23 @@ class Lobby:
 
     def credit(self, seconds: float) -> None:
         """The server itself stood still for so long: no bot is to pay for it."""
-        for entry in self._open.values():
-            entry.table.credit(seconds)
+        self._matches.credit(seconds)
 
     def drain(self, now: float) -> None:
         """No match is started from now on; those that are open go on."""
         self._is_draining = True
-        self._give_up(now)
+        self._dealing.give_up(now, is_stopping=True)
 
     def void_all(self) -> None:
         """End every match that is still being played; by the server's fault they count for nothing."""
-        for entry in list(self._open.values()):
-            entry.table.void(EndCause.VOID_SERVER)
+        self._matches.void_all()
 
     @property
     def _may_start(self) -> bool:
         return not self._is_draining and not self._storing.is_behind
 
     def _woken(self) -> None:
-        """The store has told something, on its thread."""
+        """There is something to do; on any thread."""
         self.wake()
 
     def _seek(self) -> None:
@@ -318,190 +283,12 @@ class Lobby:
             self._is_changed = True
             self.wake()
 
-    # -- a match begins
-    def _start_matches(self, now: float) -> None:
-        at = self._utc()
-        shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
-        for _ in range(min(MOST_STARTS, self._most_tables - len(self._open))):
-            if not self._start_next(now, shut):
-                break
-        else:
-            self._is_changed = len(self._open) < self._most_tables
-            return
-        self._is_changed = False
-
-    def _start_next(self, now: float, shut: Container[str]) -> bool:
-        """Start a match of a board that was dealt, one that was asked for, or else deal for a ladder.
-
-        Whether there was any. Of a board of several matches they start one by one with the next calls.
-        """
-        begun = self._boards.next(self._attendance.here)
-        if begun is not None:
-            board, at, there = begun
-            self._begin(board, at, now, there)
-            return True
-        asked = self._requests.next(self._attendance.here, now, self._boards.reserved)
-        self._pairing.keep(self._requests.reserved)
-        if asked is not None:
-            requested, players = asked
-            self._start(Seating(requested.ladder, (tuple(players),), f"{requested.by} asked for it"), now, requested)
-            return True
-        seating = self._pairing.next(now, shut)
-        if seating is None:
-            return False
-        if len(seating.tables) == 1:
-            self._start(seating, now, None)
-        else:
-            self._deal(seating, now)
-        return True
-
-    def _start(self, seating: Seating, now: float, requested: Requested | None) -> None:
-        ladder, reason = seating.ladder, seating.reason
-        players = cast("tuple[Player, ...]", seating.players)
-        seats = tuple(player.identity for player in players)
-        name, by, seed = (
-            (self._entropy(16).hex(), "", None) if requested is None else (requested.name, requested.by, requested.seed)
-        )
-        try:
-            deal = dealt(ladder, name, seats, self._entropy, seed)
-            table = Table(
-                ladder,
-                name,
-                deal,
-                players,
-                now,
-                self._moved,
-                self.incident_number,
-                self._phrases_of(ladder),
-                requested_by=by,
-                reason=reason,
-            )
-        except Exception as problem:
-            incident = incident_of(problem, self.incident_number(), name)
-            self._tell(incident)
-            if requested is not None:
-                self._requests.drop(name, f"the server made a fault, number {incident.number}")
-            else:
-                self._pairing.ended(seating, 0.0, is_void=True)
-                self._pairing.postpone(ladder, now + RETRY_S)
-            return
-        if by:
-            self._pairing.sat(players)
-        entry = _Open(table, players, seating, self._utc(), seats)
-        rules = ladder.rules.words.version
-        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason))
-        self._opened(entry)
-
-    # -- several on one board
-    def _deal(self, seating: Seating, now: float) -> None:
-        """A board of several matches begins: all of them are announced, and none has begun."""
-        ladder, utc = seating.ladder, self._utc()
-        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
-        matches = tuple(self._entropy(16).hex() for _ in tables)
-        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
-        rules = ladder.rules.words.version
-        for name, seats in zip(matches, tables, strict=True):
-            self._store.announce(
-                Announced(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
-            )
-        self._boards.dealt(Board(seating, deal, matches, now))
-        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
-
-    def _begin(self, board: Board, at: int, now: float, there: tuple[Plays, ...] | None = None) -> None:
-        """A match of a board begins with those who are there for it; None: it is void before it was played."""
-        seating, name = board.seating, board.matches[at]
-        ladder, players = seating.ladder, cast("tuple[Player, ...]", there or seating.tables[at])
-        if there is not None:  # some may have come anew since they were chosen
-            self._pairing.rose(seating.tables[at])
-            self._pairing.sat(there)
-        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
-        try:
-            table = Table(
-                ladder,
-                name,
-                board.deal,
-                players,
-                now,
-                self._moved,
-                self.incident_number,
-                self._phrases_of(ladder),
-                reason=seating.reason,
-                tables=tables,
-            )
-        except Exception as problem:
-            self._tell(incident_of(problem, self.incident_number(), name))
-            self._pairing.rose(players)
-            self._pairing.postpone(ladder, now + RETRY_S)
-            self._ended_on(board, None, now, is_void=True)
-            if board.is_over:
-                board.open()
-            return
-        entry = _Open(table, players, seating, self._utc(), tables[at], board)
-        if there is not None:
-            self._opened(entry)
-        else:
-            self._open[name] = entry
-            table.void(EndCause.VOID_SERVER)
-
-    def _give_up(self, now: float) -> None:
-        """Boards that cannot be played to their end: what has not begun of them is void."""
-        if not self._boards.is_waiting:
-            return
-        for board, at in self._boards.given_up(now, self._attendance.is_paused, self._is_draining):
-            self._begin(board, at, now)
-
-    def _ended_on(self, board: Board, table: Table | None, now: float, is_void: bool) -> None:
-        """A match of a board is over, and with the last of them the board."""
-        board.ended(table, now, is_void)
-        if board.is_over:
-            self._boards.over(board)
-            self._pairing.closed(board.seating, now - board.began, board.is_void)
-            self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
-
-    # --
-    def _opened(self, entry: _Open) -> None:
-        """A match was dealt and announced: its bots sit down."""
-        table, ladder = entry.table, entry.seating.ladder
-        name, reason = table.name, table.reason
-        self._open[name] = entry
-        self.counts.matches_started[ladder.name] += 1
-        self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
-        shown = _shown(name, entry)
-        for tell in self.on_started:
-            tell(shown)
-        table.open()
-        for player in entry.players:
-            self._pairing.changed(player)
-
-    def _phrases_of(self, ladder: Ladder) -> Phrases:
-        """The phrases that all matches of a ladder share."""
-        phrases = self._phrases.get(ladder.name)
-        if phrases is None:
-            phrases = self._phrases[ladder.name] = Phrases(ladder.rules, ladder.seats)
-        return phrases
-
-    # -- a match goes on
-    def _moved(self, table: Table) -> None:
-        entry = self._open.get(table.name)
-        if entry is None or entry.is_over:  # somebody answers too late, or fetches the end
-            return
-        at = table.next_event_at()
-        if at is None:
-            entry.is_over, entry.due = True, inf
-            self._finish(entry)
-        elif at < entry.due:
-            is_first = not self._queue or at < self._queue[0][0]
-            entry.due = at
-            heappush(self._queue, (at, table.name))
-            if is_first:
-                self.wake()
-
     # -- a match ends
-    def _finish(self, entry: _Open) -> None:
+    def _finish(self, entry: Entry) -> None:
         table = entry.table
         result = self.measured(table.finish(entry.started, self._utc()))
         if table.incident is not None:
-            self._tell(table.incident)
+            self._log.error("match broke down", **asdict(table.incident))
         self._count(table)
         self._storing.submit(entry, result)
 
@@ -514,9 +301,9 @@ class Lobby:
             counts.thinking.add(seconds)
 
     # -- what became of its result (`Settles`)
-    def is_untold(self, entry: _Open) -> bool:
+    def is_untold(self, entry: Entry) -> bool:
         """Whether nobody was told yet how this match ended."""
-        return entry.table.name in self._open
+        return entry.table.name in self._matches
 
     def follows(self, result: FinishedMatch, kept: Kept) -> None:
         """What followed from a rated match: other ratings, and maybe a pause."""
@@ -526,22 +313,15 @@ class Lobby:
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
-    def tell_ended(self, entry: _Open, result: FinishedMatch, now: float) -> None:
+    def tell_ended(self, entry: Entry, result: FinishedMatch, now: float) -> None:
         """It is settled how this match ended: everybody is told."""
         table = entry.table
-        del self._open[table.name]
+        self._matches.remove(table.name)
         self.counts.storing -= 1
         ended = self.counts.matches_finished if result.void is None else self.counts.matches_void
         ended[result.ladder] += 1
         is_void, board = result.void is not None, entry.board
-        if board is not None:
-            self._pairing.rose(entry.players)
-            self._ended_on(board, table, now, is_void)
-        elif result.is_rated:
-            self._pairing.ended(entry.seating, now - table.began, is_void)
-        else:
-            self._pairing.rose(entry.players)
-            self._requests.ended(table.name)
+        self._dealing.ended(entry, now, is_rated=result.is_rated, is_void=is_void)
         is_opened = board is None or board.is_over
         self._log.info(
             "match ended",
@@ -567,11 +347,3 @@ class Lobby:
         """A new number for a fault of the server."""
         self.counts.incidents += 1
         return self._entropy(4).hex()
-
-    def _tell(self, incident: Incident) -> None:
-        self._log.error("match broke down", **asdict(incident))
-
-
-def _shown(name: str, entry: _Open) -> OpenMatch:
-    table = entry.table
-    return OpenMatch(name, table.ladder, entry.started, entry.seats, table.requested_by, table)

@@ -58,19 +58,19 @@ def order(mu: float, sigma: float, estimated: float | None) -> float:
 
 
 # All rated versions of a ladder; or of each bot the newest. As text, and read as plain tuples: there may be thousands.
-_EVERY: Final = "SELECT version_id FROM ratings WHERE ladder_id = ?1"
+_EVERY: Final = "SELECT version_id FROM ratings WHERE ladder_id = :ladder"
 _NEWEST: Final = """
 SELECT max(version_id) AS version_id FROM ratings JOIN versions ON versions.id = version_id
-WHERE ladder_id = ?1 GROUP BY versions.bot_id
+WHERE ladder_id = :ladder GROUP BY versions.bot_id
 """
 _NAMED: Final = """
 SELECT owners.name, bots.name, versions.label, chosen.version_id, ratings.mu, ratings.sigma, ratings.matches,
   ratings.wins, ratings.faulted, ratings.form, estimates.mu, estimates.low, estimates.high, estimates.best,
   estimates.worst, estimates.sequence
-FROM ({chosen}) AS chosen JOIN ratings ON ratings.ladder_id = ?1 AND ratings.version_id = chosen.version_id
+FROM ({chosen}) AS chosen JOIN ratings ON ratings.ladder_id = :ladder AND ratings.version_id = chosen.version_id
   JOIN versions ON versions.id = chosen.version_id JOIN bots ON bots.id = versions.bot_id
   JOIN owners ON owners.id = bots.owner_id
-  LEFT JOIN estimates ON estimates.ladder_id = ?1 AND estimates.version_id = chosen.version_id
+  LEFT JOIN estimates ON estimates.ladder_id = :ladder AND estimates.version_id = chosen.version_id
 """
 _NAMED_EVERY: Final = _NAMED.format(chosen=_EVERY)
 _NAMED_NEWEST: Final = _NAMED.format(chosen=_NEWEST)
@@ -83,7 +83,7 @@ def rankings(connection: Connection, ladder: str, every_version: bool = False) -
     Raises NotFound.
     """
     ladder_id = ladder_id_of(connection, ladder)
-    answer = connection.exec_driver_sql(_NAMED_EVERY if every_version else _NAMED_NEWEST, (ladder_id,))
+    answer = connection.exec_driver_sql(_NAMED_EVERY if every_version else _NAMED_NEWEST, {"ladder": ladder_id})
     rows: Sequence[Any] = answer.cursor.fetchall()
     answer.close()
     paused = set(connection.scalars(_PAUSED))

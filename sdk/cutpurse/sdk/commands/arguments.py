@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.local import Failure
 from cutpurse.sdk.terminal import say
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.local import Failure
 
 __all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "bots_talk_on_stderr", "parse_settings", "tell_failures"]
 

@@ -89,7 +89,7 @@ def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:
     for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders:
         if one.defined.name == ladder:
             return one
-    league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder))  # says what there is
+    league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, limit=1))  # says what there is
     raise NotFound(f"there is no ladder {legible(ladder, 64)}")
 
 

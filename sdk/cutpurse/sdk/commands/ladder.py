@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 import typer
 
@@ -26,6 +26,7 @@ from cutpurse.sdk.commands.asking import (
     skill_row,
 )
 from cutpurse.sdk.commands.ladder_why import step_row, why
+from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -56,7 +57,20 @@ CSV_COLUMNS: Final = (
     "estimated",
 )
 
+
+class Steering(LaterGroup):
+    """What only those may do who steer a ladder, in a module of its own."""
+
+    places: ClassVar[dict[str, str]] = {
+        "create": "cutpurse.sdk.commands.ladder_steer:create",
+        "change": "cutpurse.sdk.commands.ladder_steer:change",
+        "freeze": "cutpurse.sdk.commands.ladder_steer:freeze",
+        "open": "cutpurse.sdk.commands.ladder_steer:open_again",
+    }
+
+
 app = typer.Typer(
+    cls=Steering,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",
@@ -116,6 +130,7 @@ def rankings(
     every_version: Annotated[
         bool, typer.Option("--every-version", help="Every version that was rated, not only the newest of each bot.")
     ] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="The first so many; else all.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
     server: Server = None,
     ca: Authority = None,
@@ -131,14 +146,14 @@ def rankings(
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
     """
+    from cutpurse.sdk.league import rankings as rankings_of
     from cutpurse.sdk.league import shown
-    from cutpurse.v1 import ladder_pb2
 
     if as_csv and as_json:
         raise UsageError("--csv and --json: name one of them")
+    most = count("--limit", limit) or None
     with asked(server, ca, db) as league:
-        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version)
-        rows = league.ListRankings(request).rankings
+        rows = rankings_of(league, ladder, every_version, most)
     if as_json:
         print_json({"ladder": ladder, "rankings": [_ranking_row(one) for one in rows]})
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -18,6 +18,7 @@ from cutpurse.sdk.as_test import WHY, as_test, decision_at
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
+from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.match_file import FiledMatch, check
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.positions import decision_for
@@ -26,7 +27,21 @@ from cutpurse.sdk.terminal import print_json, print_lines
 
 __all__ = ["app", "replay", "verify"]
 
+
+class OfALeague(LaterGroup):
+    """What asks a league for its matches, each in a module of its own."""
+
+    places: ClassVar[dict[str, str]] = {
+        "list": "cutpurse.sdk.commands.match_list:list_matches",
+        "show": "cutpurse.sdk.commands.match_list:show",
+        "request": "cutpurse.sdk.commands.match_request:request",
+        "download": "cutpurse.sdk.commands.match_download:download",
+        "watch": "cutpurse.sdk.commands.match_watch:watch",
+    }
+
+
 app = typer.Typer(
+    cls=OfALeague,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Matches: watched, listed, downloaded, replayed, verified.\n\nExample: cutpurse match verify run.jsonl",

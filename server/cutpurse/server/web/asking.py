@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import League
+from cutpurse.sdk.league import League, ranking_pages
 from cutpurse.sdk.match_file import FiledMatch, read_matches
 from cutpurse.v1 import ladder_pb2
 
@@ -126,10 +126,16 @@ class Asking:
         raise NotFound(f"there is no ladder {name!r:.80}")
 
     def rankings(self, ladder: str, every_version: bool = False) -> Sequence[ladder_pb2.Ranking]:
-        """The best first."""
-        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version)
+        """The best first, all pages."""
+        return list(ranking_pages(lambda request: self._ask("ListRankings", request), ladder, every_version))
+
+    def rankings_page(
+        self, ladder: str, every_version: bool = False, limit: int = 0, after: int = 0
+    ) -> ladder_pb2.ListRankingsResponse:
+        """A page of them."""
+        request = ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=limit, after=after)
         told: ladder_pb2.ListRankingsResponse = self._ask("ListRankings", request)
-        return told.rankings
+        return told
 
     def history(
         self, ladder: str, bot: ladder_pb2.BotName, limit: int = 0, before: int = 0, *, slow: bool = False

@@ -74,7 +74,8 @@ class Call:
     ask: Callable[[Asking, Values], Message]
     parameters: tuple[Parameter, ...] = ()
     keep_s: int = 1
-    before: Callable[[Any], int] | None = None  # of a page: what `before` is for the next one; 0: there is none
+    next_page: Callable[[Any], int] | None = None  # of a page: what `paged_by` is for the next one; 0: there is none
+    paged_by: str = "before"  # the parameter by which the next page is asked for
 
     @property
     def in_path(self) -> list[str]:
@@ -129,8 +130,7 @@ def _ladder(ask: Asking, values: Values) -> Message:
 
 
 def _rankings(ask: Asking, values: Values) -> Message:
-    rankings = ask.rankings(values["ladder"], values["every_version"])
-    return ladder_pb2.ListRankingsResponse(rankings=rankings)
+    return ask.rankings_page(values["ladder"], values["every_version"], values["limit"], values["after"])
 
 
 def _history(ask: Asking, values: Values) -> Message:
@@ -190,7 +190,14 @@ CALLS: Final[tuple[Call, ...]] = (
         "Who stands where on a ladder, the best first.",
         _ANSWERS["ListRankingsResponse"],
         _rankings,
-        (_LADDER, Parameter("every_version", "Not only the newest of each bot.", False)),
+        (
+            _LADDER,
+            Parameter("every_version", "Not only the newest of each bot.", False),
+            Parameter("limit", "At most so many; 0: 1000.", 0, 1_000),
+            Parameter("after", "Only those behind so many; 0: from the best on.", 0),
+        ),
+        next_page=lambda told: int(told.next),
+        paged_by="after",
     ),
     Call(
         "history",
@@ -199,7 +206,7 @@ CALLS: Final[tuple[Call, ...]] = (
         _ANSWERS["ListHistoryResponse"],
         _history,
         (_LADDER, _OWNER, _BOT, _VERSION, *_page(_HISTORY, 1_000)),
-        before=_before_history,
+        next_page=_before_history,
     ),
     Call(
         "opponents",
@@ -225,7 +232,7 @@ CALLS: Final[tuple[Call, ...]] = (
             Parameter("until_ms", "And before this one; 0: up to now.", 0),
             *_page(50, 500),
         ),
-        before=lambda told: int(told.next),
+        next_page=lambda told: int(told.next),
     ),
     Call(
         "match",

@@ -44,7 +44,7 @@ def openapi() -> dict[str, Any]:
 
 
 def _operation(call: Call) -> dict[str, Any]:
-    name = f"{call.answer.name}Page" if call.before is not None else call.answer.name
+    name = f"{call.answer.name}Page" if call.next_page is not None else call.answer.name
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
     return _described(call, call.name, call.text, content)
 
@@ -87,7 +87,7 @@ def _pages() -> dict[str, Any]:
             "required": list(dict.fromkeys([*found[call.answer.name]["required"], "next"])),
         }
         for call in CALLS
-        if call.before is not None
+        if call.next_page is not None
     }
 
 

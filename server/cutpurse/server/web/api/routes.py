@@ -46,20 +46,20 @@ def _answering(call: Call) -> Callable[[Request, Asked], Response]:
         message = call.ask(ask, values)
         told = plain(message)
         headers = {}
-        if call.before is not None:
-            before = call.before(message)
-            told["next"] = _next(call, values, before) if before else None
-            if before:
+        if call.next_page is not None:
+            follows = call.next_page(message)
+            told["next"] = _next(call, values, follows) if follows else None
+            if follows:
                 headers["Link"] = f'<{told["next"]}>; rel="next"'
         return _json(request, told, call.keep_s, headers)
 
     return answer
 
 
-def _next(call: Call, values: Values, before: int) -> str:
+def _next(call: Call, values: Values, follows: int) -> str:
     """The address of the next page."""
     path = PREFIX + call.path.format(**{name: quote(str(values[name]), safe="") for name in call.in_path})
-    asked = {**values, "before": before}
+    asked = {**values, call.paged_by: follows}
     changed = [
         (one.name, str(asked[one.name]).lower() if isinstance(one.default, bool) else asked[one.name])
         for one in call.parameters

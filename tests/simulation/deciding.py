@@ -1,0 +1,157 @@
+"""A second opinion on decisions: what was put to whom, whether it was right to close it, and as it was closed.
+
+A clock may be more generous than the watch's own count of time by the little that a stall is credited too much, and
+never less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause
+from cutpurse.server.table import Table
+from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, SeatBook
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+__all__ = ["Deciding"]
+
+_AFTER_S: Final = 0.004  # until a decision that is late is closed
+_OWN: Final = EndCause.NORMAL
+_TIME: Final = (EndCause.TIMEOUT, EndCause.DISCONNECTED)
+
+
+class Deciding:
+    """See the module's docstring."""
+
+    def __init__(self, world: World, books: Books) -> None:
+        self.count = 0  # of the decisions that were put
+        self._world = world
+        self._books = books
+
+    def _wrong(self, what: str) -> None:
+        self._world.fails(what)
+
+    def moved(self, table: Table) -> None:
+        """Something may have happened in a match."""
+        book = self._books.matches[table.name]
+        match = table.match
+        if table.incident is not None or book.life != self._world.lives:
+            return
+        now, effective = self._world.course.now, self._world.effective()
+        for chosen in match.choices[book.choices :]:
+            book.seats[chosen.seat].choices.append(chosen)
+        book.choices = len(match.choices)
+        for at, seat in enumerate(book.seats):
+            open_now = match.decision(at)
+            if seat.asked and not seat.asked[-1].is_closed:
+                asked = seat.asked[-1]
+                if open_now is None or open_now.number != asked.decision.number:
+                    self._close(book, seat, asked, effective)
+            if open_now is not None and open_now.number >= len(seat.asked):
+                self.count += 1
+                self._count_cards(book)
+                seat.asked.append(Asked(open_now, effective, self._world.stalls))
+        self._follow_windows(book, now)
+
+    def _count_cards(self, book: MatchBook) -> None:
+        game = book.table.match.game
+        lies = sorted(card for zone in game.zones() for card in zone.cards)
+        if lies != sorted(game.box(game.n, game.settings)):
+            self._wrong(f"match {book.table.name}: CardsLost, before a decision is put")
+
+    def _follow_windows(self, book: MatchBook, now: float) -> None:
+        match = book.table.match
+        if match.questions == book.questions and not match.over:
+            return
+        if book.is_window and not book.is_void:
+            floor = book.table.ladder.control.poll_floor_ms / 1e3
+            if now - book.put_at < floor - EPS or match.questions > book.questions + 1:
+                self._wrong(f"match {book.table.name}: a window shut {now - book.put_at:.6f} s after it was put")
+        book.questions, book.put_at = match.questions, now
+        book.is_window = not match.over and match.game.question.window
+
+    def _close(self, book: MatchBook, seat: SeatBook, asked: Asked, at: float) -> None:
+        """A decision is open no more: was it right to close it, and as it was closed?"""
+        asked.is_closed = True
+        number = asked.decision.number
+        if number >= len(seat.choices):
+            if not book.is_void:
+                self._wrong(f"{book.where(seat, asked)} is closed without a choice")
+            return
+        chosen = asked.chosen = seat.choices[number]
+        control = book.table.ladder.control
+        base, grace = control.base_ms / 1e3, control.grace_ms / 1e3
+        started = book.started(asked)
+        thought = max(0.0, at - started)
+        slack = _AFTER_S + BEAT_S * (self._world.stalls - asked.stalls + 1) * (self._world.stalls > asked.stalls)
+        least, most = (bank + base + grace for bank in seat.bank)
+        where = book.where(seat, asked)
+        if thought > most + slack:
+            self._wrong(f"{where} was open for {thought:.3f} s of {most:.3f}")
+        if chosen.cause in _TIME:
+            if thought < least - EPS:
+                self._wrong(f"{where} was closed after {thought:.3f} s of {least:.3f}")
+            self._judge_time_out(seat, asked, started + least, where)
+        elif chosen.cause is _OWN:
+            options = asked.decision.options
+            said = {read.option for read in asked.reads if read.is_live and not read.gives_up}
+            said |= self._said_before_welcome(book, seat, asked)
+            if not any(options[o] == chosen.option for o in said if o is not None and o < len(options)):
+                self._wrong(f"{where}: {seat.name} never chose what was taken for it; it said {said}")
+        elif chosen.cause is EndCause.ILLEGAL:
+            count = self._illegal(asked)
+            if count != CORRECTIONS + 1:
+                self._wrong(f"{where} was closed after {count} illegal answers")
+        elif not any(read.gives_up and read.is_live for read in asked.reads):
+            self._wrong(f"{where} was closed for {chosen.cause} though nobody gave up")
+        least, most = seat.bank
+        spent = min(max(0.0, thought - grace - base), most)
+        spared = max(0.0, thought - slack - grace - base) if self._world.stalls > asked.stalls else spent
+        seat.bank = max(0.0, least - spent), max(0.0, most - spared)
+        faults = [one for one in book.table.match.faults if one.seat == book.seats.index(seat)]
+        if len(faults) > FAULTS:
+            self._wrong(f"{where}: {len(faults)} faults and not played on")
+
+    def _illegal(self, asked: Asked) -> int:
+        """How many illegal answers count: one that was given on an earlier call is its repeat."""
+        count = 0
+        given_on: dict[int | None, int] = {}
+        for read in asked.reads:
+            if read.gives_up or asked.is_legal(read) or not read.is_live:
+                continue
+            count += given_on.setdefault(read.option, read.call) == read.call
+        return count
+
+    def _judge_time_out(self, seat: SeatBook, asked: Asked, deadline: float, where: str) -> None:
+        for read in asked.reads:
+            if read.is_sure and read.at <= deadline - EPS and (read.gives_up or asked.is_legal(read)):
+                self._wrong(f"{where}: {seat.name} answered in time, {deadline - read.at:.3f} s before the end")
+        live = self._books.live.get(seat.name)
+        stream = self._books.streams.get(live) if live is not None else None
+        bot = self._world.honest.get(seat.name)
+        if stream is None or bot is None or live in asked.told_on or live is None or self._world.is_gone(live):
+            return
+        if stream.session is not self._books.sessions.get(seat.session):
+            return  # that one has forgotten its tables
+        if stream.session is not None and stream.sent == stream.heard and stream.sent:
+            self._wrong(f"{where}: {seat.name} was never asked on {live}, and has read all that it was sent")
+
+    def _said_before_welcome(self, book: MatchBook, seat: SeatBook, asked: Asked) -> set[int | None]:
+        """What was read of a decision on a stream that has resumed its session and was not welcomed yet."""
+        session, secret = self._books.sessions.get(seat.session), self._books.secrets.get(seat.session)
+        if session is None:
+            return set()
+        streams = (
+            stream for stream in self._books.streams.values() if stream.session is None and stream.hello is not None
+        )
+        unmet = (stream for stream in streams if stream.session is None and stream.hello is not None)
+        resuming = [stream for stream in unmet if stream.hello is not None and stream.hello.resume.secret == secret]
+        return {
+            answer.option
+            for stream in resuming
+            for request, _ in stream.pending
+            for answer in request.answers
+            if session.tables.get(answer.table) == book.table.name and answer.decision == asked.decision.number + 1
+        }
