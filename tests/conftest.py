@@ -3,6 +3,7 @@
 Processes that share the tests take a file each (`--dist loadfile`), in the order of `FIRST`.
 """
 
+import gc
 import signal
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-pages", action="store_true", help="write the payloads of docs/protocol.md and proto/golden anew"
     )
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    gc.disable()  # thousands of tests are made, and none goes: looking for garbage would be half of it
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is loaded now stays to the end: it is looked through no more."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

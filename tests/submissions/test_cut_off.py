@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,16 +108,17 @@ def boards_of(store: Store) -> dict[str, list[MatchEntry]]:
 
 def check_whole(store: Store) -> None:
     """All of a board is rated, once, or nothing is, if a match of it is void; ratings follow from that."""
-    sequences = []
+    sequences, sat = [], Counter[tuple[str, str]]()
     for board in boards_of(store).values():
         assert len(board) == 2, "a match of a board that was dealt is lost"
         (sequence,) = {entry.sequence for entry in board}
         assert (sequence is None) is any(entry.void_cause is not None for entry in board)
-        sequences += [] if sequence is None else [sequence]
+        if sequence is not None:
+            sequences.append(sequence)
+            sat.update((seat.bot, seat.version) for seat in board[0].seats)
     assert sorted(sequences) == list(range(1, len(sequences) + 1))
     assert [one.differences for one in recompute(store)] == [()]
-    ranked = {one.bot: one.matches for one in store.rankings("rot")}
-    assert set(ranked.values()) <= {len(sequences), 2 * len(sequences)}
+    assert {(one.bot, one.version): one.matches for one in store.rankings("rot", every_version=True)} == sat
 
 
 def is_next_rated(server: RealServer, cut: set[str]) -> bool:
