@@ -104,8 +104,10 @@ def test_the_compiled_wheel_passes_the_tests_of_the_engine_and_of_every_game(tmp
         "tests/test_playthroughs.py",
         "tests/server/test_table.py",
     ]
+    # Those that plant a fault put a method of their own in the place of one that is C now.
+    without = ["--deselect", "tests/properties/test_planted_leaks.py", "-k", "not kept_for_another_viewer"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *tests],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", *without, *tests],
         cwd=CHECKOUT,
         env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
