@@ -94,6 +94,11 @@ class Guest:
         """Whether it has a stream."""
         return self._stream is not None
 
+    @property
+    def is_in(self) -> bool:
+        """Whether it has a stream, and has acknowledged an envelope of it: it knows that it is welcome."""
+        return self._stream is not None and self._stream.received > 0
+
     # -- waiting
     async def until(self, holds: Callable[[], T], seconds: float) -> T:
         """Wait until this is true of the guest, at most so long; what it gave last."""

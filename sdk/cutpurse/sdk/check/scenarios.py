@@ -380,6 +380,7 @@ async def drain(visit: Visit) -> str:
 async def leaving(visit: Visit) -> str:
     """It is told to stop (SIGTERM): it says that it leaves, and ends."""
     guest = await visit.guest()
+    await guest.until(lambda: guest.is_in, BACK_S)  # before, a bot may end without a word: it is nowhere
     child = visit.child
     assert child is not None
     by_itself = await asyncio.to_thread(child.stop, LEAVE_S)

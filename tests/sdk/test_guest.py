@@ -1,0 +1,25 @@
+"""What the host of a check knows of the bot that came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cutpurse.sdk.guest import Guest, Stream
+from cutpurse.v1 import arena_pb2
+
+
+def test_it_is_in_once_it_has_acknowledged_an_envelope_of_the_stream_that_it_has() -> None:
+    nothing: Any = None
+    guest = Guest(arena_pb2.Hello(bot="ann"), lambda: 0.0)
+    seen = [guest.is_in]
+    for _ in range(2):  # a stream after another: each has a welcome of its own
+        stream = Stream(nothing)
+        guest.connect(stream, arena_pb2.Welcome())
+        stream.sent = 1
+        guest.hear(stream, arena_pb2.PlayRequest(max_tables=2))
+        seen.append(guest.is_in)
+        guest.hear(stream, arena_pb2.PlayRequest(received=1))
+        seen.append(guest.is_in)
+        guest.disconnect(stream)
+        seen.append(guest.is_in)
+    assert seen == [False, *[False, True, False] * 2]
