@@ -75,6 +75,7 @@ class World:
         self.is_calm = False
         self.stalls = 0
         self.is_draining = False
+        self._is_told_to_drain = False
         self.steps = 0
         self.problem = ""
         self.honest: dict[str, Bot] = {}
@@ -341,16 +342,21 @@ class World:
     def _rise(self) -> None:
         self.lives += 1
         self._busy_until = 0.0
-        self.is_draining = False
+        self.is_draining = self._is_told_to_drain = False
         self._server = _Server(self)
 
     def _drain(self) -> float:
         server = self._server
-        if server is not None and not self.is_draining:
+        if server is not None and not self._is_told_to_drain:
             seconds = self.course.random.random() * 3.0
             self.say(f"the server drains for {seconds:.3f} s")
-            self.is_draining = True
-            task = server.loop.create_task(server.arena.stop(seconds))
+            self._is_told_to_drain = True
+
+            async def stop() -> None:
+                self.is_draining = True  # not before: a server that stands still hears of it when it goes on
+                await server.arena.stop(seconds)
+
+            task = server.loop.create_task(stop())
             task.add_done_callback(lambda _: self._stopped(server))
         return 0.0
 
