@@ -81,7 +81,9 @@ def test_what_is_sent_to_the_engine_is_what_the_wheel_is_made_of() -> None:
     text = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
     packages = re.findall(r'^    "(\w+)/cutpurse",$', text, re.MULTILINE)
     assert len(packages) > 4
-    assert {*packages, "docs", "pyproject.toml", "README.md", "LICENSE"} <= set(kept)
+    (hook,) = re.findall(r"^\[tool\.hatch\..*hooks\.custom\]\npath = \"(.+)\"$", text, re.MULTILINE)
+    assert (CHECKOUT / hook).is_file()
+    assert {*packages, hook, "docs", "pyproject.toml", "README.md", "LICENSE"} <= set(kept)
 
 
 def services() -> dict[str, str]:
