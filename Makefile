@@ -45,7 +45,8 @@ chaos: .venv/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS
 fuzz: .venv/installed ## hostile bytes for the server, for an hour: MINUTES=60 SEED=1
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-bench: .venv/installed $(if $(shell command -v $(CC)),.compiled/installed) ## what the engine and the arena do in a second, and readers wait for; BENCH_FLAGS="--only queries" and others
+bench: .venv/installed ## what the engine and the arena do in a second, and readers wait for; BENCH_FLAGS="--only queries" and others
+	$(if $(shell command -v $(CC)),-$(MAKE) compiled)
 	$(BIN)/python benchmarks/bench.py $(BENCH_FLAGS)
 
 check: .venv/installed ## lint, format, types, of the .proto files too

@@ -99,7 +99,11 @@ def start_compiled(say: Say) -> Worker | None:
     if not COMPILED.exists():
         say("there is no compiled build to measure; `make compiled` makes one")
         return None
-    worker = Worker(COMPILED, "benchmarks.engine")
+    try:
+        worker = Worker(COMPILED, "benchmarks.engine")
+    except WorkerFailed as error:
+        say(f"the compiled build does not run, and is not measured: {error}")
+        return None
     if not all(row.startswith("compiled/") for row in worker.rows):
         worker.close()
         say("what is in .compiled/ is not compiled; `make compiled` makes it anew")

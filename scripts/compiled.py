@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-__all__ = ["MODULES", "NO_COMPILER", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
+__all__ = ["FAILED", "MODULES", "NO_COMPILER", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 VARIABLE: Final = "CUTPURSE_COMPILED"
@@ -39,6 +39,7 @@ MODULES: Final = (
     "server/cutpurse/server/open_matches.py",
 )
 ROOTS: Final = ("games", "sdk", "server")
+FAILED: Final = "the C compiler failed, as it says above; it needs Python's headers (Debian: python3-dev)"
 NO_COMPILER: Final = "no C compiler is here, so nothing can be compiled: install one, or do without CUTPURSE_COMPILED"
 
 
@@ -79,7 +80,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
 
     @property
     def _is_wanted(self) -> bool:
-        return bool(os.environ.get(VARIABLE)) and self.target_name == "wheel"
+        return os.environ.get(VARIABLE, "0") not in ("", "0") and self.target_name == "wheel"
 
     def dependencies(self) -> list[str]:
         """What the build itself needs."""
@@ -89,11 +90,14 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
         """Compile before the wheel is put together; an editable install stays pure, or an edit would do nothing."""
         if not self._is_wanted or version == "editable":
             return
-        self._folder = tempfile.TemporaryDirectory()
-        folder = Path(self._folder.name)
         if compiler() is None:
             self.app.abort(NO_COMPILER)
-        made = compile_modules(folder, sources())
+        self._folder = tempfile.TemporaryDirectory()
+        folder = Path(self._folder.name)
+        try:
+            made = compile_modules(folder, sources())
+        except subprocess.CalledProcessError:
+            self.app.abort(FAILED)
         build_data["force_include"].update({str(path): path.relative_to(folder).as_posix() for path in made})
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
@@ -106,5 +110,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
 
 if __name__ == "__main__":
     target, *named = sys.argv[1:]
-    for path in compile_modules(Path(target), [Path(name) for name in named] or sources()):
-        print(path)
+    try:
+        print(*compile_modules(Path(target), [Path(name) for name in named] or sources()), sep="\n")
+    except subprocess.CalledProcessError:
+        sys.exit(FAILED)

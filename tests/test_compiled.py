@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.compiled import NO_COMPILER, compile_modules, compiler, sources
+from scripts.compiled import FAILED, NO_COMPILER, compile_modules, compiler, sources
 from tests.roots import CHECKOUT
 
 KERNEL = ("cutpurse/engine/chance.py", "cutpurse/engine/dealer.py", "cutpurse/engine/zones.py")
@@ -83,6 +83,26 @@ def test_without_a_compiler_it_is_said_in_a_line_that_there_is_none(tmp_path: Pa
     assert run.returncode != 0
     assert NO_COMPILER in run.stdout + run.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("off", ["", "0"])
+def test_nothing_is_compiled_where_it_is_not_asked_for(off: str, tmp_path: Path) -> None:
+    run = build(tmp_path, CUTPURSE_COMPILED=off, CC="no-such-compiler")
+    assert run.returncode == 0, run.stderr
+    (wheel,) = tmp_path.iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_a_compiler_that_fails_is_told_with_what_it_may_lack(tmp_path: Path) -> None:
+    failing = tmp_path / "cc"
+    failing.write_text("#!/bin/sh\necho 'Python.h: No such file or directory' >&2\nexit 1\n", encoding="utf-8")
+    failing.chmod(0o755)
+    environment = {**os.environ, "CC": str(failing)}
+    command = [sys.executable, "scripts/compiled.py", str(tmp_path / "there"), KERNEL[0]]
+    run = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "Python.h" in run.stderr
+    assert run.stderr.splitlines()[-1] == FAILED
 
 
 @pytest.mark.soak
