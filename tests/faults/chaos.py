@@ -5,7 +5,8 @@
 A server (`chaos_server`), bots of the SDK in a few processes (`chaos_bots`), and between each bot and the server a line
 of its own (`proxy`). By chance that the seed decides, lines are cut, cut in the middle of a message, held in one
 direction, swallowed, or ended at one side before the other; processes of bots are stopped for seconds, or killed and
-started again. A line a minute tells how the server does. At the end the verdict: exit code 0, or 1 with what is wrong.
+started again. A bot that was killed in three matches in a row is paused by right, and the pause is lifted, as its owner
+would. A line a minute tells how the server does. At the end the verdict: exit code 0, or 1 with what is wrong.
 
 **False time-outs** are looked for in the bots' own books. A decision that the server closed for a seat must be
 explained: by a bot that was killed, by what was done to its line or its process while the decision was open, or by its
@@ -28,18 +29,23 @@ from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.league import league_at
+from cutpurse.v1 import ladder_pb2
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.roots import CHECKOUT
 
 __all__ = ["Plan", "Verdict", "chaos", "main"]
 
 BOTS_A_PROCESS: Final = 25
+LIFTS_S: Final = 5.0  # between looks for bots that are paused
 DIALS_S: Final = 4.0  # an interrupted bot is away for so long, its waits between attempts included
 SLACK_S: Final = 0.5  # beyond thinking time and outages, that a closed decision need not have been waited for
 GHOST_S: Final = 120.0  # that a match may last in which a killed bot has a seat
@@ -73,6 +79,7 @@ class Verdict:
     status: list[Mapping[str, Any]] = field(default_factory=list)
     hurts: Counter[str] = field(default_factory=Counter)
     closed: Counter[str] = field(default_factory=Counter)  # decisions closed for a seat, by what explains them
+    lifted: int = 0  # pauses of bots
 
 
 @dataclass(slots=True)
@@ -197,6 +204,13 @@ class Chaos:
                 for name in herd.names:
                     self.kills[name].append((began, time.monotonic()))
 
+    async def lift_pauses(self, address: str) -> None:
+        """Lift the pause of whoever has one, for ever: no bot here can help being killed."""
+        while True:
+            await asyncio.sleep(LIFTS_S)
+            with contextlib.suppress(ServerUnreachable):  # it is busy, or has died, which is found elsewhere
+                self.verdict.lifted += await asyncio.to_thread(_lift_pauses, address)
+
     # -- the course of it
     async def run(self) -> Verdict:
         """All of it."""
@@ -209,14 +223,21 @@ class Chaos:
                 await self.start_bots(herd)
                 stack.callback(self._kill_bots, herd)
             pains = [
-                asyncio.create_task(pain()) for pain in (self.hurt_lines, self.stop_processes, self.kill_processes)
+                asyncio.create_task(pain())
+                for pain in (
+                    self.hurt_lines,
+                    self.stop_processes,
+                    self.kill_processes,
+                    partial(self.lift_pauses, address),
+                )
             ]
             try:
                 await self._watch()
             finally:
                 for pain in pains:
                     pain.cancel()
-                await asyncio.gather(*pains, *self._hurting, return_exceptions=True)  # whoever is hurt, recovers
+                ends = await asyncio.gather(*pains, *self._hurting, return_exceptions=True)  # whoever is hurt, recovers
+                self.verdict.wrong += [f"the chaos broke: {end!r}" for end in ends if isinstance(end, Exception)]
                 for herd in self.herds:
                     if herd.process is not None and herd.process.returncode is None:
                         herd.process.send_signal(signal.SIGCONT)
@@ -331,6 +352,15 @@ class Chaos:
         return None
 
 
+def _lift_pauses(address: str) -> int:
+    """Whoever is paused plays again; how many they were."""
+    with league_at(address) as league:
+        paused = [shown.bot for shown in league.ListBots(ladder_pb2.ListBotsRequest()).bots if shown.paused_ms]
+        for bot in paused:
+            league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot))
+    return len(paused)
+
+
 def _covered(spans: Iterable[tuple[float, float]]) -> float:
     """How long, in seconds, at least one of these spans lasts."""
     total, until = 0.0, float("-inf")
@@ -406,7 +436,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     _say(f"{plan.bots} bots for {plan.minutes:g} minutes, seed {plan.seed}; in {folder}")
     verdict = asyncio.run(chaos(plan, folder))
-    _say(f"hurt: {dict(verdict.hurts)}")
+    _say(f"hurt: {dict(verdict.hurts)}; pauses lifted: {verdict.lifted}")
     _say(f"decisions closed by the server, by what explains them: {dict(verdict.closed)}")
     for text in verdict.wrong:
         _say(f"WRONG: {text}")

@@ -4,7 +4,7 @@
 
 Each bot dials ADDRESS, in which `{}` stands for its name. The book gets a line for each match that begins, for each
 decision (`asked` and `answered` on the system's monotonic clock), for each match that is over, and for a bot that
-stopped, which none should.
+stopped, which none should. One that is paused when it comes tries again until it is not.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from cutpurse.sdk.run import PlayedMatch, connect
 __all__ = ["main"]
 
 PATIENCE_S: Final = 600.0
+PAUSED: Final = " is paused: "
+PAUSED_S: Final = 2.0  # until a bot that is paused comes again: that is lifted soon
 
 
 class Book:
@@ -64,19 +66,24 @@ async def stay(name: str, address: str, tables: int, book: Book, think_s: tuple[
         cause = match.result.end_causes[match.seat].value
         book.write(bot=name, match=match.match, ended=cause, voided=match.voided, rated=match.rated)
 
-    try:
-        await connect(
-            maker_of(name, book, *think_s),
-            server=address.replace("{}", name),
-            name=name,
-            max_tables=tables,
-            on_match=over,
-            give_up_after_s=PATIENCE_S,
-            quiet=True,
-        )
-        book.write(bot=name, stopped="it left")
-    except CutpurseError as problem:
-        book.write(bot=name, stopped=str(problem))
+    while True:
+        try:
+            await connect(
+                maker_of(name, book, *think_s),
+                server=address.replace("{}", name),
+                name=name,
+                max_tables=tables,
+                on_match=over,
+                give_up_after_s=PATIENCE_S,
+                quiet=True,
+            )
+            book.write(bot=name, stopped="it left")
+            return
+        except CutpurseError as problem:
+            if PAUSED not in str(problem):
+                book.write(bot=name, stopped=str(problem))
+                return
+        await asyncio.sleep(PAUSED_S)
 
 
 async def run(file: Path, think_s: tuple[float, float], tables: int, address: str, names: list[str]) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.faults.chaos import Chaos, Plan, _growth, chaos
+from cutpurse.sdk.run import connect
+from cutpurse.server.ladders import Ladder
+from tests.faults import chaos_bots
+from tests.faults.chaos import Chaos, Plan, _growth, _lift_pauses, chaos
+from tests.sdk.bot_files import CRASHES, bot_file
+from tests.server.arenas import running_arena
 
 PLAN = Plan(minutes=0.33, bots=30, seed=3, line_every_s=0.5, stop_every_s=6.0, kill_every_s=9.0, drain_s=2.0)
 
@@ -91,6 +97,25 @@ async def test_what_the_end_of_the_run_interrupts_is_remembered(pain: str) -> No
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+async def test_a_bot_that_is_paused_waits_and_the_pause_is_lifted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chaos_bots, "PAUSED_S", 0.01)
+    failing, book = bot_file(tmp_path, CRASHES), io.StringIO()
+    async with running_arena(tmp_path, [Ladder("duel", "greed", 2)]) as arena, asyncio.TaskGroup() as group:
+        other = group.create_task(connect("random", server=arena.address, max_tables=1, quiet=True))
+        await connect(failing, server=arena.address, name="bot0", matches=3, max_tables=1, quiet=True)
+        stays = group.create_task(chaos_bots.stay("bot0", arena.address, 1, chaos_bots.Book(book), (0.0, 0.0)))
+        while arena.opened.lobby.counts.streams_refused["PAUSED"] < 2:
+            await asyncio.sleep(0.01)
+        assert "stopped" not in book.getvalue()
+        assert [await asyncio.to_thread(_lift_pauses, arena.address) for _ in range(2)] == [1, 0]
+        while "ended" not in book.getvalue():
+            await asyncio.sleep(0.01)
+        stays.cancel()
+        other.cancel()
 
 
 def test_what_grows_is_found() -> None:
