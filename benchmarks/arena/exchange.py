@@ -90,7 +90,7 @@ class Exchange:
 
     async def cpu(self) -> dict[str, object]:
         """CPU seconds of this process until now."""
-        return {"cpu_s": time.process_time()}
+        return {"cpu_s": time.process_time(), "at": time.monotonic()}
 
 
 def prepare() -> Does:

@@ -64,7 +64,8 @@ class RateSample:
 
     Seconds are the wall's unless they are the CPU's. A latency is from a question's hand-over to the stream to the
     reading of its answer, both at the server; latencies and bytes are those of a second window. `tables` is how many
-    were open when the measurement began. Envelopes are those of all bots; bytes are of a decision.
+    were open when the measurement began. Envelopes are those of all bots; bytes are of a decision. `elsewhere` is the
+    share of the machine's CPU time that went to other programs, or to others on its host; None where nobody can tell.
     """
 
     decisions: int
@@ -80,6 +81,7 @@ class RateSample:
     envelopes_read: int = 0
     bytes_sent: float = 0.0
     bytes_read: float = 0.0
+    elsewhere: float | None = None
 
     @property
     def rate(self) -> float:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from benchmarks.arena.child import Child, ask_all
 from benchmarks.arena.figures import BARE, RateRow, RateSample
+from benchmarks.machine import MachineTime
 from benchmarks.protocol import WorkerFailed
 
 __all__ = ["Rates", "rows"]
@@ -67,12 +68,10 @@ class Rates:
         """One sample of the bare exchange."""
         self._bare_client.ask("answer", address=self._bare_address, answer_bytes=self.bytes[1])
         self._bare_server.ask("measure", seconds=SETTLE_S)
-        before = self._bare_client.ask("cpu")["cpu_s"]
-        told = self._bare_server.ask("measure", seconds=seconds)
-        after = self._bare_client.ask("cpu")["cpu_s"]
+        told, took = self._measured(self._bare_server, [self._bare_client], seconds)
         self._bare_client.ask("rest")
         sent, read = self.bytes
-        return RateSample(**told, bots_cpu_s=after - before, bytes_sent=sent, bytes_read=read)
+        return RateSample(**told, **took, bytes_sent=sent, bytes_read=read)
 
     def measure(self, row: RateRow, seconds: float) -> RateSample:
         """One sample of the arena."""
@@ -83,13 +82,22 @@ class Rates:
             player.answer()
         reached = self._server.ask("tables", wanted=row.tables, patience_s=PATIENCE_S)
         self._server.ask("measure", seconds=SETTLE_S)
-        before = ask_all(self._players, "cpu")
-        told = self._server.ask("measure", seconds=seconds)
-        after = ask_all(self._players, "cpu")
+        told, took = self._measured(self._server, self._players, seconds)
         seen = self._server.ask("watch", seconds=WATCH_SHARE * seconds)
         ask_all(self._players, "rest")
         self._server.ask("close")
-        return RateSample(**told, **seen, **reached, bots_cpu_s=_load(before, after) * told["seconds"])
+        return RateSample(**told, **took, **seen, **reached)
+
+    def _measured(self, server: Child, bots: Sequence[Child], seconds: float) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the server counted, and where the machine's time went meanwhile."""
+        began, before = MachineTime.now(), ask_all(bots, "cpu")
+        told = server.ask("measure", seconds=seconds)
+        after, ended = ask_all(bots, "cpu"), MachineTime.now()
+        bots_cpu_s = _load(before, after) * told["seconds"]
+        took: dict[str, Any] = {"bots_cpu_s": bots_cpu_s}
+        if began is not None and ended is not None:
+            took["elsewhere"] = began.elsewhere(ended, bots_cpu_s + told["server_cpu_s"])
+        return told, took
 
     def _database(self, row: RateRow) -> str | None:
         if not row.is_rated:

@@ -12,7 +12,7 @@ def rate_lines(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[str]:
     """What was measured of four bots, and the ratios."""
     head = (
         *("Greed, four bots, tables each", "decisions/s", "p50 ms", "p99 ms"),
-        *("server CPU us", "bots CPU us", "decisions/envelope"),
+        *("server CPU us", "bots CPU us", "gathered", "elsewhere"),
     )
     body = [_rate(rounds, name) for name in (BARE, *(row.name for row in rows))]
     return [*table(head, body), "", *_ratios(rate_aims(rounds, rows))]
@@ -27,7 +27,14 @@ def _rate(rounds: Sequence[Round], name: str) -> tuple[str, ...]:
         f"{middle(rounds, name, lambda each: each.server_us):.1f}",
         f"{middle(rounds, name, lambda each: each.bots_us):.1f}",
         f"{middle(rounds, name, lambda each: each.gathered):.1f}",
+        _share([each[name].elsewhere for each in rounds]),
     )
+
+
+def _share(elsewhere: Sequence[float | None]) -> str:
+    """The worst of all rounds."""
+    told = [share for share in elsewhere if share is not None]
+    return f"{100 * max(told):.0f} %" if told else "-"
 
 
 def _ratios(aims: Sequence[Aim]) -> list[str]:

@@ -1,9 +1,13 @@
 """What the bench makes of the arena's samples, and how it shows them: all without time, process or socket."""
 
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from benchmarks import machine
 from benchmarks.arena import part
 from benchmarks.arena.figures import (
     BARE,
@@ -21,6 +25,7 @@ from benchmarks.arena.figures import (
 from benchmarks.arena.rates import rows
 from benchmarks.arena.report import crowd_lines, rate_lines
 from benchmarks.bench import main, parser
+from benchmarks.machine import MachineTime
 
 ONE, MANY, RATED = RateRow("first_option", 1), RateRow("first_option", 64), RateRow("first_option", 64, is_rated=True)
 
@@ -54,6 +59,32 @@ def test_a_sample_is_counted_by_the_wall_and_costs_are_of_a_decision() -> None:
     assert (found.rate, found.server_us, found.bots_us, found.gathered) == (1_000, 500, 250, 2)
     nothing = RateSample(0, 2.0, 1.0, 0.5, 0.0, 0.0)
     assert (nothing.rate, nothing.gathered) == (0, 0)
+
+
+def test_time_that_went_elsewhere_is_what_was_neither_idle_nor_ours() -> None:
+    before, after = MachineTime(all=1_000.0, busy=600.0), MachineTime(all=1_004.0, busy=603.0)
+    assert before.elsewhere(after, ours=2.0) == 0.25
+    assert before.elsewhere(after, ours=3.5) == 0.0  # clocks tick a hundred times a second
+    assert before.elsewhere(before, ours=0.0) == 0.0
+
+
+def test_what_the_host_stole_counts_as_busy_and_what_waited_for_a_disk_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "STAT", tmp_path / "stat")
+    assert MachineTime.now() is None
+    hertz = os.sysconf("SC_CLK_TCK")
+    seconds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]  # user nice system idle iowait irq softirq steal guest guest_nice
+    told = " ".join(str(value * hertz) for value in seconds)
+    (tmp_path / "stat").write_text(f"cpu  {told}\ncpu0 {told}\n", encoding="ascii")
+    assert MachineTime.now() == MachineTime(all=255.0, busy=231.0)
+
+
+def test_a_row_shows_its_worst_round_where_the_system_tells() -> None:
+    rounds = [{name: replace(one, elsewhere=share) for name, one in one_round(1.0).items()} for share in (0.02, 0.3)]
+    shown = rate_lines(rounds, [ONE])
+    assert [line.split()[-2:] for line in shown[1:3]] == [["30", "%"]] * 2
+    assert [line.split()[-1] for line in rate_lines([one_round(1.0)], [ONE])[:3]] == ["elsewhere", "-", "-"]
 
 
 def test_ratios_are_taken_within_each_round_before_the_median() -> None:
@@ -141,11 +172,11 @@ def many(gave_up: int = 0) -> Crowd:
 
 
 RATES = """
-Greed, four bots, tables each              decisions/s  p50 ms  p99 ms  server CPU us  bots CPU us  decisions/envelope
-bare messages, one at a time                     5,000    0.25    1.50          100.0         50.0                 2.0
-first_option, 1 table                            4,000    0.25    1.50          125.0         62.5                 2.0
-first_option, 64 tables                         20,000    0.25    1.50           25.0         12.5                 2.0
-first_option, 64 tables, stored and rated       10,000    0.25    1.50           50.0         25.0                 2.0
+Greed, four bots, tables each              decisions/s  p50 ms  p99 ms  server CPU us  bots CPU us  gathered  elsewhere
+bare messages, one at a time                     5,000    0.25    1.50          100.0         50.0       2.0          -
+first_option, 1 table                            4,000    0.25    1.50          125.0         62.5       2.0          -
+first_option, 64 tables                         20,000    0.25    1.50           25.0         12.5       2.0          -
+first_option, 64 tables, stored and rated       10,000    0.25    1.50           50.0         25.0       2.0          -
 
 ratio of decisions                                              a second  a CPU second  target
 first_option, 1 table, to bare                                      0.80          0.80  >= 0.7     met
