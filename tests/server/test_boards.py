@@ -213,6 +213,25 @@ def test_a_bot_that_stays_away_voids_its_board_after_a_while() -> None:
     world.run(lambda: world.lobby.is_idle)
 
 
+def test_nobody_waits_for_a_version_that_was_withdrawn() -> None:
+    world = World([ladder("rotation", seats=2)])
+    ann, _ = crowd(world, 2, forgets=True)
+    for bot in world.bots:
+        bot.most_tables = 1
+    world.run(lambda: world.lobby.tables == 1)
+    (playing,) = world.lobby.open_matches()
+    ann.lose_stream(None)
+    world.lobby.withdrawn(Identity("owner0", "bot0", "0"))  # another version: nobody waits for it
+    world.run(lambda: len(world.store.kept) == 1)
+    ended = world.now
+    world.lobby.withdrawn(ann.identity)
+    world.run(lambda: len(world.store.kept) == 2)
+    assert world.now - ended < 1.0
+    first, second = world.store.kept.values()
+    assert (first.match, first.void, second.void) == (playing.name, None, EndCause.VOID_SERVER)
+    world.run(lambda: world.lobby.is_idle)
+
+
 def test_a_server_that_drains_begins_no_match_of_a_board() -> None:
     world = World([ladder("rotation", seats=2)])
     crowd(world, 2, forgets=True)

@@ -21,7 +21,6 @@ from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.server import boards as boards_module
 from cutpurse.server.ladders import Ladder
 from tests.submissions.desks import FIRST, PATIENT, Author, author_of, bot_folder, handed_in, running_desk
 from tests.submissions.servers import RealServer, cutpurse
@@ -177,10 +176,7 @@ async def test_a_board_that_the_server_leaves_is_rated_whole_or_not_at_all(
 
 @SOAK
 @pytest.mark.parametrize("at", ["first", "between", "second"])
-async def test_a_rollback_in_the_middle_of_a_board_leaves_nothing_half(
-    short: Path, monkeypatch: pytest.MonkeyPatch, at: str
-) -> None:
-    monkeypatch.setattr(boards_module, "WAITS_S", 8.0)
+async def test_a_rollback_in_the_middle_of_a_board_leaves_nothing_half(short: Path, at: str) -> None:
     quick = Ladder("rot", "greed", 2, control=TimeControl(base_ms=4_000, bank_ms=4_000), boards="rotation")
     ann, bob = tokens(short, "ann", "bob")
     async with running_desk(short, [quick], runner="bubblewrap") as arena:

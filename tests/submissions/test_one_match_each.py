@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -102,6 +102,7 @@ class House:
     def __init__(self, folder: Path, *bots: str) -> None:
         self.runner, self.store, self.now = Runner(), Store(), 100.0
         self.paused: set[Identity] = set()
+        self.withdrawn: list[Identity] = []
         storage = Storage(folder / "x.bots")
         storage.server_socket.touch()
         self.passes = Passes(OpenGuard())
@@ -113,6 +114,7 @@ class House:
             logger(io.StringIO(), "debug"),
             lambda: datetime.now(UTC),
             is_paused=lambda identity: identity in self.paused,
+            withdrawn=self.withdrawn.append,
             plays_one=_is_rotation,
             clock=lambda: self.now,
         )
@@ -225,6 +227,18 @@ def test_who_ends_without_having_played_or_in_the_middle_has_failed(house: House
         assert len(house.runner.processes) == count + 1  # not at once
         house.look(2.0**count)
     assert house.store.states == [(1, TAKEN_OFF)]
+    assert house.withdrawn == [Identity("ann", "sneak", "1")]
+
+
+def test_it_is_told_who_is_replaced_and_not_who_is_only_restarted(tmp_path: Path) -> None:
+    house = House(tmp_path, "sneak", "other")
+    for process in house.runner.processes:
+        process.may_end.set()
+    again = cast("Any", replace(Entry(2, "other"), digest=b"another"))
+    house.residents.set([(again, MANIFEST)])
+    house.look()
+    assert house.withdrawn == [Identity("ann", "sneak", "1")]
+    assert len(house.runner.processes) == 3
 
 
 def test_who_is_paused_with_his_match_is_not_followed(house: House) -> None:

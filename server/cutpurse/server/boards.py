@@ -4,7 +4,7 @@ A board has one deal, so nothing of it is opened before its last match is over. 
 free tables, together where they can; the next free tables of these bots are kept for it, board by board in the order in
 which they were dealt. A bot that keeps no memory may come back between two of them as another session, as one does that
 is a fresh process in each. A board of which a match is void, or none begins for a minute while none is played, or that
-has a bot that is paused, is given up: what has not begun of it is void, and so it rates nothing.
+has a bot that is paused or withdrawn, is given up: what has not begun of it is void, and so it rates nothing.
 
 This module knows no stream, no store and no clock: moments (seconds) are handed in.
 """
@@ -55,6 +55,10 @@ class Board:
         is_played = self._left > len(self.waiting)
         return self.waits_since + WAITS_S if self.waiting and not is_played else None
 
+    def waits_for(self, identity: Identity) -> bool:
+        """Whether this bot has a seat in a match that has not begun."""
+        return any(player.identity == identity for at in self.waiting for player in self.seating.tables[at])
+
     def ended(self, table: Table | None, now: float, is_void: bool) -> None:
         """A match is over; its table is None if it could not even be set up."""
         self._left -= 1
@@ -89,6 +93,11 @@ class Boards:
     def over(self, board: Board) -> None:
         """All matches of a board are over."""
         del self._open[board.deal.board]
+
+    def withdrawn(self, identity: Identity) -> None:
+        """This version comes no more, so that no board waits for it."""
+        for board in self._open.values():
+            board.is_void |= board.waits_for(identity)
 
     def next(self, here: Mapping[Identity, Plays]) -> tuple[Board, int, tuple[Plays, ...]] | None:
         """A match whose bots all have a free table now, from now on counted as begun; None if there is none.

@@ -26,7 +26,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.open_matches import Entry, OpenMatch, OpenMatches, shown
 from cutpurse.server.pairing import Pairing, Seating
 from cutpurse.server.requests import Requested, Requests
-from cutpurse.server.results import Announced, ResultStore
+from cutpurse.server.results import Announced, Identity, ResultStore
 from cutpurse.server.storing import RETRY_S, Log
 from cutpurse.server.table import Incident, Player, Table, incident_of
 
@@ -196,6 +196,10 @@ class Dealing:
         else:
             self._matches.add(entry)
             table.void(EndCause.VOID_SERVER)
+
+    def withdrawn(self, identity: Identity) -> None:
+        """This version comes no more: what waits for it is given up next."""
+        self._boards.withdrawn(identity)
 
     def give_up(self, now: float, is_stopping: bool) -> None:
         """Boards that cannot be played to their end: what has not begun of them is void.  is_stopping: none begins."""

@@ -15,7 +15,7 @@ This module knows no stream, no clock, no chance and no database: moments, bytes
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -82,6 +82,7 @@ class Lobby:
         self._utc = utc
         self._log = log
         self._most_tables = most_tables
+        self._withdrawn: deque[Identity] = deque()  # since the last `tick`
         self._is_changed = False  # since matches were last sought
         self._is_draining = False
         self.counts = counts or Counts()
@@ -149,6 +150,11 @@ class Lobby:
         self._storing.forgive(identity)
         self._attendance.lift(identity)
         self._seek()
+
+    def withdrawn(self, identity: Identity) -> None:
+        """A version that the house ran is run no more, so nobody is to wait for it; on any thread."""
+        self._withdrawn.append(identity)
+        self._woken()
 
     def here(self) -> list[BotHere]:
         """All bots that have a stream."""
@@ -223,6 +229,8 @@ class Lobby:
         self._storing.take(now)
         self._matches.tick(now)
         self._storing.retry(now)
+        while self._withdrawn:
+            self._dealing.withdrawn(self._withdrawn.popleft())
         self._dealing.give_up(now, self._is_draining)
         if self._may_start:
             has_more = self._dealing.start(now, self._most_tables - len(self._matches))
@@ -231,7 +239,9 @@ class Lobby:
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do though nothing else happens; a moment of 0 is at once."""
-        if self._storing.has_answers or self._attendance.has_news or (self._is_changed and self._may_start):
+        if self._storing.has_answers or self._attendance.has_news or self._withdrawn:
+            return AT_ONCE
+        if self._is_changed and self._may_start:
             return AT_ONCE
         moments = [self._storing.next_event_at] if self._storing.next_event_at < inf else []
         if (at_first := self._matches.next_event_at()) is not None:

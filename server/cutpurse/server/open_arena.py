@@ -119,6 +119,7 @@ def open_arena(
                     log,
                     _utc,
                     is_paused=lobby.is_paused,
+                    withdrawn=lobby.withdrawn,
                     is_rotation=lambda name: (
                         (found := lobby.ladder_named(name)) is not None and found.boards == "rotation"
                     ),

@@ -85,9 +85,12 @@ class Desk:
         utc: Callable[[], datetime],
         *,
         is_paused: Callable[[Identity], bool],
+        withdrawn: Callable[[Identity], None] = lambda identity: None,
         is_rotation: Callable[[str], bool] = lambda ladder: False,
     ) -> None:
-        """is_rotation: whether the ladder of this name is only for bots that keep no memory; asked on any thread."""
+        """withdrawn: as `Residents` tells it. is_rotation: whether the ladder of this name is only for bots that keep
+        no memory. Both are called on any thread.
+        """
         self._is_isolated = runner.name != "process"
         self._is_rotation = is_rotation
         self._storage = storage
@@ -97,7 +100,7 @@ class Desk:
         self._syncing = threading.Lock()
         self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
         self.residents = Residents(
-            runner, storage, store, passes, log, utc, is_paused=is_paused, plays_one=self.plays_one
+            runner, storage, store, passes, log, utc, is_paused=is_paused, withdrawn=withdrawn, plays_one=self.plays_one
         )
         self.intake = Intake(runner, storage, store, log, utc, self._sync)
 

@@ -101,10 +101,11 @@ class Residents:
         utc: Callable[[], datetime],
         *,
         is_paused: Callable[[Identity], bool],
+        withdrawn: Callable[[Identity], None] = lambda identity: None,
         plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """plays_one: whether a bot that was handed in for these ladders plays one match in each process."""
+        """withdrawn: is told who is run no more. plays_one: whether who plays there has one match a process."""
         self._runner = runner
         self._storage = storage
         self._store = store
@@ -112,6 +113,7 @@ class Residents:
         self._log = log
         self._utc = utc
         self._is_paused = is_paused
+        self._withdrawn = withdrawn
         self._plays_one = plays_one
         self._clock = clock
         self._courses: dict[int, _Course] = {}  # by the submission's id; touched by the thread only
@@ -205,6 +207,8 @@ class Residents:
         self._stop(gone)
         for course in gone:
             del self._courses[course.entry.id]
+            if course.entry.id not in kept:
+                self._withdrawn(course.identity)
         for number, (entry, manifest) in kept.items():
             if number not in self._courses:
                 self._courses[number] = _Course(entry, manifest)
@@ -279,6 +283,7 @@ class Residents:
         why = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
         self._log.warning("resident taken off", bot=course.entry.shown, why=why)
         self._courses.pop(course.entry.id, None)
+        self._withdrawn(course.identity)
         try:
             self._store.set_submission(course.entry.id, TAKEN_OFF, self._utc(), " ".join(why.split()))
         except LeaderboardError as problem:  # it stays down until the next start of the server, which tries it again
