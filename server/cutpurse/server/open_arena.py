@@ -110,23 +110,7 @@ def open_arena(
             )
             if submissions is not None:
                 guard = passes = Passes(guard)
-                storage = Storage(storage_beside(Path(store.path)))
-                desk = Desk(
-                    submissions,
-                    storage,
-                    store,
-                    passes,
-                    log,
-                    _utc,
-                    is_paused=lobby.is_paused,
-                    withdrawn=lobby.withdrawn,
-                    is_rotation=lambda name: (
-                        (found := lobby.ladder_named(name)) is not None and found.boards == "rotation"
-                    ),
-                )
-                meters = Meters(desk.residents.uses)
-                lobby.on_started.append(meters.started)
-                lobby.measured = meters.measured
+                desk = _desk(submissions, store, passes, lobby, log)
             answers = Answers(store, _utc)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
             arena = Arena(
@@ -150,6 +134,25 @@ def open_arena(
                 desk.close()
             guard.close()
             ledger.close()
+
+
+def _desk(runner: Runner, store: Store, passes: Passes, lobby: Lobby, log: Logger) -> Desk:
+    """Where bots are handed in that this runner runs, beside the database; what they use is told with their matches."""
+    desk = Desk(
+        runner,
+        Storage(storage_beside(Path(store.path))),
+        store,
+        passes,
+        log,
+        _utc,
+        is_paused=lobby.is_paused,
+        withdrawn=lobby.withdrawn,
+        is_rotation=lambda name: (found := lobby.ladder_named(name)) is not None and found.boards == "rotation",
+    )
+    meters = Meters(desk.residents.uses)
+    lobby.on_started.append(meters.started)
+    lobby.measured = meters.measured
+    return desk
 
 
 def _check_alone(store: Store, address: str) -> None:
