@@ -7,6 +7,7 @@ import gc
 import signal
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 __all__ = ["soak"]
@@ -26,6 +27,10 @@ FIRST = (
     "leaderboard",
     "sdk",
 )
+
+# How long an example takes says more of what else the machine does than of the code.
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts the tests in the background has Ctrl-C ignored, also by the programs that are tested with it.
