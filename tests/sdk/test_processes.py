@@ -1,13 +1,55 @@
-"""What several processes share."""
+"""What several processes share, and that they are gone with whoever wanted it."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from cutpurse.sdk.processes import _interrupts_held
+from cutpurse.sdk.processes import _interrupts_held, in_order
+from tests.sdk.programs import wait_until_gone
+
+# Says where it plays, and thinks for ever in this match of its process.
+THINKS_FOR_EVER = """
+import os
+
+class Bot:
+    matches = 0
+
+    def start(self, match):
+        Bot.matches += 1
+        if Bot.matches == {match}:
+            print(os.getpid(), flush=True)
+
+    def choose(self, view, decision):
+        while Bot.matches == {match}:
+            {what}
+        return 0
+"""
+PATIENT = "pass"
+STUBBORN = """try:
+                while True: pass
+            except BaseException: pass"""
+
+
+def squares(numbers: range, slow: int = -1) -> list[int]:
+    for _ in range(50 if slow in numbers else 0):
+        time.sleep(0.001)
+    return [number * number for number in numbers]
+
+
+@pytest.mark.parametrize("tasks", [0, 1, 7, 1_000])
+def test_results_come_in_order_whoever_is_slow(tasks: int) -> None:
+    assert list(in_order(partial(squares, slow=3), tasks, 3)) == [number**2 for number in range(tasks)]
 
 
 def test_an_interrupt_while_processes_are_started_is_put_off_and_not_lost() -> None:
@@ -21,3 +63,64 @@ def test_an_interrupt_while_processes_are_started_is_put_off_and_not_lost() -> N
     with pytest.raises(KeyboardInterrupt):
         start()
     assert reached == ["the end of the block"]
+
+
+def thinker(folder: Path, match: int, what: str = PATIENT) -> str:
+    """The file of a bot that thinks for ever in this match."""
+    bot = folder / "thinks.py"
+    bot.write_text(THINKS_FOR_EVER.format(match=match, what=what), encoding="utf-8")
+    return str(bot)
+
+
+def playing(bot: str, *more: str) -> subprocess.Popen[str]:
+    """A long run with it."""
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "greed", bot, "random", "--matches", "99", *more]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("number", "what"), [(signal.SIGINT, PATIENT), (signal.SIGINT, STUBBORN), (signal.SIGKILL, STUBBORN)]
+)
+def test_no_process_outlives_a_run_that_is_broken_off(number: signal.Signals, what: str, tmp_path: Path) -> None:
+    bot = thinker(tmp_path, 1, what)
+    with playing(bot, "--jobs", "2") as run:
+        assert run.stderr is not None
+        pids = {int(run.stderr.readline()) for _ in range(2)}
+        assert len(pids) == 2
+        run.send_signal(number)
+        wait_until_gone([*pids])
+        assert run.wait(30) == (130 if number == signal.SIGINT else -number)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path) -> None:
+    out, record = tmp_path / f"rows.{ending}", tmp_path / "record.jsonl"
+    with playing(thinker(tmp_path, 4), "--out", str(out), "--record", str(record)) as run:
+        assert run.stderr is not None
+        assert int(run.stderr.readline()) == run.pid
+        run.send_signal(signal.SIGINT)
+        said = run.stderr.read()
+        assert run.wait(30) == 130
+    assert said.splitlines()[-2:] == [f"3 of 99 matches were played, and are in {out}", "interrupted"]
+    text = out.read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text))) if ending == "csv" else [*map(json.loads, text.splitlines())]
+    assert [(int(row["match"]), int(row["bot"])) for row in rows] == [(m, b) for m in range(3) for b in range(2)]
+    assert len(record.read_text(encoding="utf-8").splitlines()) == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("play greed random random --record {}", "the record cannot be written to {}: No space left on device"),
+        ("play greed random random --out {}", "--out cannot be written to {}: No space left on device"),
+        ("games", "cannot write what it has to say: No space left on device"),
+    ],
+)
+def test_a_full_disk_is_told_in_a_line(words: str, said: str, tmp_path: Path) -> None:
+    full = tmp_path / "rows.csv"
+    full.symlink_to("/dev/full")
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words.format(full).split()]
+    with full.open("wb") as nowhere:
+        run = subprocess.run(command, stdout=nowhere, stderr=subprocess.PIPE, text=True, check=False)
+    assert (run.returncode, run.stderr.splitlines()) == (1, [f"cutpurse: {said.format(full)}"])

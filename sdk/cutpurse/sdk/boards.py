@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
@@ -29,8 +29,6 @@ from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State
 
 __all__ = ["Boards", "Compared", "compare", "field_for"]
-
-BATCH: Final = 4  # boards that a process plays at a time: few, since the test may end with any of them
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def compare(
     left = 0 if test.state.verdict else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
-    results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs, BATCH)
+    results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs)
     with a_run():
         try:
             for difference, failed in results:

@@ -6,6 +6,7 @@ group of commands, a function is one command. This module knows what no single c
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
@@ -22,6 +23,7 @@ __all__ = ["app", "main"]
 
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Commands(LaterGroup):
@@ -61,6 +63,11 @@ class Commands(LaterGroup):
             raise typer.Exit(exit_code(error)) from None
         except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
             raise
+        except OSError as error:
+            if ctx.obj or error.errno not in _FULL:
+                raise
+            say(f"{ctx.command_path}: cannot write {error.filename or 'what it has to say'}: {error.strerror}")
+            raise typer.Exit(FAILED) from None
         except Exception as error:
             if ctx.obj or _is_usage(error):
                 raise

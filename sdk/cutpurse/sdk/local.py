@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
@@ -22,10 +22,10 @@ from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.lifetime import a_run
-from cutpurse.sdk.processes import LARGEST_BATCH, check_jobs, in_order
+from cutpurse.sdk.lines import Lines
+from cutpurse.sdk.processes import check_jobs, in_order
 from cutpurse.sdk.seating import play_match
 
 __all__ = [
@@ -35,9 +35,6 @@ __all__ = [
     "SeatRow",
     "play",
 ]
-
-
-BATCH_OF_PROGRAMS: Final = 4  # matches: they are slow, and a run that is broken off waits for the batches under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +115,18 @@ def play(
     jobs: int = 1,
     record: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    on_match: Callable[[MatchRow], None] | None = None,
     watch: Callable[[Match], None] | None = None,
 ) -> Played:
     """Play matches and count them up.
 
     bots: one a seat, each a name, a file, or a class (anything that makes a bot). jobs: processes; with more than one,
     classes must be importable by name. record: a file that gets a line a match. progress: told how many matches of how
-    many are over. watch: told of a match when it begins and after every answer, in one process only.
+    many are over. on_match: told of each that is over, in their order. watch: told of a match when it begins and after
+    every answer, in one process only.
 
-    Raises UsageError for what does not exist. A bot that fails raises nothing: see `Played.failures`.
+    Raises UsageError for what does not exist, CutpurseError for a record that cannot be written. A bot that fails
+    raises nothing: see `Played.failures`.
     """
     rules = game_named(game)
     makers = bot_makers(bots)
@@ -141,45 +141,22 @@ def play(
     rows: list[MatchRow] = []
     first: dict[int, Failure] = {}
     faults = [0] * len(makers)
-    with a_run(), _Lines(record) as lines:
-        largest = BATCH_OF_PROGRAMS if any(maker.spec.startswith(PROGRAM) for maker in makers) else LARGEST_BATCH
-        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs, largest)
+    with a_run(), Lines(record, "the record") as lines:
+        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
         for done in played:
             rows.append(done.row)
             lines.write(done.record)
             for failure in done.failures:
                 first.setdefault(failure.bot, failure)
             faults = [a + b for a, b in zip(faults, done.faults, strict=True)]
+            if on_match is not None:
+                on_match(done.row)
             if progress is not None:
                 progress(len(rows), matches)
     seconds = time.perf_counter() - began
     failures = tuple(first[bot] for bot in sorted(first))
     decisions = sum(row.decisions for row in rows)
     return Played(game, matches, decisions, seconds, _count_up(makers, rows), tuple(rows), failures, tuple(faults))
-
-
-class _Lines:
-    """A file that gets a line a match, or none."""
-
-    def __init__(self, path: str | Path | None) -> None:
-        self.path = None if path is None else Path(path)
-        self.file: TextIO | None = None
-
-    def __enter__(self) -> _Lines:
-        if self.path is not None:
-            try:
-                self.file = self.path.open("w", encoding="utf-8", newline="\n")
-            except OSError as problem:
-                raise NotFound(f"the record cannot be written to {self.path}: {problem.strerror}") from None
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def write(self, line: str) -> None:
-        if self.file is not None:
-            self.file.write(line + "\n")
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,30 @@ This module knows no match: what it is given is numbered from 0, and can be sent
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 
-__all__ = ["LARGEST_BATCH", "check_jobs", "in_order"]
+__all__ = ["check_jobs", "in_order"]
 
-BATCHES_A_JOB: Final = 8  # enough that no process idles at the end, few enough that sending costs nothing
-LARGEST_BATCH: Final = 50  # matches, so that progress is told now and then
+AHEAD: Final = 4  # batches a job that are given out: enough that none waits for work, few enough to be left at once
+BATCH_S: Final = 0.25  # that a batch should take: sending it costs little then, and results come as they are made
+GROWS: Final = 4  # times, at most, that a batch may be as large as one before it
+GRACE_S: Final = 3.0  # for a process that is told to end: it ends the programs of its bots, and they have some of that
+
+_told_to_end: Final[list[None]] = []
 
 
 def check_jobs(jobs: int) -> None:
@@ -30,10 +38,10 @@ def check_jobs(jobs: int) -> None:
         raise UsageError(f"{jobs} jobs cannot be had; 1 to 256 can")
 
 
-def in_order(
-    work: Callable[[range], list[Any]], tasks: int, jobs: int, largest: int = LARGEST_BATCH
-) -> Generator[Any, None, None]:
+def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Generator[Any, None, None]:
     """What `work` gives for the numbers 0 to tasks - 1, in that order, done in batches by other processes.
+
+    Whoever stops asking, or is interrupted, waits for none of them: they are told to end, and ended.
 
     Raises UsageError for bots that cannot be sent there, CutpurseError if a process dies.
     """
@@ -41,18 +49,40 @@ def in_order(
         pickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as problem:
         raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
-    size = max(1, min(largest, tasks // (jobs * BATCHES_A_JOB)))
-    batches = [range(first, min(first + size, tasks)) for first in range(0, tasks, size)]
+    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
+    given: deque[Future[tuple[list[Any], float]]] = deque()
+    first, size, is_over = 0, 1, False
     try:
-        with _interrupts_held():  # the processes are started here, and inherit it
-            batches_done = pool.map(work, batches)
-        for results in batches_done:
+        while given or first < tasks:
+            with _interrupts_held():  # processes are started here, and inherit it
+                while first < tasks and len(given) < AHEAD * jobs:
+                    most = max(1, (tasks - first) // (2 * jobs))  # so that all of them have work to the end
+                    batch = range(first, min(first + min(size, most), tasks))
+                    given.append(pool.submit(_timed, work, batch))
+                    first = batch.stop
+            results, seconds = given.popleft().result()
+            size = max(1, min(GROWS * len(results), round(len(results) * BATCH_S / max(seconds, 1e-9))))
             yield from results
+        is_over = True
     except BrokenProcessPool:
         raise CutpurseError("a process that played matches has died: a bot ended it, or memory ran out") from None
     finally:
-        pool.shutdown(cancel_futures=True)
+        if not is_over:
+            _end(pool, [child for child in multiprocessing.active_children() if child not in others])
+        pool.shutdown()
+
+
+def _end(pool: ProcessPoolExecutor, workers: Iterable[BaseProcess]) -> None:
+    """End them in the middle of their work."""
+    workers = [*workers]
+    for worker in workers:
+        worker.terminate()
+    pool.shutdown(wait=False, cancel_futures=True)
+    at_last = time.monotonic() + GRACE_S
+    for worker in workers:
+        worker.join(max(0.0, at_last - time.monotonic()))
+        worker.kill()
 
 
 @contextmanager
@@ -77,7 +107,31 @@ def _interrupts_held() -> Iterator[None]:
             before(signal.SIGINT, None)
 
 
+# -- in another process
+def _timed(work: Callable[[range], list[Any]], batch: range) -> tuple[list[Any], float]:
+    """What came of a batch, and how many seconds it took."""
+    if _told_to_end:
+        raise KeyboardInterrupt
+    began = time.perf_counter()
+    return work(batch), time.perf_counter() - began
+
+
 def _begin_worker() -> None:
-    """In a new process: what bots print must not mix with results."""
+    """In a new process: what bots print must not mix with results, and it ends when it is told to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows it is not inherited
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_leave_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     sys.stdout = sys.stderr
+
+
+def _leave(*_: object) -> None:
+    """Break off what is being played, and take up nothing more."""
+    _told_to_end.append(None)
+    raise KeyboardInterrupt  # which no match takes for a fault of its bot
+
+
+def _leave_with(parent: BaseProcess | None) -> None:
+    """Nobody wants the results of a process that is gone, however it went."""
+    if parent is not None:
+        parent.join()
+        os._exit(1)

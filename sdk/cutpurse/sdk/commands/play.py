@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 import typer
 
@@ -14,7 +15,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Match
 from cutpurse.games import game_named
 from cutpurse.sdk import local
-from cutpurse.sdk.bot import BotMaker
+from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
@@ -27,15 +28,17 @@ from cutpurse.sdk.commands.arguments import (
 )
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.human import Human
+from cutpurse.sdk.lines import Lines
 from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.seating import view_for
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, table
+from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
 KINDS: Final = (".csv", ".jsonl")
+COLUMNS: Final = ("match", "bot", "name", "seat", "place", "score", "end_cause", "decisions")  # of --out
 
 
 def play(
@@ -49,8 +52,14 @@ def play(
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
-    record: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every match there, a line each.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A row a match and bot, .csv or .jsonl.")] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every match there, a line each, in place of what was there."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A row a match and bot, .csv or .jsonl, in place of what was there."),
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show every step, as a spectator sees it.")] = False,
     human: Annotated[
         int | None, typer.Option(metavar="SEAT", help="You play in this seat (of the first match), from 0.")
@@ -77,25 +86,29 @@ def play(
         raise UsageError(f"{rules.words.title} is for {allowed[0]} to {allowed[-1]} players, not {given}")
     if watch and jobs != 1:
         raise UsageError("--watch needs --jobs 1")
-    _check_out(out)
+    makers = bot_makers(seated)
+    rows = _Rows(out, makers)
     progress = None if watch or human is not None else Progress("matches")
     watcher = Watcher(Screen(talk)) if watch else None
-    with bots_talk_on_stderr():
-        played = local.play(
-            game,
-            seated,
-            matches=matches,
-            seed=seed,
-            settings=parse_settings(setting),
-            jobs=jobs,
-            record=record,
-            progress=progress,
-            watch=watcher,
-        )
+    try:
+        with bots_talk_on_stderr(), rows:
+            played = local.play(
+                game,
+                makers,
+                matches=matches,
+                seed=seed,
+                settings=parse_settings(setting),
+                jobs=jobs,
+                record=record,
+                progress=progress,
+                on_match=rows.add,
+                watch=watcher,
+            )
+    except KeyboardInterrupt:
+        say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
+        raise
     if progress:
         progress.end()
-    if out:
-        _write_rows(out, played)
     if as_json:
         print_json(summary(played))
     else:
@@ -135,40 +148,51 @@ def result_lines(played: Played) -> list[str]:
     ]
 
 
-def _check_out(out: Path | None) -> None:
-    if out is None:
-        return
-    if out.suffix not in KINDS:
-        raise UsageError(f"--out {out}: the name must end with {' or '.join(KINDS)}")
-    if not out.parent.is_dir():
-        raise NotFound(f"--out {out}: there is no folder {out.parent}")
+class _Rows:
+    """Counts matches, and writes them into the file of --out if there is one.  Use it as a context."""
 
+    def __init__(self, out: Path | None, bots: Sequence[BotMaker]) -> None:
+        """Raises UsageError for a name of another kind, NotFound if there is no such folder."""
+        if out is not None and out.suffix not in KINDS:
+            raise UsageError(f"--out {out}: the name must end with {' or '.join(KINDS)}")
+        if out is not None and not out.parent.is_dir():
+            raise NotFound(f"--out {out}: there is no folder {out.parent}")
+        self.matches = 0
+        self._bots = bots
+        self._lines = Lines(out, "--out")
+        self._csv = csv.DictWriter(self._lines, COLUMNS, lineterminator="") if out and out.suffix == ".csv" else None
 
-def _write_rows(out: Path, played: Played) -> None:
-    rows = [row for match in played.rows for row in _rows_of(match, played)]
-    with out.open("w", encoding="utf-8", newline="") as file:
-        if out.suffix == ".csv":
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        else:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+    def add(self, match: MatchRow) -> None:
+        """A match is over.  Raises CutpurseError if that cannot be written."""
+        if not self.matches:  # whatever else is wrong with the command was found before
+            self._begin()
+        self.matches += 1
+        for bot, maker in enumerate(self._bots if self._lines.path is not None else ()):
+            row = dict(
+                zip(
+                    COLUMNS,
+                    (
+                        *(match.match, bot, maker.name, match.seats[bot], match.places[bot], match.scores[bot]),
+                        *(match.end_causes[bot], match.decisions),
+                    ),
+                    strict=True,
+                )
+            )
+            if self._csv is not None:
+                self._csv.writerow(row)
+            else:
+                self._lines.write(json.dumps(row))
 
+    def _begin(self) -> None:
+        self._lines.__enter__()
+        if self._csv is not None:
+            self._csv.writeheader()
 
-def _rows_of(match: MatchRow, played: Played) -> list[dict[str, object]]:
-    return [
-        {
-            "match": match.match,
-            "bot": bot,
-            "name": played.seats[bot].bot,
-            "seat": match.seats[bot],
-            "place": match.places[bot],
-            "score": match.scores[bot],
-            "end_cause": match.end_causes[bot],
-            "decisions": match.decisions,
-        }
-        for bot in range(len(played.seats))
-    ]
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self._lines.__exit__(*how)
 
 
 class Watcher:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.game import Game
@@ -21,8 +21,6 @@ from cutpurse.sdk.tournament.results import Board, PlayedBoard, PlayedMatch
 from cutpurse.sdk.tournament.written import Tournament
 
 __all__ = ["Here"]
-
-BATCH: Final = 4  # boards that a process plays at a time: a crash costs no more of them, and rounds are short
 
 
 class Here:
@@ -49,7 +47,7 @@ class Here:
         """The boards, in their order."""
         table = replace(self._table, boards=tuple(boards))
         one_by_one = (table.board(board) for board in boards)
-        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs, BATCH)
+        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs)
         try:
             for board, failures in played:
                 for failure in failures:
