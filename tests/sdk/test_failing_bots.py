@@ -43,7 +43,7 @@ class Bot:
     lines = [line for line in capsys.readouterr().err.splitlines() if "crashed" in line]
     assert len(lines) == 4  # with that of the match
     assert lines[0].startswith(
-        f"bot {path} in match {first.match[:8]} (greed, seat 1) crashed, decision 0 (play_a_card): "
+        f"bot {path} in match {first.match[:8]} (greed, seat 1) crashed, decision 1 (play_a_card): "
         f"{path}:7: SystemExit: no plan for play_a_card; offered were 'play "
     )
     assert lines[-1] == first.text()
@@ -102,7 +102,7 @@ async def test_an_illegal_answer_is_told_and_asked_again(capsys: pytest.CaptureF
     assert asked[0][1] is asked[1][1] is asked[2][1]
     assert asked[0][2] is asked[2][2]
     first, second = [line for line in capsys.readouterr().err.splitlines() if "illegally" in line]
-    assert "answered illegally: decision 0 (play_a_card) has options 0-" in first
+    assert "answered illegally: decision 1 (play_a_card) has options 0-" in first
     assert first.endswith("; it answered 99; it may be corrected 2 more times")
     assert second.endswith("; it answered 'nothing'; it may be corrected once more")
 

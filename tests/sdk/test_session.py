@@ -172,7 +172,7 @@ def test_the_owner_is_told_of_refusals_that_are_his_business(reason: Any, notes:
     assert len(told) == notes
     for note in told:
         assert isinstance(note, Note)
-        assert "decision 0" in note.text
+        assert "decision 1" in note.text
         assert note.late == ("12 ms too late" in note.text)
 
 

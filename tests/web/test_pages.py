@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.sdk.league import shown
+from cutpurse.server.web.rendering import Rendering
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE
@@ -275,3 +276,13 @@ def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypat
         assert shown.exit_code == 0, shown.stderr
     shown = run(*dial.split()[1:], "--give-up-after", "0.1")
     assert (shown.exit_code, "127.0.0.1:1" in shown.stderr) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("house", "said"), [([], "2 bots here"), (["random"], "2 bots here, beside those of the house")]
+)
+def test_bots_of_the_house_are_not_counted_and_it_says_so(house: list[str], said: str) -> None:
+    defined = pb.LadderDefined(name="greed", game="greed", terms=pb.LadderTerms(house=house))
+    ladder = pb.LadderShown(defined=defined, bots=2)
+    standings = Rendering(live=True).html("standings.html", ladder=ladder, rows=[], every_version=False)
+    assert re.findall(r"\d+ bots here[^<]*?(?= *<)", standings) == [said]

@@ -248,11 +248,11 @@ class RemoteBots:
                 self.faults += 1
                 self.session.give_up(seat.table, number, where, notes)
                 offered = f"; offered were {_offered(decision)}"
-                self._tell_failure(seat, f"decision {decision.number} ({decision.ask})", where + offered, trace)
+                self._tell_failure(seat, f"decision {number} ({decision.ask})", where + offered, trace)
             case _TooLate():
                 self.pace.late()
                 if not seat.table.over:
-                    self.say(f"{self._at(seat)}: decision {decision.number} was over before the bot could be asked")
+                    self.say(f"{self._at(seat)}: decision {number} was over before the bot could be asked")
                 self.wake()
                 return
         self.pace.decided(seconds)
@@ -261,13 +261,14 @@ class RemoteBots:
     def _illegal(self, seat: _Seat, left: int) -> None:
         decision = seat.decision
         assert decision is not None
+        number = decision.number + 1  # as the server counts, whose logs tell of it too
         if left:
             then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
         else:
             then = "the safe option was taken"
             self.faults += 1
         self.say(
-            f"{self._at(seat)} answered illegally: decision {decision.number} ({decision.ask}) has options "
+            f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) has options "
             f"0-{decision.count - 1}: {_offered(decision)}; it answered {seat.answer!r:.200}; {then}"
         )
         if left:

@@ -322,7 +322,7 @@ class Session:
         table = self.tables.get(refusal.table)
         if table is None:
             return
-        which = f"match {table.match}, decision {refusal.decision - 1}"
+        which = f"match {table.match}, decision {refusal.decision}"
         if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
             if table.asked == refusal.decision and table.answer:
                 table.answer = b""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Authority",
     "Database",
+    "Written",
     "Server",
     "asked",
     "bot_row",
@@ -57,6 +58,10 @@ Authority: TypeAlias = Annotated[
 ]
 Database: TypeAlias = Annotated[
     Path | None, typer.Option("--db", metavar="FILE", help="Read a server's database instead of asking a server.")
+]
+Written: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--db", metavar="FILE", help="Write a server's database, which no server may have open, instead."),
 ]
 
 

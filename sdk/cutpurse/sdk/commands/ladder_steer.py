@@ -12,7 +12,7 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
-from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, ladder_named, local_time
+from cutpurse.sdk.commands.asking import Authority, Server, Written, asked, count, ladder_named, local_time
 from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
 from cutpurse.sdk.terminal import legible, print_json, say
 
@@ -64,7 +64,7 @@ def create(
     ] = None,
     server: Server = None,
     ca: Authority = None,
-    db: Database = None,
+    db: Written = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a ladder, or all those of a file; a server that runs plays it at once. Takes an admin's token.
@@ -126,7 +126,7 @@ def change(
     no_house: Annotated[bool, typer.Option("--no-house", help="No house bots any more.")] = False,
     server: Server = None,
     ca: Authority = None,
-    db: Database = None,
+    db: Written = None,
     as_json: AsJson = False,
 ) -> None:
     """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
@@ -163,7 +163,7 @@ def freeze(
     ] = None,
     server: Server = None,
     ca: Authority = None,
-    db: Database = None,
+    db: Written = None,
     as_json: AsJson = False,
 ) -> None:
     """Let no match begin on a ladder any more, or from a moment on; those that are played end, and are rated.
@@ -181,7 +181,7 @@ def freeze(
 
 
 def open_again(
-    ladder: Ladder, server: Server = None, ca: Authority = None, db: Database = None, as_json: AsJson = False
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
 ) -> None:
     """Let matches begin again on a ladder that is frozen.
 
