@@ -1,7 +1,8 @@
 """The bare exchange that the arena is measured beside: gRPC streams on which a question and an answer go to and fro.
 
 The same library, options and sizes of messages, and nothing behind them: the server asks again as soon as an answer was
-read. This module is the server and, for one stream, the client that answers at once; each is a process of its own
+read, on the same stream, or where streams take turns on the next, as a table does that asks one seat after the other.
+This module is the server and, for one stream, the client that answers at once; each is a process of its own
 (`python -m benchmarks.arena.exchange`).
 """
 
@@ -31,26 +32,40 @@ class Exchange:
         self._question = b""
         self._took: list[float] = []  # from the writing of a question to the reading of its answer, seconds
         self._client: asyncio.Task[None] | None = None
+        self._server: grpc.aio.Server | None = None
 
-    async def open(self, question_bytes: int) -> dict[str, object]:
-        """Be a server that asks questions of this size."""
+    async def open(self, question_bytes: int, in_turn: int = 0) -> dict[str, object]:
+        """Be a server that asks questions of this size.  in_turn: so many streams, of which one is asked at a time."""
         self._question = bytes(question_bytes)
+        self._in_turn = in_turn
+        self._turns: list[asyncio.Event] = []
         limits = Limits()
         handler: Any = grpc.stream_stream_rpc_method_handler(self._play)
         server = grpc.aio.server(options=grpc_options(limits), maximum_concurrent_rpcs=limits.most_streams)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
-        self._server = server  # it stops when nobody holds it
+        if self._server is not None:
+            await self._server.stop(None)
+        self._server = server
         return {"address": f"127.0.0.1:{port}"}
 
     async def _play(self, _: object, context: Any) -> None:
+        turns, mine, place = self._turns, asyncio.Event(), len(self._turns)
+        turns.append(mine)
+        if len(turns) == self._in_turn:
+            turns[0].set()  # all of them are there
         while True:
+            if self._in_turn:
+                await mine.wait()
+                mine.clear()
             began = time.monotonic()
             await context.write(self._question)
             if await context.read() is grpc.aio.EOF:
                 return
             self._took.append(time.monotonic() - began)
+            if self._in_turn:
+                turns[(place + 1) % len(turns)].set()
 
     async def measure(self, seconds: float) -> dict[str, object]:
         """How many questions are answered in so many seconds, or until the first is; and how long each took."""

@@ -11,6 +11,7 @@ from statistics import median
 
 __all__ = [
     "BARE",
+    "IN_TURN",
     "RATE_AIMS",
     "RATED_AIM",
     "Aim",
@@ -56,6 +57,7 @@ class RateRow:
 
 
 BARE = "bare messages, one at a time"
+IN_TURN = "bare messages, four bots in turn"  # as with one table, where another bot is asked each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,11 @@ def rate_aims(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[Aim]:
         ratio("bare", row.name, BARE, RATE_AIMS.get(row.tables) if row.bot == DUMB else None)
         for row in rows
         if not row.is_rated
+    ]
+    found += [
+        ratio("bare in turn", row.name, IN_TURN, None)
+        for row in rows
+        if row.tables == 1 and row.bot == DUMB and not row.is_rated
     ]
     for row in rows:
         plain = RateRow(row.bot, row.tables)

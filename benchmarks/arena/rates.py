@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.arena.child import Child, ask_all
-from benchmarks.arena.figures import BARE, RateRow, RateSample
+from benchmarks.arena.figures import BARE, IN_TURN, RateRow, RateSample
 from benchmarks.machine import MachineTime
 from benchmarks.protocol import WorkerFailed
 
@@ -41,7 +41,7 @@ class Rates:
             self._server = stack.enter_context(Child("benchmarks.arena.server"))
             self._players = [stack.enter_context(Child("benchmarks.arena.players")) for _ in range(BOTS)]
             self._bare_server = stack.enter_context(Child("benchmarks.arena.exchange"))
-            self._bare_client = stack.enter_context(Child("benchmarks.arena.exchange"))
+            self._bare_clients = [stack.enter_context(Child("benchmarks.arena.exchange")) for _ in range(BOTS)]
             self._stack = stack.pop_all()
         self.bytes = (0, 0)  # of a question and an answer of the bare exchange
 
@@ -49,11 +49,10 @@ class Rates:
         """Let the bare messages be as large as a decision and its answer are with one table, all that travels."""
         sample = self.measure(RateRow("first_option", 1), seconds)
         self.bytes = (round(sample.bytes_sent), round(sample.bytes_read))
-        self._bare_address = self._bare_server.ask("open", question_bytes=self.bytes[0])["address"]
 
     def one_round(self, rows: Sequence[RateRow], seconds: float, say: Callable[[str], None]) -> dict[str, RateSample]:
         """A sample of the bare exchange, and one of every row.  Raises WorkerFailed."""
-        found = {BARE: self.bare(seconds)}
+        found = {BARE: self.bare(seconds), IN_TURN: self.bare(seconds, BOTS)}
         for row in rows:
             sample = found[row.name] = self.measure(row, seconds)
             if not sample.decisions:
@@ -64,13 +63,15 @@ class Rates:
                 say(f"{row.name}: {sample.faults} faults")
         return found
 
-    def bare(self, seconds: float) -> RateSample:
-        """One sample of the bare exchange."""
-        self._bare_client.ask("answer", address=self._bare_address, answer_bytes=self.bytes[1])
-        self._bare_server.ask("measure", seconds=SETTLE_S)
-        told, took = self._measured(self._bare_server, [self._bare_client], seconds)
-        self._bare_client.ask("rest")
+    def bare(self, seconds: float, in_turn: int = 0) -> RateSample:
+        """One sample of the bare exchange, with one client or with so many in turn."""
         sent, read = self.bytes
+        clients = self._bare_clients[: in_turn or 1]
+        address = self._bare_server.ask("open", question_bytes=sent, in_turn=in_turn)["address"]
+        ask_all(clients, "answer", address=address, answer_bytes=read)
+        self._bare_server.ask("measure", seconds=SETTLE_S)
+        told, took = self._measured(self._bare_server, clients, seconds)
+        ask_all(clients, "rest")
         return RateSample(**told, **took, bytes_sent=sent, bytes_read=read)
 
     def measure(self, row: RateRow, seconds: float) -> RateSample:

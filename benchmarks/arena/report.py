@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.arena.figures import BARE, Aim, Crowd, RateRow, Round, crowd_aims, middle, rate_aims
+from benchmarks.arena.figures import BARE, IN_TURN, Aim, Crowd, RateRow, Round, crowd_aims, middle, rate_aims
 from benchmarks.report import table
 
 __all__ = ["crowd_lines", "rate_lines"]
@@ -14,7 +14,7 @@ def rate_lines(rounds: Sequence[Round], rows: Sequence[RateRow]) -> list[str]:
         *("Greed, four bots, tables each", "decisions/s", "p50 ms", "p99 ms"),
         *("server CPU us", "bots CPU us", "gathered", "elsewhere"),
     )
-    body = [_rate(rounds, name) for name in (BARE, *(row.name for row in rows))]
+    body = [_rate(rounds, name) for name in (BARE, IN_TURN, *(row.name for row in rows))]
     return [*table(head, body), "", *_ratios(rate_aims(rounds, rows))]
 
 

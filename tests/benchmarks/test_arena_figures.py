@@ -11,6 +11,7 @@ from benchmarks import machine
 from benchmarks.arena import part
 from benchmarks.arena.figures import (
     BARE,
+    IN_TURN,
     Aim,
     Crowd,
     RateRow,
@@ -37,7 +38,7 @@ def sample(rate: float) -> RateSample:
 
 def one_round(speed: float, bare: float = 5_000) -> Round:
     """A machine of this speed: 0.8 of bare with one table, 4 times bare with 64, half of that with a store."""
-    rates = {BARE: bare, ONE.name: 4_000, MANY.name: 20_000, RATED.name: 10_000}
+    rates = {BARE: bare, IN_TURN: 2_500, ONE.name: 4_000, MANY.name: 20_000, RATED.name: 10_000}
     return {row: sample(rate * speed) for row, rate in rates.items()}
 
 
@@ -83,8 +84,8 @@ def test_what_the_host_stole_counts_as_busy_and_what_waited_for_a_disk_does_not(
 def test_a_row_shows_its_worst_round_where_the_system_tells() -> None:
     rounds = [{name: replace(one, elsewhere=share) for name, one in one_round(1.0).items()} for share in (0.02, 0.3)]
     shown = rate_lines(rounds, [ONE])
-    assert [line.split()[-2:] for line in shown[1:3]] == [["30", "%"]] * 2
-    assert [line.split()[-1] for line in rate_lines([one_round(1.0)], [ONE])[:3]] == ["elsewhere", "-", "-"]
+    assert [line.split()[-2:] for line in shown[1:4]] == [["30", "%"]] * 3
+    assert [line.split()[-1] for line in rate_lines([one_round(1.0)], [ONE])[:4]] == ["elsewhere", "-", "-", "-"]
 
 
 def test_ratios_are_taken_within_each_round_before_the_median() -> None:
@@ -94,6 +95,7 @@ def test_ratios_are_taken_within_each_round_before_the_median() -> None:
     assert found == {
         "first_option, 1 table, to bare": pytest.approx(0.8),
         "first_option, 64 tables, to bare": pytest.approx(4.0),
+        "first_option, 1 table, to bare in turn": pytest.approx(1.6),
         "first_option, 64 tables, stored and rated, to the same without": pytest.approx(0.5),
     }
 
@@ -107,6 +109,7 @@ def test_targets_are_for_the_first_option_at_certain_tables() -> None:
         "first_option, 8 tables, to bare": (None, ""),
         "first_option, 64 tables, to bare": (5.0, "missed"),
         "greedy, 64 tables, to bare": (None, ""),
+        "first_option, 1 table, to bare in turn": (None, ""),
     }
 
 
@@ -174,6 +177,7 @@ def many(gave_up: int = 0) -> Crowd:
 RATES = """
 Greed, four bots, tables each              decisions/s  p50 ms  p99 ms  server CPU us  bots CPU us  gathered  elsewhere
 bare messages, one at a time                     5,000    0.25    1.50          100.0         50.0       2.0          -
+bare messages, four bots in turn                 2,500    0.25    1.50          200.0        100.0       2.0          -
 first_option, 1 table                            4,000    0.25    1.50          125.0         62.5       2.0          -
 first_option, 64 tables                         20,000    0.25    1.50           25.0         12.5       2.0          -
 first_option, 64 tables, stored and rated       10,000    0.25    1.50           50.0         25.0       2.0          -
@@ -181,6 +185,7 @@ first_option, 64 tables, stored and rated       10,000    0.25    1.50          
 ratio of decisions                                              a second  a CPU second  target
 first_option, 1 table, to bare                                      0.80          0.80  >= 0.7     met
 first_option, 64 tables, to bare                                    4.00          4.00  >= 5.0  missed
+first_option, 1 table, to bare in turn                              1.60          1.60       -
 first_option, 64 tables, stored and rated, to the same without      0.50          0.50  >= 0.6  missed
 """
 
@@ -219,7 +224,7 @@ def test_the_document_is_json_with_every_sample_and_aim() -> None:
     found = part.ArenaFigures(plan, [ONE, MANY, RATED], (410, 11), [one_round(1.0)], [0.5], many())
     told = json.loads(json.dumps(part.document(found)))
     assert told["rounds"][0][MANY.name]["decisions_per_s"] == 20_000
-    assert [aim["verdict"] for aim in told["aims"]] == ["met", "missed", "missed"]
+    assert [aim["verdict"] for aim in told["aims"]] == ["met", "missed", "", "missed"]
     assert told["crowd"]["arena"] == {"count": 100, "odd": 0, "p50_ms": 100, "p99_ms": 198, "p99.9_ms": 200}
     assert [aim["verdict"] for aim in told["crowd"]["aims"]] == ["missed", "met"]
 
