@@ -26,6 +26,8 @@ from cutpurse.sdk.positions import ask_again
 from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
 from tests.sdk.test_command_line import run
 
+VIEWERS: dict[int | None, tuple[str, ...]] = {None: (), 0: ("--seat", "0"), 2: ("--seat", "2")}
+
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
@@ -124,6 +126,46 @@ def test_a_decision_is_shown_with_its_table(record: Path) -> None:
     asked = int(shown.partition("decision 4: seat ")[2][0])
     other = run("match", "replay", record, "--at", 4, "--seat", (asked + 1) % 3).stdout
     assert "<- chosen" not in other
+
+
+def test_a_match_as_json_is_a_line_an_event_and_a_decision(record: Path) -> None:
+    shown = {seat: run("match", "replay", record, "--match", 1, "--json", *words) for seat, words in VIEWERS.items()}
+    rows = {seat: [json.loads(line) for line in one.stdout.splitlines()] for seat, one in shown.items()}
+    kept = json.loads(record.read_text(encoding="utf-8").splitlines()[1])
+    for seat, told in rows.items():
+        assert told[0]["began"] == {
+            "game": "greed",
+            "rules_version": kept["rules"],
+            "settings": {},
+            "seats": kept["seats"],
+            "seat": seat,
+        }
+        assert told[-1] == {"over": kept["result"]}
+        assert [row["number"] for row in told if "number" in row] == list(range(sum("number" in row for row in told)))
+        decisions = [row for row in told if "decision" in row]
+        assert [row["at"] for row in decisions] == list(range(len(kept["choices"])))
+        for row, choice in zip(decisions, kept["choices"], strict=True):
+            assert row["decision"]["seat"] == choice[0]
+            if seat == choice[0]:
+                assert row["decision"]["option"] == choice[1:]
+            else:
+                assert set(row["decision"]) == {"seat", "ask", "cause"}  # what was chosen is not for everybody
+    hidden = [row["text"] for row in rows[None] if "number" in row and "card face down" in row["text"]]
+    assert len(hidden) > 10
+
+
+def test_a_decision_as_json_has_its_view_and_options(record: Path) -> None:
+    told = json.loads(run("match", "replay", record, "--at", 4, "--json").stdout)
+    assert (told["at"], told["view"]["viewer"], told["cause"]) == (4, told["seat"], "normal")
+    assert [option["index"] for option in told["options"]] == list(range(len(told["options"])))
+    assert sum(option["chosen"] for option in told["options"]) == 1
+    assert sum(option["safe"] for option in told["options"]) == 1
+    other = (told["seat"] + 1) % 3
+    theirs = json.loads(run("match", "replay", record, "--at", 4, "--json", "--seat", other).stdout)
+    assert "options" not in theirs
+    assert theirs["view"]["viewer"] == other
+    both = run("match", "replay", record, "--at", 4, "--json", "--as-test")
+    assert (both.exit_code, "--as-test is a test" in both.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

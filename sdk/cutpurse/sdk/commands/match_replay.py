@@ -1,0 +1,194 @@
+"""`cutpurse match replay`: a record step by step, one decision of it, or that decision as a test of the bot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from cutpurse.engine.errors import RecordError, UsageError
+from cutpurse.engine.match import Chosen, EndCause, Match
+from cutpurse.engine.match import Decision as EngineDecision
+from cutpurse.engine.record import Record, act_to_json, event_to_json
+from cutpurse.engine.record import replay as replay_record
+from cutpurse.engine.text import option_text
+from cutpurse.games import game_named
+from cutpurse.sdk.as_test import WHY, as_test, decision_at
+from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import Authority, Database, Server
+from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
+from cutpurse.sdk.match_file import FiledMatch
+from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.positions import decision_for
+from cutpurse.sdk.seating import view_for
+from cutpurse.sdk.terminal import print_json, print_lines
+from cutpurse.sdk.views.base import GameView
+
+__all__ = ["replay"]
+
+
+def replay(
+    file: FileOrMatch,
+    match: Annotated[int, typer.Option(metavar="N", help="Which match of the file, from 0.")] = 0,
+    at: Annotated[int | None, typer.Option(metavar="D", help="This decision only, with the table.")] = None,
+    seat: Annotated[
+        int | None, typer.Option(metavar="S", help="As this seat saw it; else as a spectator, or who decided.")
+    ] = None,
+    is_test: Annotated[
+        bool, typer.Option("--as-test", help="The decision --at as a test of the bot, for pytest.")
+    ] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a recorded match step by step, or one decision of it.
+
+    Example: cutpurse match replay run.jsonl --match 3 --at 41 --as-test > test_decision_41.py
+    """
+    filed = _filed(file, list(matches_of(file, server, ca, db)), match)
+    record = _record(file, filed)
+    if seat is not None and not 0 <= seat < len(record.seats):
+        raise UsageError(f"--seat {seat}: the match has seats 0 to {len(record.seats) - 1}")
+    if at is None:
+        if is_test:
+            raise UsageError("--as-test needs --at: which decision is to be tested?")
+        if as_json:
+            for row in _rows(record, seat):
+                sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            return
+        for lines in _whole(record, seat):
+            print_lines(lines)
+        return
+    found = decision_at(record, at)
+    if found is None:
+        raise UsageError(f"match {match} of {file} has no decision {at}; it has 0 to {len(record.choices) - 1}")
+    if is_test and as_json:
+        raise UsageError("--as-test is a test, and --json a document: one of them")
+    if is_test:
+        which = f"match {match}" if filed.head is None else f"match {filed.head.match}"
+        print_lines(as_test(filed, at, which, "cutpurse match replay --as-test"))
+    elif as_json:
+        print_json(_one_row(*found, seat))
+    else:
+        print_lines(_one(*found, seat))
+
+
+def _filed(file: str, matches: list[FiledMatch], match: int) -> FiledMatch:
+    if not 0 <= match < len(matches):
+        raise UsageError(f"--match {match}: {file} has matches 0 to {len(matches) - 1}")
+    return matches[match]
+
+
+def _record(file: str, filed: FiledMatch) -> Record:
+    try:
+        return filed.record()
+    except RecordError as problem:
+        raise RecordError(f"{file}, line {filed.line}: {problem}") from None
+
+
+def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
+    """The match as a viewer was told it: who decided what, and what came of it."""
+    who = "a spectator" if seat is None else f"seat {seat}"
+    yield [f"{record.game}, {', '.join(record.seats)}, as {who} sees it"]
+    told = 0
+    played: Match | None = None
+    for played, asked, chosen in replay_record(record, game_named(record.game)):
+        lines = event_lines(view_for(played, seat, told))
+        told = len(played.game.log or ())
+        text = f" {option_text(played.game, chosen.option)}" if seat == asked.seat else ""
+        safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: {WHY[chosen.cause]})"
+        place = len(played.choices)
+        yield [*lines, f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}"]
+    if played is not None:
+        yield event_lines(view_for(played, seat, told))
+    result = record.result
+    if not result["places"]:
+        yield [f"the match is void: {result['end_causes'][0]}"]
+        return
+    yield [
+        f"seat {i} ({name}): place {result['places'][i]}, score {result['scores'][i]:,}, {result['end_causes'][i]}"
+        for i, name in enumerate(record.seats)
+    ]
+
+
+def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> list[str]:
+    """A decision with the table as its seat, or another, saw it."""
+    viewer = asked.seat if seat is None else seat
+    _, decision = decision_for(match, asked)
+    lines = picture(view_for(match, viewer), match.seats)
+    question = f"seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"
+    lines += ["", f"decision {len(match.choices)}: {question}"]
+    if viewer != asked.seat:
+        return lines
+    for option in decision.options:
+        marks = [
+            *(["chosen"] if option.raw == chosen.option else []),
+            *(["safe"] if option == decision.safe else []),
+        ]
+        lines.append(f"  {option.index}  {option.text}" + (f"  <- {', '.join(marks)}" if marks else ""))
+    return lines
+
+
+# -- for programs
+def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
+    """The match as `_whole` tells it, in the words of records: how it began, each event and decision, how it ended."""
+    rules = game_named(record.game)
+    yield {
+        "began": {
+            "game": record.game,
+            "rules_version": rules.words.version,
+            "settings": dict(record.settings),
+            "seats": list(record.seats),
+            "seat": seat,
+        }
+    }
+    told = 0
+    played: Match | None = None
+    for played, asked, chosen in replay_record(record, rules):
+        yield from _event_rows(view_for(played, seat, told), told)
+        told = len(played.game.log or ())
+        decision: dict[str, Any] = {"seat": asked.seat, "ask": asked.ask, "cause": chosen.cause.value}
+        if seat == asked.seat:
+            decision["option"] = act_to_json(played.game.words, chosen.option)
+            decision["text"] = option_text(played.game, chosen.option)
+        yield {"at": len(played.choices), "decision": decision}
+    if played is not None:
+        yield from _event_rows(view_for(played, seat, told), told)
+    yield {"over": record.result}
+
+
+def _event_rows(view: GameView[Any], first: int) -> Iterator[dict[str, Any]]:
+    for number, told in enumerate(view.events, first):
+        yield {"number": number, "event": event_to_json(told.raw), "text": told.text}
+
+
+def _one_row(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> dict[str, Any]:
+    """A decision as `_one` shows it."""
+    viewer = asked.seat if seat is None else seat
+    _, decision = decision_for(match, asked)
+    row: dict[str, Any] = {
+        "at": len(match.choices),
+        "seat": asked.seat,
+        "ask": asked.ask,
+        "text": decision.text,
+        "rule": decision.rule,
+        "cause": chosen.cause.value,
+        "view": view_for(match, viewer).raw.to_json(),
+    }
+    if viewer == asked.seat:
+        words = match.game.words
+        row["options"] = [
+            {
+                "index": option.index,
+                "option": act_to_json(words, option.raw),
+                "text": option.text,
+                "chosen": option.raw == chosen.option,
+                "safe": option == decision.safe,
+            }
+            for option in decision.options
+        ]
+    return row
