@@ -23,6 +23,15 @@ def test_the_bot_of_a_page_plays(page: str, mean_place: float, tmp_path: Path) -
     assert json.loads(shown.stdout)["seats"][0]["mean_place"] < mean_place
 
 
+def test_the_bot_that_thinks_ahead_plays_as_it_stands_there(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n# thinker\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    path = bot_file(tmp_path, source.replace("range(10)", "range(3)"))
+    shown = run("play", "greed", path, "random", "--matches", 4, "--seed", 2, "--json")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert json.loads(shown.stdout)["seats"][0]["first_places"] >= 3
+
+
 @pytest.mark.parametrize(
     ("page", "commands", "at_least"),
     [
