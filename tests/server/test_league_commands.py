@@ -97,12 +97,36 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
             ["--most-bots", "3", "--house", "random,greedy", "--house", "search"],
             (["ann", "bob"], True, 3, ["random", "greedy", "search"]),
         ),
-        (["--everybody", "--public", "--no-house", "--most-bots", "0"], ([], False, 0, [])),
+        (
+            ["--add-owner", "cid", "--add-owner", "ann"],
+            (["ann", "bob", "cid"], True, 3, ["random", "greedy", "search"]),
+        ),
+        (["--remove-owner", "bob", "--no-house", "--add-owner", "dan"], (["ann", "cid", "dan"], True, 3, [])),
+        (["--everybody", "--public", "--most-bots", "0"], ([], False, 0, [])),
     ):
         run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])
         row = json.loads(run.stdout)
         assert (row["owners"], row["private"], row["most_bots"], row["house"]) == expected
         assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "code", "said"),
+    [
+        (["--everybody"], ["--add-owner", "ann"], 2, "everybody may play on duel; --owner names those"),
+        (["--owner", "ann"], ["--remove-owner", "bob"], 4, "duel is not open to bob; it is to ann"),
+        (["--owner", "ann"], ["--remove-owner", "ann"], 2, "nobody would be left on duel, and that is everybody"),
+        (["--owner", "ann"], ["--owner", "ann", "--add-owner", "bob"], 2, "one of them"),
+    ],
+)
+async def test_a_change_of_owners_that_would_open_or_close_a_ladder_by_mistake_is_refused(
+    arena: RunningArena, tokens: dict[str, str], before: list[str], words: list[str], code: int, said: str
+) -> None:
+    await cutpurse("ladder", "change", "duel", *before, token=tokens["root"])
+    run = await cutpurse("ladder", "change", "duel", *words, token=tokens["root"])
+    assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
+    row = json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout)
+    assert row["owners"] == ([] if "--everybody" in before else ["ann"])
 
 
 async def test_ladders_of_a_file_are_made_all_or_none(
@@ -293,7 +317,11 @@ async def test_a_server_that_is_not_there_or_knows_no_league(monkeypatch: pytest
         ),
         (["ladder", "create", "x", "--game", "greed", "--seats", "99"], 2, "ladder 'x': "),
         (["ladder", "change", "x"], 2, "nothing is to be changed"),
-        (["ladder", "change", "x", "--owner", "a", "--everybody"], 2, "--owner and --everybody: name one of them"),
+        (
+            ["ladder", "change", "x", "--owner", "a", "--everybody"],
+            2,
+            "--owner, --everybody, or --add-owner and --remove-owner: one of them",
+        ),
         (["ladder", "freeze", "x", "--at", "1960-01-01"], 2, "--at is 1960-01-01; it is a date after 1970"),
         (["ladder", "open", "x"], 4, "no database"),
         (["match", "list", "--since", "yesterday"], 2, "--since is 'yesterday'; it is as"),

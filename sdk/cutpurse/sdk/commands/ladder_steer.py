@@ -14,6 +14,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
 from cutpurse.sdk.commands.asking import Authority, Server, Written, asked, count, ladder_named, local_time
 from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
+from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.terminal import legible, print_json, say
 
 if TYPE_CHECKING:
@@ -115,6 +116,12 @@ def _one_by_one(named: Sequence[str] | None) -> list[str]:
 def change(
     ladder: Ladder,
     owner: Owners = None,
+    add_owner: Annotated[
+        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play too; may be given again.")
+    ] = None,
+    remove_owner: Annotated[
+        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play no more; may be given again.")
+    ] = None,
     everybody: Annotated[bool, typer.Option("--everybody", help="Everybody's bots may play.")] = False,
     most_bots: Annotated[
         int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
@@ -131,20 +138,23 @@ def change(
 ) -> None:
     """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
 
-    Owners that are named replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
+    Owners named by --owner replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
 
-    Example: cutpurse ladder change class-greed --owner ann --owner bob --public
+    Example: cutpurse ladder change class-greed --add-owner ann --public
     """
-    if owner and everybody:
-        raise UsageError("--owner and --everybody: name one of them")
+    if sum(map(bool, (owner, everybody, add_owner or remove_owner))) > 1:
+        raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    if owner is None and most_bots is None and private is None and house is None and not (everybody or no_house):
+    asked_for = (owner, add_owner, remove_owner, most_bots, private, house)
+    if all(one is None for one in asked_for) and not (everybody or no_house):
         raise UsageError("nothing is to be changed; name --owner, --everybody, --most-bots, --private or --house")
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
         if owner or everybody:
             terms.owners[:] = owner or ()
+        if add_owner or remove_owner:
+            terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
         if house or no_house:
             terms.house[:] = _one_by_one(house)
         if most_bots is not None:
@@ -153,6 +163,19 @@ def change(
             terms.private = private
 
     _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
+
+
+def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]) -> list[str]:
+    """Who may play with these more or less.  Raises UsageError where that would be everybody, and was or was not."""
+    if not before:
+        raise UsageError(f"everybody may play on {ladder}; --owner names those to whom alone it is to be open")
+    for name in removed:
+        if name not in before:
+            raise NotFound(f"{ladder} is not open to {legible(name, 64)}; it is to {', '.join(before)}")
+    left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
+    if not left:
+        raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
+    return left
 
 
 def freeze(
