@@ -75,6 +75,13 @@ def test_a_higher_value_is_drawn_higher() -> None:
     assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
 
 
+@pytest.mark.parametrize(("last", "marks"), [(3, ["0", "1", "2", "3"]), (1, ["0", "1"]), (100, ["0", "20", "40"])])
+def test_what_is_counted_is_marked_by_whole_numbers(last: int, marks: list[str]) -> None:
+    drawn = ElementTree.fromstring(over_time([Line("a", [(0, 5.0), (last, 6.0)])], title="", x_name="boards"))
+    told = [text.text for text in drawn.findall("text") if text.attrib.get("text-anchor") == "middle"]
+    assert [text for text in told if text != "boards"][: len(marks)] == marks
+
+
 def test_where_there_is_nothing_to_draw_nothing_is() -> None:
     assert over_time([Line("a", [(0, 1.0)])], title="", x_name="") == ""
     assert over_time([], title="", x_name="") == ""

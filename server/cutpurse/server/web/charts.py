@@ -111,14 +111,15 @@ def share(ahead: float, level: float, of: float) -> Markup:
 
 # -- large ones
 def over_time(lines: Sequence[Line], *, title: str, x_name: str) -> Markup:
-    """Lines over a common axis, each with its name at its end.  Empty where no line has two points."""
+    """Lines over a common count, each with its name at its end.  Empty where no line has two points."""
     lines = [line for line in lines if len(line.points) > 1]
     if not lines:
         return Markup("")
     xs = [x for line in lines for x, _ in line.points]
     ys = [y for line in lines for _, y in line.points] + [y for line in lines for pair in line.band for y in pair]
     across, up = axis_of(xs, 6), axis_of(ys)
-    across = Axis(min(xs), max(xs), tuple(tick for tick in across.ticks if min(xs) <= tick <= max(xs)))
+    counts = tuple(tick for tick in across.ticks if min(xs) <= tick <= max(xs) and tick == int(tick))
+    across = Axis(min(xs), max(xs), counts)
     width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
     def place(x: float, y: float) -> str:
