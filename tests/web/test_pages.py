@@ -141,8 +141,38 @@ def test_every_bot_of_every_ladder_has_a_page_and_its_name_is_shown_as_text(page
 
 
 @pytest.mark.parametrize(
+    ("find", "found"),
+    [
+        ("ANN", ["ann/sneak"]),
+        ("k/sneak", []),
+        ("/thug", ["bob/thug"]),
+        ("  ", None),
+        ("/<SCRIPT>", [f"cid/{name}" for name in HOSTILE if name.startswith("<script>")]),
+        ("nobody is called so", []),
+    ],
+)
+def test_bots_are_found_by_a_part_of_their_name(page: TestClient, find: str, found: list[str] | None) -> None:
+    text = text_of(page, f"/bots?find={quote(find, safe='')}")
+    told = [html.unescape(name) for name in re.findall(r'<th scope="row"><a class="bot"[^>]*><bdi>(.*?)</bdi>', text)]
+    if found is None:
+        known = {(one["bot"]["owner"], one["bot"]["bot"]) for one in page.get("/api/v1/bots").json()["bots"]}
+        assert len(told) == len(known) > 5
+    else:
+        assert sorted(told) == sorted(found)
+    assert ("No bot and no owner" in text) is (found == [])
+    assert "<script>" not in re.sub(r'<script src="[^"]*" defer></script>', "", text)
+
+
+def test_the_list_of_bots_has_versions_and_only_ladders_that_are_public(page: TestClient) -> None:
+    text = words_of(re.search(r"<tr>\s*<th scope=.row.><a[^>]*ann/sneak.*?</tr>", text_of(page, "/bots"), re.S)[0])  # type: ignore[index]
+    assert text.startswith("ann/sneak 2 2 ")
+    assert PRIVATE not in text_of(page, "/bots")
+
+
+@pytest.mark.parametrize(
     ("path", "status"),
     [
+        (f"/bots?find={'x' * 201}", 400),
         ("/ladders/nope", 404),
         (f"/ladders/{PRIVATE}", 404),
         (f"/ladders/{PRIVATE}/head-to-head", 404),

@@ -18,7 +18,7 @@ from cutpurse.server.web.api import tables
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.guarding import Guarded
 from cutpurse.server.web.news import News
-from cutpurse.server.web.pages import bot, docs, events, home, ladder, live, match, matches, replay
+from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
 from cutpurse.server.web.table.live import Watches
@@ -27,7 +27,7 @@ __all__ = ["create_app"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ROUTERS: Final = tuple(
-    [page.router for page in (home, ladder, bot, events, matches, match, replay, live, docs, api, tables)]
+    [page.router for page in (home, ladder, bots, bot, events, matches, match, replay, live, docs, api, tables)]
 )
 
 

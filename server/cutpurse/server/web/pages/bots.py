@@ -1,0 +1,44 @@
+"""All bots, with their newest versions and where they play; found by a part of the name or of the owner's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from cutpurse.server.web.rendering import Asked, show
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["router"]
+
+MOST_ROWS: Final = 200
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(slots=True)
+class _Row:
+    """A bot."""
+
+    newest: ladder_pb2.BotShown
+    versions: int
+    ladders: set[str]
+    is_here: bool
+
+
+@router.api_route("/bots", methods=["GET", "HEAD"])
+def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """The page.  find: a part of owner/name, in small letters or large ones."""
+    wanted = find.strip()
+    rows: dict[tuple[str, str], _Row] = {}
+    for one in ask.bots():
+        name = (one.bot.owner, one.bot.bot)
+        if wanted.casefold() not in "/".join(name).casefold():
+            continue
+        row = rows.setdefault(name, _Row(one, 0, set(), False))
+        row.newest, row.versions = one, row.versions + 1
+        row.ladders.update(one.ladders)
+        row.is_here |= one.is_here
+    return show(request, "bots.html", rows=[*rows.values()][:MOST_ROWS], found=len(rows), wanted=wanted)
