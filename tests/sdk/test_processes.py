@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +30,7 @@ class Bot:
     def start(self, match):
         Bot.matches += 1
         if Bot.matches == {match}:
-            print(os.getpid(), flush=True)
+            os.write(2, b"%d\\n" % os.getpid())  # at once: several processes say it
 
     def choose(self, view, decision):
         while Bot.matches == {match}:
@@ -78,12 +80,21 @@ def playing(bot: str, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
+@contextmanager
+def ended(run: subprocess.Popen[str]) -> Iterator[None]:
+    """Also where the test fails."""
+    try:
+        yield
+    finally:
+        run.kill()
+
+
 @pytest.mark.parametrize(
     ("number", "what"), [(signal.SIGINT, PATIENT), (signal.SIGINT, STUBBORN), (signal.SIGKILL, STUBBORN)]
 )
 def test_no_process_outlives_a_run_that_is_broken_off(number: signal.Signals, what: str, tmp_path: Path) -> None:
     bot = thinker(tmp_path, 1, what)
-    with playing(bot, "--jobs", "2") as run:
+    with playing(bot, "--jobs", "2") as run, ended(run):
         assert run.stderr is not None
         pids = {int(run.stderr.readline()) for _ in range(2)}
         assert len(pids) == 2
@@ -95,7 +106,7 @@ def test_no_process_outlives_a_run_that_is_broken_off(number: signal.Signals, wh
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path) -> None:
     out, record = tmp_path / f"rows.{ending}", tmp_path / "record.jsonl"
-    with playing(thinker(tmp_path, 4), "--out", str(out), "--record", str(record)) as run:
+    with playing(thinker(tmp_path, 4), "--out", str(out), "--record", str(record)) as run, ended(run):
         assert run.stderr is not None
         assert int(run.stderr.readline()) == run.pid
         run.send_signal(signal.SIGINT)

@@ -105,7 +105,8 @@ def play(
                 watch=watcher,
             )
     except KeyboardInterrupt:
-        say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
+        if rows.matches:
+            say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
         raise
     if progress:
         progress.end()
