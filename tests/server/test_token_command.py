@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.tokens import read_token
+from cutpurse.leaderboard.tokens import new_token, read_token
 from cutpurse.sdk.cli import app
 
 
@@ -27,6 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder; the database is league.db."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CUTPURSE_DB", "league.db")
+    monkeypatch.delenv("CUTPURSE_SERVER", raising=False)
     return tmp_path
 
 
@@ -45,12 +46,42 @@ def test_a_token_is_printed_once_and_good() -> None:
     assert run.exit_code == 0
     token = read_token(run.stdout.removesuffix("\n"))
     assert token is not None
-    assert f"token {token.id} of ann, good for play, read; it is not shown again:" in run.stderr
+    assert f"token {token.id} of ann for league.db, good for play, read; it is not shown again:" in run.stderr
     assert entries() == {"ann": (("play", "read"), "laptop")}
     listed = cutpurse("token", "list")
     assert listed.exit_code == 0
     assert token.id in listed.stdout
     assert token.reveal()[13:] not in listed.output + run.stderr
+
+
+def test_a_database_that_is_made_is_named_once() -> None:
+    said = "database league.db was not there, and is made"
+    first = cutpurse("token", "create", "ann", "--json")
+    assert first.stderr.splitlines() == [said]
+    assert json.loads(first.stdout)["owner"] == "ann"
+    assert said not in cutpurse("token", "create", "bob").stderr
+
+
+@pytest.mark.parametrize("command", [("create", "ann"), ("list",), ("revoke", "3fXq0aZ9")])
+def test_a_server_of_the_environment_is_asked_and_no_database_made(
+    command: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_SERVER", f"unix:{folder}/nobody.sock")
+    monkeypatch.setenv("CUTPURSE_TOKEN", new_token().reveal())
+    run = cutpurse("token", *command)
+    assert (run.exit_code, run.stdout) == (5, ""), run.stderr
+    assert f"the server at unix:{folder}/nobody.sock" in run.stderr
+    assert not Path("league.db").exists()
+
+
+def test_a_database_that_is_named_counts_more_than_a_server_of_the_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_SERVER", f"unix:{folder}/nobody.sock")
+    assert cutpurse("token", "create", "ann", "--db", "league.db").exit_code == 0
+    assert "ann" in cutpurse("token", "list", "--db", "league.db").stdout
+    both = cutpurse("token", "list", "--db", "league.db", "--server", "127.0.0.1:1")
+    assert (both.exit_code, "--db and --server" in both.stderr) == (2, True)
 
 
 def test_a_token_as_json() -> None:
@@ -123,7 +154,7 @@ def test_a_class_gets_a_file_that_nobody_else_can_read(folder: Path) -> None:
     finally:
         os.umask(before)
     assert (run.exit_code, run.stdout) == (0, "")
-    assert "60 tokens are in tokens.csv, which only you can read" in run.stderr
+    assert "60 tokens for league.db are in tokens.csv, which only you can read" in run.stderr
     assert stat.S_IMODE((folder / "tokens.csv").stat().st_mode) == 0o600
     with (folder / "tokens.csv").open(encoding="utf-8", newline="") as file:
         made = list(csv.DictReader(file))

@@ -75,6 +75,20 @@ async def test_a_token_that_was_made_from_elsewhere_lets_its_owner_in_at_once(ar
     assert (line["token"], line["owner"], line["by"]) == (token[5:13], "ann", "root")
 
 
+async def test_the_server_of_the_environment_is_asked(
+    arena: RunningArena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUTPURSE_SERVER", arena.address)
+    run = await cutpurse("token", "create", "ann")
+    assert run.exit_code == 0, run.stderr
+    assert f"of ann for {arena.address}, good for play, read; it is not shown again:" in run.stderr
+    assert await enters(arena, run.stdout.strip()) == "ann"
+    assert "ann" in (await cutpurse("token", "list")).stdout
+    assert (await cutpurse("token", "revoke", run.stdout[5:13])).exit_code == 0
+    assert not (tmp_path / "cutpurse.db").exists()
+
+
 async def test_a_token_that_is_revoked_from_elsewhere_ends_its_streams(arena: RunningArena) -> None:
     token = (await cutpurse("token", "create", "ann", "--server", arena.address)).stdout.strip()
     async with RawBot(arena.address, token) as bot:

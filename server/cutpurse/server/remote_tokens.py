@@ -46,7 +46,7 @@ class RemoteTokens:
         if not dialling.token:
             raise NotAuthorised(
                 f"to ask {dialling.address} takes a token with the scope admin: put it into {TOKEN_VARIABLE}, "
-                f"or into {token_file()}"
+                f"or into {token_file()}; with --db FILE a database is used, and no server asked"
             )
         self._dialling = dialling
         self._channel = dialling.blocking_channel(_OPTIONS)

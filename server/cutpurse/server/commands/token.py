@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.address import SERVER_VARIABLE
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import NotFound, needs
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
@@ -36,11 +37,16 @@ app = typer.Typer(
 )
 
 Database: TypeAlias = Annotated[
-    Path | None, typer.Option("--db", metavar="FILE", help="The server's database; else as `cutpurse serve` has it.")
+    Path | None,
+    typer.Option("--db", metavar="FILE", help="The server's database; without --server, too, as `serve` has it."),
 ]
 Server: TypeAlias = Annotated[
     str | None,
-    typer.Option("--server", metavar="ADDRESS", help="Ask a server that runs, with an admin's token, not a database."),
+    typer.Option(
+        "--server",
+        metavar="ADDRESS",
+        help=f"Ask a server that runs, with an admin's token; without --db, too, that of {SERVER_VARIABLE}.",
+    ),
 ]
 Authority: TypeAlias = Annotated[
     Path | None, typer.Option("--ca", metavar="FILE", help="Certificates to trust the server by; else the usual.")
@@ -90,6 +96,7 @@ def create(
         raise UsageError("name one OWNER, or a class with --from FILE and --out FILE")
     if (of is None) != (out is None):
         raise UsageError("--from and --out belong together: the tokens of a class are written to a file, not shown")
+    place = _place(db, server)
     with _talks_of_trouble():
         if owner is not None:
             wanted = [NewToken(owner, label, **common)]
@@ -98,7 +105,7 @@ def create(
             if label:
                 raise UsageError("--label is for one token; a class has a column label")
             wanted = _class(of, common)
-        with _registry(db, server, ca, is_to_be_made=True) as registry:
+        with _registry(place, ca, is_to_be_made=True) as registry:
             if out is None:
                 ((made, entry),) = registry.create_tokens(wanted, now)
             else:
@@ -107,11 +114,12 @@ def create(
         if as_json:
             print_json({"tokens": len(wanted), "file": str(out)})
         else:
-            say(f"{len(wanted)} tokens are in {out}, which only you can read; give each owner his line")
+            say(f"{len(wanted)} tokens for {place} are in {out}, which only you can read; give each owner his line")
     elif as_json:
         print_json({**_row(entry, now), "token": made.reveal()})
     else:
-        say(f"token {made.id} of {entry.owner}, good for {', '.join(entry.scopes)}; it is not shown again:")
+        good_for = ", ".join(entry.scopes)
+        say(f"token {made.id} of {entry.owner} for {place}, good for {good_for}; it is not shown again:")
         print_lines([made.reveal()])
 
 
@@ -130,7 +138,8 @@ def list_tokens(
     with needs("server"):
         from cutpurse.leaderboard.reader import Reader
     now = datetime.now(UTC)
-    with _talks_of_trouble(), _remote(server, ca) if server else Reader(_database(db)) as tokens:
+    place = _place(db, server)
+    with _talks_of_trouble(), _remote(place, ca) if isinstance(place, str) else Reader(_there(place)) as tokens:
         rows = [_row(entry, now) for entry in tokens.tokens(owner)]
     if as_json:
         print_json(rows)
@@ -165,7 +174,7 @@ def revoke(
     Example: cutpurse token revoke 3fXq0aZ9 --server https://league.example:7777
     """
     now = datetime.now(UTC)
-    with _talks_of_trouble(), _registry(db, server, ca) as registry:
+    with _talks_of_trouble(), _registry(_place(db, server), ca) as registry:
         rows = [_row(registry.revoke_token(one, now), now) for one in ids]
     if as_json:
         print_json(rows)
@@ -174,10 +183,18 @@ def revoke(
             say(f"token {row['id']} of {row['owner']} is revoked")
 
 
-# -- the database
-def _database(given: Path | None) -> Path:
-    """The database that a server would use."""
-    path: Path = configured({"db": given}, os.environ)["db"].value
+# -- a server, or a database
+def _place(db: Path | None, server: str | None) -> str | Path:
+    """Where the tokens are: a server's address, as every other command finds it, or else a database's file."""
+    if db is not None and server is not None:
+        raise UsageError("--db and --server: a database is used here, or a server is asked; name one of them")
+    if db is None and (asked := server or os.environ.get(SERVER_VARIABLE)):
+        return asked
+    path: Path = configured({"db": db}, os.environ)["db"].value
+    return path
+
+
+def _there(path: Path) -> Path:
     if not path.is_file():
         raise NotFound(f"no database {path}: it does not exist")
     return path
@@ -192,23 +209,21 @@ def _remote(server: str, ca: Path | None) -> RemoteTokens:
 
 
 @contextmanager
-def _registry(
-    given: Path | None, server: str | None, ca: Path | None, is_to_be_made: bool = False
-) -> Iterator[TokenRegistry]:
-    """The tokens of a server, or of a database; from an empty one if it is to be made."""
+def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
+    """The tokens of a server, or of a database; of a new one, which is said, if it is to be made."""
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse
         from cutpurse.leaderboard.store import Store
-    if server is not None:
-        if given is not None:
-            raise UsageError("--db and --server: a database is written here, or a server is asked; name one of them")
-        with _remote(server, ca) as remote:
+    if isinstance(place, str):
+        with _remote(place, ca) as remote:
             yield remote
         return
-    path = configured({"db": given}, os.environ)["db"].value if is_to_be_made else _database(given)
+    path = place if is_to_be_made else _there(place)
     try:
         with Store(path) as store:
             yield store
+            if store.found is None:
+                say(f"database {path} was not there, and is made")
     except InUse as problem:
         which = "a server" if problem.process is None else f"a server (process {problem.process})"
         raise CutpurseError(
