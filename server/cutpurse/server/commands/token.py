@@ -290,6 +290,8 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
                     raise UsageError(f"{file}, line {lines.line_num}: {problem}") from None
                 if len(wanted) > MOST_LINES:
                     raise UsageError(f"{file} has more than {MOST_LINES:,} lines")
+    except FileNotFoundError:
+        raise NotFound(f"no file {file} with a class: it does not exist") from None
     except OSError as problem:
         raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
     except (csv.Error, UnicodeDecodeError) as problem:
