@@ -104,6 +104,20 @@ def test_a_house_bot_that_a_ladder_names_and_nobody_runs_is_told(store: Store) -
     assert (line["event"], line["ladder"], line["bots"]) == ("house bots are not run", "duel", ["search"])
 
 
+def test_a_ladder_that_no_house_bot_fills_is_told_where_there_are_house_bots(store: Store) -> None:
+    for name in ("duel", "filled", "frozen"):
+        make(store, name, "greed", 2)
+    store.change_ladder("filled", LadderTerms(house=("random",)))
+    store.change_ladder("frozen", LadderTerms(frozen=NOW))
+    said = io.StringIO()
+    found(store, said)
+    assert "ladder without house bots" not in said.getvalue()
+    found(store, said, house=["random"])
+    told = [json.loads(line) for line in said.getvalue().splitlines()]
+    (line,) = [line for line in told if line["event"] == "ladder without house bots"]
+    assert (line["level"], line["ladder"]) == ("warning", "duel")
+
+
 def test_a_ladder_that_is_made_knows_since_when_it_is_there(store: Store) -> None:
     found(store, games=["greed"])
     assert store.ladder("greed").created == NOW

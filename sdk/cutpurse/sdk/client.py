@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -41,6 +41,7 @@ BACKOFF_S: Final = (0.2, 2.0)  # the first wait between two attempts, and the lo
 MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # by grpc.aio
 STATUS_S: Final = 0.01  # between two looks at whether the server's own status has come
 STATUS_TRIES: Final = 100
+ALONE_S: Final = 15.0  # without a match, after which it is said if too few bots are there
 LEAST_SILENCE_S: Final = 0.5  # what came while this process was busy is looked at first
 # What a read or a write raises when the call is over.
 BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, asyncio.CancelledError)
@@ -109,10 +110,13 @@ class Client:
         matches: int | None = None,
         give_up_after_s: float | None = None,
         chance: Callable[[], float] = random.random,
+        says_why: bool = False,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`ladders`: to be paired on, whose games the server is asked for before the session begins.
 
         matches: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning.
+        says_why: say once why no match comes, if it is for want of bots. pause: waits for so many seconds without one.
         """
         self.dialling = dialling
         self.address = dialling.address
@@ -123,6 +127,10 @@ class Client:
         self._ladders_sought = ladders
         self.give_up_after_s = give_up_after_s
         self.chance = chance
+        self._says_why = says_why
+        self._pause = pause
+        self._welcome = asyncio.Event()
+        self._owner = ""
         self.played = 0
         self._begun = 0
         self._is_told_to_leave = False
@@ -254,15 +262,17 @@ class Client:
             follows = asyncio.create_task(self._follow(call))
             writes = asyncio.create_task(self._write(call))
             watches = asyncio.create_task(self._watch(call))
+            explains = asyncio.create_task(self._explain(channel))
             try:
                 await asyncio.wait([follows])
             finally:
                 self._over = True
                 self._wake.set()
                 watches.cancel()
+                explains.cancel()
                 if not call.done():
                     call.cancel()
-                await asyncio.wait([follows, writes, watches])
+                await asyncio.wait([follows, writes, watches, explains])
                 self.session.lost()
                 self._call = None
             if self._problem is not None:
@@ -340,6 +350,27 @@ class Client:
                 call.cancel()
                 return
 
+    async def _explain(self, channel: grpc.aio.Channel) -> None:
+        """Say once why no match comes, if too few bots are there; the server is asked less and less often."""
+        await self._welcome.wait()
+        waited_s = 0.0
+        while self._says_why and self._awaits_first():
+            wait_s = max(ALONE_S, waited_s)
+            await self._pause(wait_s)
+            waited_s += wait_s
+            if not self._awaits_first():
+                return
+            from cutpurse.sdk.waiting import too_few  # more messages, for those who need them
+
+            text = await too_few(channel, self.dialling.metadata, self.session, self._owner)
+            if text and self._awaits_first():
+                self.say(f"no match for {waited_s:.0f} s: {text}")
+                self._says_why = False
+
+    def _awaits_first(self) -> bool:
+        """Whether no match has begun, and one is still wanted."""
+        return not self._begun and not self.session.leaving
+
     def _do(self, todo: Any) -> None:
         assert self.bots is not None
         if isinstance(todo, Welcomed):
@@ -372,6 +403,8 @@ class Client:
             self.say(f"connected again, as a new session: {_matches(len(welcomed.lost))} lost")
         self._connected = True
         self._attempts = 0
+        self._owner = welcomed.owner
+        self._welcome.set()
 
     def _limit_tables(self) -> None:
         """Sit at as many tables as the bot can keep up with and as there are matches still wanted."""

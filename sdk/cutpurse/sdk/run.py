@@ -82,7 +82,8 @@ def run(
     there. max_tables: never more at once; how many it is follows from how quick the bot is. matches: leave after so
     many. on_match: told of each match that is over. give_up_after_s: how long to be without a server; None: for ever,
     but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it
-    thinks about, for `cutpurse bot logs`. quiet: no line a match. debug: whole traces.
+    thinks about, for `cutpurse bot logs`. quiet: no line a match, and none that tells
+    that too few bots are there for one. debug: whole traces.
     """
     try:
         stay = asyncio.run(
@@ -169,7 +170,9 @@ async def connect(
     kind = maker.make if isinstance(maker.make, type) else maker.make()
     session = Session(name, version, wanted, pace.tables, hears_events(kind))
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
-    client = Client(door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s)
+    client = Client(
+        door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s, says_why=not quiet
+    )
     thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
     if on_opened is not None:

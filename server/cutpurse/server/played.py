@@ -60,6 +60,9 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
     for ladder in ladders:
         if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
             log.warning("house bots are not run", ladder=ladder.name, bots=away)
+        if wanted.house and not ladder.terms.house and not ladder.is_frozen(now):
+            text = "its bots wait until there are enough of them; cutpurse ladder change --house gives it some"
+            log.warning("ladder without house bots", ladder=ladder.name, text=text)
     return ladders
 
 

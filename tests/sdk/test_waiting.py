@@ -1,0 +1,37 @@
+"""A bot that gets no match from a server that does not tell why."""
+
+from __future__ import annotations
+
+import pytest
+
+from cutpurse.sdk.bot import bot_makers
+from cutpurse.sdk.client import Client
+from cutpurse.sdk.dialling import dialling
+from cutpurse.sdk.pace import Pace
+from cutpurse.sdk.remote import RemoteBots
+from cutpurse.sdk.session import Session
+from cutpurse.sdk.thinking import Thinker
+from tests.sdk.arena import Ending, arena
+
+
+async def test_a_server_that_does_not_tell_is_asked_less_and_less_often_and_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CUTPURSE_TOKEN", raising=False)
+    lines: list[str] = []
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 5:
+            client.leave()
+
+    async with arena(matches=0, no_ladders=[Ending()]) as server:  # then it tells of no ladder at all
+        pace, session = Pace(1), Session("bot", games=["greed"])
+        client = Client(dialling(server.address), session, pace, lines.append, says_why=True, pause=pause)
+        thinker = Thinker(False, client.broken)
+        (maker,) = bot_makers(["random"])
+        await client.play(RemoteBots(maker, session, thinker, pace, lines.append, lambda match: None, client.wake))
+        thinker.close()
+    assert pauses == [15.0, 15.0, 30.0, 60.0, 120.0]
+    assert lines == [f"bot (version 1) plays at {server.address} (test)"]
