@@ -23,7 +23,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import CA_VARIABLE, SECURE
-from cutpurse.sdk.dialling import Dialling
+from cutpurse.sdk.dialling import Dialling, why_unreachable
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.remote import RemoteBots
@@ -74,7 +74,7 @@ STOP: Final[dict[str, type[CutpurseError]]] = {
     "NOT_YOURS": NotAuthorised,
 }
 UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # gRPC says so of a handshake
-HUNG_UP: Final = "Socket closed"
+HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
 # Without a reason: no fault that goes away by itself.
 FINAL: Final = (
     grpc.StatusCode.FAILED_PRECONDITION,
@@ -196,7 +196,7 @@ class Client:
             if limit is not None and time.monotonic() + wait_s > away_since + limit:
                 what = "a server that lets no bot in" if ended.reason else "no server"
                 hint = ""
-                if ended.text == HUNG_UP and not self.dialling.is_secure:
+                if ended.text in HUNG_UP and not self.dialling.is_secure:
                     hint = f"; if it speaks TLS, its address is {SECURE}{self.address}"
                 raise ServerUnreachable(f"{what} at {self.address} for {limit:g} s: {ended.text}{hint}")
             if not self._connected and self._attempts == 1:
@@ -465,6 +465,4 @@ def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[s
         except DecodeError:
             continue  # the code says enough
     is_untrusted = any(words in text for words in UNTRUSTED)
-    if text.startswith("failed to connect"):
-        text = text.rpartition(": ")[2]  # "Connection refused", after three prefixes that say the same
-    return _Ended(code, legible(text), reason, retry_s, is_untrusted)
+    return _Ended(code, legible(why_unreachable(text)), reason, retry_s, is_untrusted)

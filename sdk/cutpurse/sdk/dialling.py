@@ -23,9 +23,19 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.address import CA_VARIABLE, SECURE, STRANGER_KEY, TOKEN_VARIABLE, UNIX, server_address
 from cutpurse.sdk.errors import NotAuthorised
 
-__all__ = ["Dialling", "dialling", "token_file"]
+__all__ = ["Dialling", "dialling", "token_file", "why_unreachable"]
 
 _TOKEN: Final = re.compile(r"cutp_[0-9A-Za-z]{38}")
+
+# By what gRPC says of a connection that was not made, what listens there.
+_LISTENS: Final = {
+    "WRONG_VERSION_NUMBER": f"what listens there speaks no TLS; a server without it is dialled without {SECURE}",
+    "missing selected ALPN": "what listens there speaks TLS but no gRPC, so it is no Cutpurse server",
+    "Failed parsing HTTP/2": "what listens there speaks no gRPC, so it is no Cutpurse server",
+    "Handshake read failed": "what listens there broke off the TLS handshake; it may speak no TLS",
+    "Tls handshake failed": "what listens there and this program agree on no TLS",
+}
+_NO_CAUSE: Final = ("OK", "")  # a status, where a cause is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,18 @@ def dialling(
             f"if that server speaks TLS, its address is {SECURE}{address}"
         )
     return Dialling(address, _certificates(ca, address), token, source)
+
+
+def why_unreachable(text: str) -> str:
+    """What gRPC says when a connection was not made, as its cause alone; any other text as it is."""
+    if not text.startswith("failed to connect"):
+        return text
+    for words, listens in _LISTENS.items():
+        if words in text:
+            return listens
+    # "Connection refused", after three prefixes that say the same.
+    parts = [part for part in text.split(": ") if part not in _NO_CAUSE]
+    return parts[-1].removeprefix("recvmsg:").partition(" (")[0]
 
 
 def token_file() -> Path:

@@ -25,7 +25,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.client import UNTRUSTED
-from cutpurse.sdk.dialling import Dialling, dialling
+from cutpurse.sdk.dialling import Dialling, dialling, why_unreachable
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable, needs
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
@@ -198,7 +198,6 @@ def _local(path: Path, as_stranger: bool) -> AbstractContextManager[League]:
 # -- a server
 @contextmanager
 def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would say in its own words what is said here
     with to.blocking_channel(_OPTIONS) as channel:
         stub = ladder_pb2_grpc.LadderServiceStub(channel)
 
@@ -231,9 +230,7 @@ def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseE
         return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return ServerRefused(f"the server at {address} {lacks}")
-    if text.startswith("failed to connect"):
-        text = text.rpartition(": ")[2]
-    said = f"the server at {address}: {legible(text, 600) or code.name}"
+    said = f"the server at {address}: {legible(why_unreachable(text), 600) or code.name}"
     reason = _reason(call)
     if reason == "TOKEN_INVALID" and not to.token:
         return to.without_token()

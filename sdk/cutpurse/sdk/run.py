@@ -156,9 +156,6 @@ async def connect(
         if number is not None and number < 1:
             raise UsageError(f"{number} {what} cannot be played at; at least 1 can")
 
-    if not debug:  # the library of gRPC would say in its own words what is said here; it looks when it is first used
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
     def over(match: PlayedMatch) -> None:
         if not quiet:
             say(match.text())

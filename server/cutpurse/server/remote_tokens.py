@@ -19,7 +19,7 @@ from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.tokens import Token, read_token
 from cutpurse.sdk.address import TOKEN_VARIABLE
 from cutpurse.sdk.client import UNTRUSTED
-from cutpurse.sdk.dialling import Dialling, token_file
+from cutpurse.sdk.dialling import Dialling, token_file, why_unreachable
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import token_pb2, token_pb2_grpc
@@ -103,9 +103,8 @@ class RemoteTokens:
                 f"the server at {address} has no owners: it was started on a database without a token. Stop it, and "
                 "make the first with --db"
             )
-        if text.startswith("failed to connect"):
-            text = text.rpartition(": ")[2]
-        return _ERRORS.get(code, ServerRefused)(f"the server at {address}: {legible(text) or code.name}")
+        said = legible(why_unreachable(text)) or code.name
+        return _ERRORS.get(code, ServerRefused)(f"the server at {address}: {said}")
 
 
 def _entry(kept: token_pb2.TokenKept) -> TokenEntry:

@@ -114,7 +114,6 @@ class Submissions:
 @contextmanager
 def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None = None) -> Iterator[Submissions]:
     """The calls to a server (see `dialling`), for the length of a block."""
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would say in its own words what is said here
     to = dialling(server, ca)
     with to.blocking_channel(_OPTIONS) as channel:
         stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)

@@ -144,7 +144,6 @@ def _show(values: dict[str, Value], as_json: bool) -> None:
 
 
 def _serve(values: dict[str, Value]) -> None:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or its core writes a line of its own for each malformed call
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port

@@ -201,7 +201,6 @@ def _there(path: Path) -> Path:
 
 
 def _remote(server: str, ca: Path | None) -> RemoteTokens:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would say in its own words what is said here
     with needs("server"):
         from cutpurse.sdk.dialling import dialling
         from cutpurse.server.remote_tokens import RemoteTokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 from typing import Annotated, Final
@@ -49,7 +48,6 @@ def web(
 
     Example: cutpurse web --db league.db
     """
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     with needs("server"), needs("web"):
         from cutpurse.sdk.league import league_at
         from cutpurse.server.logs import logger, take_others

@@ -281,7 +281,6 @@ def _main() -> None:
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
 
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     asyncio.run(_check(told, runner_named(told["runner"], told["image"]), say))
     sys.stdout.flush()
     os._exit(0)  # threads may wait for what is read of our standard input
