@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from cutpurse.server.configuration import SETTINGS
-from cutpurse.server.house import check_house
+from cutpurse.server.house_bots import check_house
 from tests.roots import CHECKOUT
 
 DOCKER: Final = CHECKOUT / "docker"

@@ -19,7 +19,8 @@ from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
-from cutpurse.server.house import HOUSE_BOTS, House, check_house
+from cutpurse.server.house import House
+from cutpurse.server.house_bots import HOUSE_BOTS, check_house
 from cutpurse.server.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.logs import logger
 from cutpurse.server.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused

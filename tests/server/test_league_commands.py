@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
 from cutpurse.server.ladders import Ladder
@@ -127,6 +128,35 @@ async def test_a_change_of_owners_that_would_open_or_close_a_ladder_by_mistake_i
     assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
     row = json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout)
     assert row["owners"] == ([] if "--everybody" in before else ["ann"])
+
+
+async def test_house_bots_are_those_that_there_are(arena: RunningArena, tokens: dict[str, str], tmp_path: Path) -> None:
+    root, said = tokens["root"], "there is no house bot 'rando'; there are: random, greedy, search"
+    file = tmp_path / "ladders.toml"
+    file.write_text('[[ladder]]\nname = "one"\ngame = "greed"\nhouse = ["rando"]\n', encoding="utf-8")
+    assert (await cutpurse("ladder", "create", "old", "--game", "greed", "--db", tmp_path / "old.db")).exit_code == 0
+    for words in (
+        ["create", "one", "--game", "greed", "--house", "rando"],
+        ["create", "--from", file],
+        ["create", "one", "--game", "greed", "--house", "random,rando", "--db", tmp_path / "new.db"],
+        ["create", "--from", file, "--db", tmp_path / "new.db"],
+        ["change", "duel", "--house", "rando"],
+        ["change", "old", "--house", "rando", "--db", tmp_path / "old.db"],
+    ):
+        run = await cutpurse("ladder", *words, token=root)
+        assert (run.exit_code, said in run.stderr, run.stdout) == (2, True, ""), run.stderr
+    assert not (tmp_path / "new.db").exists()
+
+
+async def test_a_ladder_that_has_a_name_of_no_house_bot_can_be_changed(
+    arena: RunningArena, tokens: dict[str, str]
+) -> None:
+    arena.opened.store.change_ladder("duel", LadderTerms(house=("rando",)))
+    for words in (["freeze", "duel"], ["change", "duel", "--house", "rando,greedy"], ["change", "duel", "--no-house"]):
+        run = await cutpurse("ladder", *words, token=tokens["root"])
+        assert run.exit_code == 0, run.stderr
+    run = await cutpurse("ladder", "change", "duel", "--house", "rando", token=tokens["root"])
+    assert run.exit_code == 2
 
 
 async def test_ladders_of_a_file_are_made_all_or_none(

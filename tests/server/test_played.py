@@ -187,6 +187,22 @@ def test_a_ladder_of_the_file_that_is_another_one_is_a_line(
         found(store, **from_file(tmp_path, FILE.replace(old, new)))
 
 
+def test_a_house_bot_of_the_file_that_there_is_not_is_refused(store: Store, tmp_path: Path) -> None:
+    wanted = from_file(tmp_path, FILE.replace('"random"', '"rando"'))
+    with pytest.raises(UsageError, match=r"ladder 'duel': there is no house bot 'rando'; there are: random, greedy, s"):
+        found(store, **wanted)
+    assert store.ladders() == []
+
+
+def test_a_house_bot_that_an_older_version_took_is_only_told(store: Store) -> None:
+    make(store, "duel", "greed", 2)
+    store.change_ladder("duel", LadderTerms(house=("rando",)))
+    said = io.StringIO()
+    (duel,) = found(store, said)
+    assert duel.terms.house == ("rando",)
+    assert "house bots are not run" in said.getvalue()
+
+
 def test_a_ladder_of_the_file_has_the_house_bots_that_the_file_names(store: Store, tmp_path: Path) -> None:
     said = io.StringIO()
     for _ in range(2):
@@ -206,7 +222,7 @@ def test_terms_that_were_changed_since_count_and_that_is_told(store: Store, tmp_
 
 
 def test_what_cannot_be_played_is_said_before_anything_is_made(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"ladders\.toml: no game is called 'chess'"):
+    with pytest.raises(UsageError, match=r"ladders\.toml, ladder 'class': no game is called 'chess'"):
         found(store, **from_file(tmp_path, FILE.replace("szmal", "chess")))
     assert store.ladders() == []
 

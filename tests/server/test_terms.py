@@ -363,6 +363,10 @@ def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
     assert told(clock={"base_ms": 0})[0] == "SETTINGS"
     assert told(terms={"owners": ["Ann!"]})[0] == "SETTINGS"
     assert told(terms={"house": ["<b>"]})[0] == "SETTINGS"
+    assert told(terms={"house": ["random", "rando"]}) == (
+        "SETTINGS",
+        "there is no house bot 'rando'; there are: random, greedy, search",
+    )
     assert told(terms={"owners": ["ann"] * 1_001})[0] == "SETTINGS"
     assert told(terms={"frozen_ms": 2**63})[0] == "SETTINGS"
     assert told(terms={"most_bots": 2**32 - 1})[0] == "SETTINGS"

@@ -9,43 +9,18 @@ by themselves. On which ladders they play is the business of whoever pairs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
-from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.tokens import Token, new_token
 from cutpurse.sdk.address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.server.keeping import Keeper, Processes, Program
 from cutpurse.server.logs import Logger
 
-__all__ = ["HOUSE_BOTS", "House", "check_house"]
+__all__ = ["House"]
 
 PATIENCE_S: Final = 3.0  # for which they are without a server, and then go
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A house bot: at how many tables it sits at most, and what else its process is told."""
-
-    tables: int
-    environment: Mapping[str, str]
-
-
-# To think ahead costs a thousand times what the others do.
-HOUSE_BOTS: Final[Mapping[str, _Kind]] = {
-    "random": _Kind(8, {}),
-    "greedy": _Kind(8, {}),
-    "search": _Kind(2, {"CUTPURSE_PLAYOUTS": "20"}),
-}
-
-
-def check_house(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """The names of house bots, each once.  Raises UsageError for one that is none, telling where it was written."""
-    for name in names:
-        if name not in HOUSE_BOTS:
-            raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(HOUSE_BOTS)}")
-    return tuple(dict.fromkeys(names))
 
 
 class House(Keeper):

@@ -1,14 +1,14 @@
 """What is played for: a ladder is a game at a number of seats, with its settings and clocks, and a ranking of its own.
 
 What a ladder is never changes; its terms may: who plays on it, how many, until when. Ladders come from the leaderboard
-(`ladder_of`), from a message (`ladder_defined`), or are those that a server begins with. This module knows no bot, no
-match and no database.
+(`ladder_of`), from a message (`ladder_defined`), or are those that a server begins with. This module knows no
+database, and of bots the names of those of the house.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.errors import Refused, legible
+from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["NUMBERS", "Ladder", "default_ladders", "ladder_defined", "ladder_of", "terms_defined"]
@@ -155,14 +156,20 @@ def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
     return name if name in BOARDS else PLAIN
 
 
-def terms_defined(terms: ladder_pb2.LadderTerms) -> LadderTerms:
-    """Terms as somebody wants them.  Raises Refused: SETTINGS."""
+def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> LadderTerms:
+    """Terms as somebody wants them.  Raises Refused: SETTINGS.
+
+    kept: names of house bots that may stay, though there may be none of that name: an older version took any.
+    """
     for what, names in (("an owner", terms.owners), ("a house bot", terms.house)):
         if len(names) > _MOST_NAMES:
             raise Refused("SETTINGS", f"{len(names)} names of {what}: a ladder has {_MOST_NAMES} at most")
         for name in names:
             if not _NAME.fullmatch(name):
                 raise Refused("SETTINGS", f"{what} cannot be called '{legible(name, 40)}'; {_SIGNS}")
+    for name in terms.house:
+        if name not in HOUSE_BOTS and name not in kept:
+            raise Refused("SETTINGS", f"there is no house bot '{name}'; there are: {', '.join(HOUSE_BOTS)}")
     if terms.most_bots > _MOST_BOTS:
         raise Refused("SETTINGS", f"at most {terms.most_bots} bots: it can be 0 (any number) to {_MOST_BOTS:,}")
     if terms.frozen_ms > _LATEST_MS:

@@ -13,7 +13,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import ladder_pb2
@@ -70,7 +70,7 @@ def _defined(defined: ladder_pb2.LadderDefined, file: str) -> Ladder:
     try:
         return ladder_defined(defined)
     except Refused as refused:
-        raise UsageError(f"{file}: {refused.ending.text}") from None
+        raise UsageError(f"{file}, ladder '{legible(defined.name, 40)}': {refused.ending.text}") from None
 
 
 def _playable(entry: LadderEntry) -> Ladder:

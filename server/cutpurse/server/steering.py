@@ -42,8 +42,8 @@ class Steering:
 
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
         """A ladder with other terms."""
-        name = self._answers.ladder(asked.ladder, caller).name
-        return self._store.change_ladder(name, terms_defined(asked.terms))
+        entry = self._answers.ladder(asked.ladder, caller)
+        return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
     def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
         """A paused version may play again; which."""

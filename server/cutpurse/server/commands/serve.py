@@ -263,7 +263,7 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
 def _wanted(values: dict[str, Value]) -> Wanted:
     """What is to be played, and by which house bots."""
     from cutpurse.sdk.ladder_file import read_ladders
-    from cutpurse.server.house import check_house
+    from cutpurse.server.house_bots import check_house
     from cutpurse.server.played import Wanted
 
     games = [game_named(name).words.game for name in values["games"].value]
