@@ -56,6 +56,14 @@ def test_a_backup_is_the_same_in_one_file(tmp_path: Path) -> None:
         assert recompute(reader)[0].equal
 
 
+def test_a_backup_is_never_for_everybody(tmp_path: Path) -> None:
+    path = made(tmp_path / "ladder.db", 1)
+    path.chmod(0o644)
+    copied = back_up(path, tmp_path / "monday.db")
+    assert stat.S_IMODE(copied.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(restore(copied.path, path, replaces=True).path.stat().st_mode) == 0o644
+
+
 def test_a_backup_made_while_results_come_in_is_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STEP", 1)  # a word after each page, so that results come in between
     path = tmp_path / "ladder.db"

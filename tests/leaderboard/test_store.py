@@ -1,7 +1,9 @@
 """A result goes in whole, once, and comes out as it went in."""
 
+import os
 import random
 import sqlite3
+import stat
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -119,6 +121,26 @@ def test_what_is_cancelled_or_still_waits_at_the_end_is_stored_all_the_same(tmp_
     store.close()
     with Store(tmp_path / "ladder.db") as store:
         assert len(store.matches(limit=1000)) == 300
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_what_is_made_is_for_its_user_alone_and_what_is_there_keeps_its_mode(tmp_path: Path, is_linked: bool) -> None:
+    folder, path = tmp_path / "data", tmp_path / "data" / "ladder.db"
+    folder.mkdir()
+    if is_linked:
+        path = tmp_path / "ladder.db"
+        path.symlink_to(folder / "ladder.db")
+    before = os.umask(0)
+    try:
+        for mode in (0o600, 0o644):
+            with Store(path) as store:
+                prepare(store)
+                modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+            kept = {"ladder.db", "ladder.db-wal", "ladder.db-shm"}
+            assert modes == dict.fromkeys(kept, mode) | {"ladder.db.lock": 0o600}
+            path.chmod(0o644)
+    finally:
+        os.umask(before)
 
 
 def test_a_moment_comes_back_in_utc(store: Store, versions: list[int]) -> None:

@@ -138,6 +138,17 @@ def test_what_an_earlier_server_announced_and_did_not_finish_is_void_at_the_star
     assert (line["event"], line["count"]) == ("unfinished matches are void", 1)
 
 
+def test_a_database_that_everybody_can_read_is_told_at_the_start(tmp_path: Path) -> None:
+    path, told = tmp_path / "test.db", []
+    for mode in (0o600, 0o640, 0o644):
+        said = io.StringIO()
+        Store(path).close()
+        path.chmod(mode)
+        with open_arena("127.0.0.1:0", path, [], logger(said)):
+            told.append([(line["event"], line["mode"]) for line in map(json.loads, said.getvalue().splitlines())])
+    assert told == [[], [], [("others can read the database", "644")]]
+
+
 # -- from a file
 FILE = """
 [[ladder]]

@@ -3,8 +3,8 @@
     back_up(Path("league.db"), Path("monday.db"))
     restore(Path("monday.db"), Path("league.db"), replaces=True)
 
-A copy is what the leaderboard was at one moment, in a single file. Nothing has its name before it is complete, checked
-and on the disk. This module knows no table.
+A copy is what the leaderboard was at one moment, in a single file, with its mode but never for everybody. Nothing has
+its name before it is complete, checked and on the disk. This module knows no table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from cutpurse.leaderboard.database import explained
+from cutpurse.leaderboard.database import OWNERS, explained
 from cutpurse.leaderboard.errors import NotFound, Refused, StoreError
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.schema import known_revision
@@ -101,7 +101,8 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
         raise StoreError(f"nothing can be written in {folder} ({problem.strerror}); it must be writable") from None
     copy = Path(name)
     try:
-        os.fchmod(handle, database.stat().st_mode & 0o777)
+        mode = database.stat().st_mode & 0o777
+        os.fchmod(handle, OWNERS if mode & 0o007 else mode)  # an older version let others read what it made
         try:
             revision = _copy(database, copy, progress)
             os.fsync(handle)

@@ -2,13 +2,15 @@
 
 One connection writes, any number read. Readers are opened read-only, so that no second connection ever writes a
 checkpoint (two at once could corrupt the file in SQLite before 3.51.3). The file is in WAL mode with
-`synchronous=FULL`: a commit that returned is on the disk, as far as the disk keeps its word. No table is known here.
+`synchronous=FULL`: a commit that returned is on the disk, as far as the disk keeps its word. A new file is for its user
+alone, and SQLite gives what it makes beside it the same mode. No table is known here.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +20,9 @@ from sqlalchemy.pool import QueuePool
 
 from cutpurse.leaderboard.errors import StoreError
 
-__all__ = ["database_path", "explained", "file_identity", "reading_engine", "writing_engine"]
+__all__ = ["OWNERS", "database_path", "explained", "file_identity", "reading_engine", "writing_engine"]
 
+OWNERS: Final = 0o600  # the mode of files that hold tokens' hashes, all cards, notes and private ladders
 READERS: Final = 8  # connections; more readers at once wait for one
 _URL: Final = "sqlite:///"
 
@@ -58,6 +61,8 @@ def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
 
     def connect() -> sqlite3.Connection:
         nonlocal mode
+        if mode == "rwc":
+            _make(path)
         connection = _connect(path, mode, busy_timeout_s)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -102,6 +107,15 @@ def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
     said = str(cause).partition("\n")[0]
     advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
     return StoreError(f"the leaderboard {path}: {said}{f'; {advice}' if advice else ''}")
+
+
+def _make(path: Path) -> None:
+    """An empty file that only its user can read and write, if there is none; SQLite would make one as the umask has it.
+
+    Only a new file is opened: to close another one here would let go the locks that this process may have on it.
+    """
+    with suppress(OSError):  # it is there, or SQLite says why it cannot be
+        os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNERS))
 
 
 def _connect(path: Path, mode: str, busy_timeout_s: float) -> sqlite3.Connection:

@@ -26,7 +26,7 @@ class WritingLock:
         real = path.resolve()  # by whatever link it was named
         beside = real.with_name(f"{real.name}.lock")
         try:
-            self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:
             raise StoreError(
                 f"the leaderboard {path}: unable to open database file; its folder must exist and be writable"

@@ -91,6 +91,7 @@ def open_arena(
             _check_alone(store, address)
         if callable(ladders):
             ladders = ladders(store)
+        _see_who_reads(Path(store.path), log)
         if unfinished := store.void_unfinished(_utc()):
             log.warning("unfinished matches are void", count=len(unfinished))
         ledger = Ledger(store, ladders)
@@ -153,6 +154,14 @@ def _desk(runner: Runner, store: Store, passes: Passes, lobby: Lobby, log: Logge
     lobby.on_started.append(meters.started)
     lobby.measured = meters.measured
     return desk
+
+
+def _see_who_reads(database: Path, log: Logger) -> None:
+    """Say if others can read the database, as an older version made it; its mode is left to whoever may want it."""
+    mode = database.stat().st_mode & 0o777
+    if mode & 0o004:
+        text = "it holds all cards, notes and private ladders; chmod 600 it, and -wal and -shm beside it"
+        log.warning("others can read the database", file=str(database), mode=f"{mode:o}", text=text)
 
 
 def _check_alone(store: Store, address: str) -> None:
