@@ -160,6 +160,7 @@ def test_a_class_gets_a_file_that_nobody_else_can_read(folder: Path) -> None:
     with (folder / "tokens.csv").open(encoding="utf-8", newline="") as file:
         made = list(csv.DictReader(file))
     assert [line["owner"] for line in made] == students
+    assert made[7]["label"] == "Seat 7, Müller"  # by which the teacher knows whose line it is
     tokens = [read_token(line["token"]) for line in made]
     assert all(tokens)
     kept = entries()

@@ -313,8 +313,8 @@ def _write_class(registry: TokenRegistry, wanted: Sequence[NewToken], out: Path,
         with os.fdopen(file, "w", encoding="utf-8", newline="") as opened:
             made = registry.create_tokens(wanted, now)
             lines = csv.writer(opened)
-            lines.writerow(("owner", "token"))
-            lines.writerows((entry.owner, token.reveal()) for token, entry in made)
+            lines.writerow(("owner", "token", "label"))
+            lines.writerows((entry.owner, token.reveal(), entry.label) for token, entry in made)
     except BaseException as problem:
         out.unlink()
         for token, _ in made:
