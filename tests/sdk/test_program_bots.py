@@ -198,7 +198,9 @@ def test_a_stubborn_program_and_its_own_children_are_ended(capfd: pytest.Capture
 
 
 @pytest.mark.parametrize("ours", [False, True])
-@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGKILL, 1)])
+@pytest.mark.parametrize(
+    ("number", "jobs"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGKILL, 1), (signal.SIGKILL, 2)]
+)
 def test_no_program_outlives_a_run_that_is_broken_off(
     number: signal.Signals, jobs: int, ours: bool, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -49,18 +49,20 @@ def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Gener
         pickle.dumps(work)
     except (pickle.PicklingError, AttributeError, TypeError) as problem:
         raise UsageError(f"a bot cannot be sent to another process, so leave jobs at 1: {problem}") from None
-    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin_worker)
     given: deque[Future[tuple[list[Any], float]]] = deque()
+    workers: set[BaseProcess] = set()
     first, size, is_over = 0, 1, False
     try:
         while given or first < tasks:
             with _interrupts_held():  # processes are started here, and inherit it
+                others = set(multiprocessing.active_children())
                 while first < tasks and len(given) < AHEAD * jobs:
                     most = max(1, (tasks - first) // (2 * jobs))  # so that all of them have work to the end
                     batch = range(first, min(first + min(size, most), tasks))
                     given.append(pool.submit(_timed, work, batch))
                     first = batch.stop
+                workers |= set(multiprocessing.active_children()) - others
             results, seconds = given.popleft().result()
             size = max(1, min(GROWS * len(results), round(len(results) * BATCH_S / max(seconds, 1e-9))))
             yield from results
@@ -69,20 +71,22 @@ def in_order(work: Callable[[range], list[Any]], tasks: int, jobs: int) -> Gener
         raise CutpurseError("a process that played matches has died: a bot ended it, or memory ran out") from None
     finally:
         if not is_over:
-            _end(pool, [child for child in multiprocessing.active_children() if child not in others])
+            _end(pool, workers)
         pool.shutdown()
 
 
-def _end(pool: ProcessPoolExecutor, workers: Iterable[BaseProcess]) -> None:
+def _end(pool: ProcessPoolExecutor, workers: Collection[BaseProcess]) -> None:
     """End them in the middle of their work."""
-    workers = [*workers]
     for worker in workers:
         worker.terminate()
     pool.shutdown(wait=False, cancel_futures=True)
     at_last = time.monotonic() + GRACE_S
-    for worker in workers:
-        worker.join(max(0.0, at_last - time.monotonic()))
-        worker.kill()
+    try:
+        for worker in workers:
+            worker.join(max(0.0, at_last - time.monotonic()))
+    finally:  # also if somebody does not want to wait so long
+        for worker in workers:
+            worker.kill()
 
 
 @contextmanager

@@ -105,6 +105,8 @@ def play(
                 watch=watcher,
             )
     except KeyboardInterrupt:
+        if progress:
+            progress.end()
         if rows.matches:
             say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
         raise
@@ -161,7 +163,7 @@ class _Rows:
         self.matches = 0
         self._bots = bots
         self._lines = Lines(out, "--out")
-        self._csv = csv.DictWriter(self._lines, COLUMNS, lineterminator="") if out and out.suffix == ".csv" else None
+        self._csv = csv.writer(self._lines, lineterminator="") if out and out.suffix == ".csv" else None
 
     def add(self, match: MatchRow) -> None:
         """A match is over.  Raises CutpurseError if that cannot be written."""
@@ -169,25 +171,19 @@ class _Rows:
             self._begin()
         self.matches += 1
         for bot, maker in enumerate(self._bots if self._lines.path is not None else ()):
-            row = dict(
-                zip(
-                    COLUMNS,
-                    (
-                        *(match.match, bot, maker.name, match.seats[bot], match.places[bot], match.scores[bot]),
-                        *(match.end_causes[bot], match.decisions),
-                    ),
-                    strict=True,
-                )
+            row = (
+                *(match.match, bot, maker.name, match.seats[bot], match.places[bot], match.scores[bot]),
+                *(match.end_causes[bot], match.decisions),
             )
             if self._csv is not None:
                 self._csv.writerow(row)
             else:
-                self._lines.write(json.dumps(row))
+                self._lines.write(json.dumps(dict(zip(COLUMNS, row, strict=True))))
 
     def _begin(self) -> None:
         self._lines.__enter__()
         if self._csv is not None:
-            self._csv.writeheader()
+            self._csv.writerow(COLUMNS)
 
     def __enter__(self) -> Self:
         return self
