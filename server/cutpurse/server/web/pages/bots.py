@@ -25,7 +25,6 @@ class _Row:
     newest: ladder_pb2.BotShown
     versions: int
     ladders: set[str]
-    is_here: bool
 
 
 @router.api_route("/bots", methods=["GET", "HEAD"])
@@ -37,8 +36,7 @@ def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200
         name = (one.bot.owner, one.bot.bot)
         if wanted.casefold() not in "/".join(name).casefold():
             continue
-        row = rows.setdefault(name, _Row(one, 0, set(), False))
+        row = rows.setdefault(name, _Row(one, 0, set()))
         row.newest, row.versions = one, row.versions + 1
         row.ladders.update(one.ladders)
-        row.is_here |= one.is_here
     return show(request, "bots.html", rows=[*rows.values()][:MOST_ROWS], found=len(rows), wanted=wanted)
