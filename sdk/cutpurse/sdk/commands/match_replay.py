@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -90,21 +91,40 @@ def _record(file: str, filed: FiledMatch) -> Record:
         raise RecordError(f"{file}, line {filed.line}: {problem}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a viewer was told up to a decision, and who decided what; or up to the end."""
+
+    match: Match
+    view: GameView[Any]
+    first: int  # the number of the first event that the view tells
+    decided: tuple[EngineDecision, Chosen] | None
+
+
+def _steps(record: Record, seat: int | None) -> Iterator[_Step]:
+    """The match as a viewer was told it; nothing where it was void before its first decision."""
+    told = 0
+    match: Match | None = None
+    for match, asked, chosen in replay_record(record, game_named(record.game)):
+        yield _Step(match, view_for(match, seat, told), told, (asked, chosen))
+        told = len(match.game.log or ())
+    if match is not None:
+        yield _Step(match, view_for(match, seat, told), told, None)
+
+
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
     """The match as a viewer was told it: who decided what, and what came of it."""
     who = "a spectator" if seat is None else f"seat {seat}"
     yield [f"{record.game}, {', '.join(record.seats)}, as {who} sees it"]
-    told = 0
-    played: Match | None = None
-    for played, asked, chosen in replay_record(record, game_named(record.game)):
-        lines = event_lines(view_for(played, seat, told))
-        told = len(played.game.log or ())
-        text = f" {option_text(played.game, chosen.option)}" if seat == asked.seat else ""
-        safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: {WHY[chosen.cause]})"
-        place = len(played.choices)
-        yield [*lines, f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}"]
-    if played is not None:
-        yield event_lines(view_for(played, seat, told))
+    for step in _steps(record, seat):
+        lines = event_lines(step.view)
+        if step.decided is not None:
+            asked, chosen = step.decided
+            text = f" {option_text(step.match.game, chosen.option)}" if seat == asked.seat else ""
+            safe = "" if chosen.cause is EndCause.NORMAL else f" (the safe option: {WHY[chosen.cause]})"
+            place = len(step.match.choices)
+            lines.append(f"decision {place}: seat {asked.seat}, {asked.ask}{text and ':' + text}{safe}")
+        yield lines
     result = record.result
     if not result["places"]:
         yield [f"the match is void: {result['end_causes'][0]}"]
@@ -136,34 +156,26 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
 # -- for programs
 def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
     """The match as `_whole` tells it, in the words of records: how it began, each event and decision, how it ended."""
-    rules = game_named(record.game)
     yield {
         "began": {
             "game": record.game,
-            "rules_version": rules.words.version,
+            "rules_version": game_named(record.game).words.version,
             "settings": dict(record.settings),
             "seats": list(record.seats),
             "seat": seat,
         }
     }
-    told = 0
-    played: Match | None = None
-    for played, asked, chosen in replay_record(record, rules):
-        yield from _event_rows(view_for(played, seat, told), told)
-        told = len(played.game.log or ())
-        decision: dict[str, Any] = {"seat": asked.seat, "ask": asked.ask, "cause": chosen.cause.value}
-        if seat == asked.seat:
-            decision["option"] = act_to_json(played.game.words, chosen.option)
-            decision["text"] = option_text(played.game, chosen.option)
-        yield {"at": len(played.choices), "decision": decision}
-    if played is not None:
-        yield from _event_rows(view_for(played, seat, told), told)
+    for step in _steps(record, seat):
+        for number, told in enumerate(step.view.events, step.first):
+            yield {"number": number, "event": event_to_json(told.raw), "text": told.text}
+        if step.decided is not None:
+            asked, chosen = step.decided
+            decision: dict[str, Any] = {"seat": asked.seat, "ask": asked.ask, "cause": chosen.cause.value}
+            if seat == asked.seat:
+                decision["option"] = act_to_json(step.match.game.words, chosen.option)
+                decision["text"] = option_text(step.match.game, chosen.option)
+            yield {"at": len(step.match.choices), "decision": decision}
     yield {"over": record.result}
-
-
-def _event_rows(view: GameView[Any], first: int) -> Iterator[dict[str, Any]]:
-    for number, told in enumerate(view.events, first):
-        yield {"number": number, "event": event_to_json(told.raw), "text": told.text}
 
 
 def _one_row(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) -> dict[str, Any]:
