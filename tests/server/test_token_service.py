@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -118,14 +119,16 @@ async def test_a_bot_whose_token_is_revoked_ends_and_says_so(
 
 
 async def test_a_class_from_elsewhere(arena: RunningArena, tmp_path: Path) -> None:
-    (tmp_path / "class.csv").write_text("owner\n" + "".join(f"student{n}\n" for n in range(60)), encoding="utf-8")
+    students = "".join(f"student{n},seat {n}\n" for n in range(60))
+    (tmp_path / "class.csv").write_text(f"owner,label\n{students}", encoding="utf-8")
     out = tmp_path / "tokens.csv"
     run = await cutpurse("token", "create", "--from", tmp_path / "class.csv", "--out", out, "--server", arena.address)
     assert run.exit_code == 0, run.stderr
-    lines = [line.split(",") for line in out.read_text(encoding="utf-8").split()[1:]]
-    assert [owner for owner, _ in lines] == [f"student{n}" for n in range(60)]
-    assert all(read_token(token) for _, token in lines)
-    assert await enters(arena, lines[7][1]) == "student7"
+    with out.open(encoding="utf-8", newline="") as file:
+        made = list(csv.DictReader(file))
+    assert "".join(f"{line['owner']},{line['label']}\n" for line in made) == students
+    assert all(read_token(line["token"]) for line in made)
+    assert await enters(arena, made[7]["token"]) == "student7"
     assert len(arena.opened.store.tokens()) == 61
 
 
