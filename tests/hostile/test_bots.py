@@ -185,7 +185,7 @@ def test_when_all_descriptors_are_taken_matches_go_on_and_are_stored(lone_arena:
 
 def test_calls_that_take_all_the_room_keep_nobody_from_playing(lone_arena: Callable[..., Besieged]) -> None:
     """Watching health and asking reflection for ever: newcomers wait while that lasts, who plays goes on."""
-    arena = lone_arena(most_streams=8)
+    arena = lone_arena(most_calls=16)
     before = arena.look()
     peers = []
     for path in ("/grpc.health.v1.Health/Watch", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"):

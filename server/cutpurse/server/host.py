@@ -107,9 +107,8 @@ class Arena:
         """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
         self._assemble(asyncio.get_running_loop())
         games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
-        self._server = grpc.aio.server(
-            options=grpc_options(self._limits), maximum_concurrent_rpcs=2 * self._limits.most_streams
-        )
+        limits = self._limits
+        self._server = grpc.aio.server(options=grpc_options(limits), maximum_concurrent_rpcs=limits.most_calls)
         self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
         services = [ARENA, GAME]
         if self._tokens is not None:

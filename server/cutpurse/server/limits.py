@@ -28,6 +28,7 @@ class Limits:
     most_unread: int = 1_024  # refusals that a bot has not taken
     strikes: int = 3  # bad messages that end a stream
     most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
+    most_calls: int = 8_192  # at once, of every kind: streams, those that gRPC is not rid of yet, and all short calls
     streams_per_connection: int = 16
     most_sessions: int = 16_384  # also those whose streams were lost
     most_watchers: int = 256  # at once, of all matches; one whose call hangs counts until gRPC is rid of it
