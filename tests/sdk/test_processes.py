@@ -109,11 +109,13 @@ def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path
     with playing(thinker(tmp_path, 4), "--out", str(out), "--record", str(record)) as run, ended(run):
         assert run.stderr is not None
         assert int(run.stderr.readline()) == run.pid
+        before = out.read_text(encoding="utf-8"), record.read_text(encoding="utf-8")  # as a kill -9 would leave them
         run.send_signal(signal.SIGINT)
         said = run.stderr.read()
         assert run.wait(30) == 130
     assert said.splitlines()[-2:] == [f"3 of 99 matches were played, and are in {out}", "interrupted"]
     text = out.read_text(encoding="utf-8")
+    assert before == (text, record.read_text(encoding="utf-8"))
     rows = list(csv.DictReader(io.StringIO(text))) if ending == "csv" else [*map(json.loads, text.splitlines())]
     assert [(int(row["match"]), int(row["bot"])) for row in rows] == [(m, b) for m in range(3) for b in range(2)]
     assert len(record.read_text(encoding="utf-8").splitlines()) == 3

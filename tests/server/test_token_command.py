@@ -113,7 +113,7 @@ def test_a_token_is_revoked() -> None:
         (["create", "local"], 2, "whoever plays without a token"),
         (["create", "ann", "--scope", "fly"], 2, "there is no scope 'fly'; there are: admin, play, read"),
         (["create", "ann", "--expires", "soon"], 2, "--expires 'soon': it is as 90d, 12h or 2027-03-01"),
-        (["create", "ann", "--expires", "2020-01-01"], 2, "would have expired"),
+        (["create", "ann", "--expires", "2020-01-01"], 2, "--expires 2020-01-01: that is over"),
         (["create"], 2, "name one OWNER, or a class"),
         (["create", "ann", "--out", "x.csv"], 2, "--from and --out belong together"),
         (["create", "--from", "none.csv", "--out", "x.csv"], 4, "no file none.csv with a class: it does not exist"),
@@ -122,12 +122,13 @@ def test_a_token_is_revoked() -> None:
         (["revoke", "nonesuch", "--db", "none.db"], 4, "no database none.db"),
     ],
 )
-def test_what_is_wrong_is_told(arguments: list[str], code: int, said: str) -> None:
+def test_what_is_wrong_is_told_and_leaves_nothing(folder: Path, arguments: list[str], code: int, said: str) -> None:
     run = cutpurse("token", *arguments)
     assert run.exit_code == code
     assert said in run.stderr
     assert run.stdout == ""
     assert len(run.stderr.splitlines()) == 1
+    assert not list(folder.iterdir())
 
 
 def test_what_is_not_there_is_told() -> None:

@@ -39,7 +39,7 @@ class Lines:
         """Raises NotFound if there can be no such file."""
         if self.path is not None:
             try:
-                self._file = self.path.open("w", encoding="utf-8", newline="\n")
+                self._file = self.path.open("w", encoding="utf-8", newline="\n", buffering=1)
             except OSError as problem:
                 raise NotFound(f"{self._what} cannot be written to {self.path}: {problem.strerror}") from None
         return self

@@ -265,7 +265,10 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
         moment = datetime.fromisoformat(given)
     except ValueError:
         raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h or 2027-03-01") from None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if moment <= now:
+        raise UsageError(f"--expires {given}: that is over, and the token would be good for nothing")
+    return moment
 
 
 # -- a class
