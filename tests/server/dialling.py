@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -111,6 +112,19 @@ class Bot:
         """Take the first option everywhere."""
         answers = [arena_pb2.Answer(table=one.table, decision=one.decision, option=0) for one in response.decisions]
         await self.say(answers=answers, **fields)
+
+    async def plays(self, matches: int) -> Counter[str]:
+        """Play so many matches and leave; counts what came until the server ended the call, and how."""
+        seen: Counter[str] = Counter()
+        try:
+            while True:
+                response = await self.read()
+                for field, value in response.ListFields():
+                    seen[field.name] += len(value) if field.is_repeated else 1
+                await self.answer_all(response, leaving=seen["ends"] >= matches)
+        except Ended as ended:
+            seen[ended.code] += 1
+        return seen
 
     async def ended(self) -> Ended:
         """How the call ended, once it has."""

@@ -1,0 +1,108 @@
+"""Where a server listens, what it says of itself there, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from cutpurse.server.address import checked
+from cutpurse.server.errors import AddressError, CannotListen
+from cutpurse.server.host import Arena
+from cutpurse.server.logs import logger
+from tests.server.dialling import Ended, house
+from tests.server.toys import ToyLobby
+
+NAMES = ["", "cutpurse.v1.ArenaService", "cutpurse.v1.GameService"]
+
+
+async def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
+    address = f"unix:{tmp_path}/arena"
+    async with house(ToyLobby(length=3, tables=1), address=address) as server:
+        assert server.address == address
+        bot = server.dial()
+        await bot.say_hello()
+        assert (await bot.plays(1))["OK"] == 1
+        with pytest.raises(CannotListen, match="another program listens on unix:"):
+            await Arena(address, ToyLobby(), logger(sys.stderr)).start()
+        assert await server.health() == "SERVING"
+
+
+async def test_a_second_server_on_a_port_is_refused() -> None:
+    async with house() as server:
+        with pytest.raises(CannotListen, match=f"cannot listen on {server.address}"):
+            await Arena(server.address, ToyLobby(), logger(sys.stderr)).start()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:7777", "127.8.9.1:0", "[::1]:7777", "localhost:7777", "unix:/tmp/x"])
+def test_this_machine_may_be_listened_on(address: str) -> None:
+    assert checked(address) == address
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:7777", "[::]:7777", "192.168.0.2:7777", "example.org:7777"])
+def test_other_machines_are_kept_out(address: str) -> None:
+    with pytest.raises(AddressError, match=r"other machines could reach.*listen on 127\.0\.0\.1, ::1, localhost"):
+        Arena(address, ToyLobby(), logger(sys.stderr))
+
+
+@pytest.mark.parametrize("address", ["7777", "127.0.0.1", "127.0.0.1:99999", "::1:7777", "unix:", "tcp://127.0.0.1:1"])
+def test_what_is_no_address_is_told(address: str) -> None:
+    with pytest.raises(AddressError, match=r"is no address|names no socket"):
+        checked(address)
+
+
+async def test_health_tells_of_each_service_and_of_the_drain() -> None:
+    lobby = ToyLobby(length=3, tables=1)
+    async with house(lobby) as server:
+        assert [await server.health(name) for name in NAMES] == ["SERVING"] * 3
+        bot = server.dial()
+        await bot.say_hello()
+        asked = await bot.read_until("decisions")
+        stopping = asyncio.ensure_future(server.arena.stop(drain_s=60.0))
+        await server.until(lambda: lobby.is_draining)
+        await bot.say()
+        drained = await bot.read()
+        assert drained.HasField("drain")
+        assert 0 < drained.drain.time_left_ms <= 60_000
+        assert [await server.health(name) for name in NAMES] == ["NOT_SERVING"] * 3
+        late = server.dial()
+        await late.say_hello("late")
+        assert (await late.ended()).reason == "DRAINING"
+        await bot.answer_all(asked)
+        seen = await bot.plays(99)
+        assert (seen["decisions"], seen["ends"], seen["UNAVAILABLE"]) == (2, 1, 1)
+        assert lobby.seats[0].is_over
+        await stopping
+
+
+async def test_what_is_open_when_time_is_up_is_voided_and_told() -> None:
+    lobby = ToyLobby(length=3, tables=1)
+    async with house(lobby) as server:
+        bot = server.dial()
+        await bot.say_hello()
+        await bot.read_until("decisions")
+        stopping = asyncio.ensure_future(server.arena.stop(drain_s=0.0))
+        await bot.say()
+        assert [ended.table for ended in (await bot.read_until("ends")).ends] == [1]
+        await bot.say()
+        with pytest.raises(Ended, match="UNAVAILABLE DRAINING"):
+            await bot.read_until("decisions")
+        await stopping
+
+
+async def test_reflection_names_the_services() -> None:
+    async with house() as server:
+        stub = reflection_pb2_grpc.ServerReflectionStub(server.channel)
+        call = stub.ServerReflectionInfo()
+        await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        answer = await call.read()
+        assert {service.name for service in answer.list_services_response.service} == {
+            "cutpurse.v1.ArenaService",
+            "cutpurse.v1.GameService",
+            "grpc.health.v1.Health",
+            "grpc.reflection.v1alpha.ServerReflection",
+        }
+        await call.done_writing()
