@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +43,58 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     assert upgrade(engine) == "5"  # nothing is left to do
     engine.dispose()
     assert differences(path, Table.metadata) == []
+
+
+def made(path: Path) -> str:
+    """How a database would be made that has all that is in this one, as SQL."""
+    with closing(sqlite3.connect(path)) as file:
+        relations = file.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type DESC, name")
+        statements = [in_order(sql.strip()) for (sql,) in relations]
+        (tables,) = file.execute("SELECT group_concat(name) FROM sqlite_master WHERE type = 'table'").fetchone()
+        for table in tables.split(","):
+            rows = file.execute(f"SELECT * FROM {table}").fetchall()
+            statements += [f"INSERT INTO {table} VALUES ({', '.join(map(repr, row))})" for row in rows]
+    return "".join(f"{statement};\n" for statement in statements)
+
+
+def in_order(statement: str) -> str:
+    """With the constraints of a table sorted, which alembic leaves in any order where it makes a table anew."""
+    if not statement.startswith("CREATE TABLE"):
+        return statement
+    first, *inner = statement[: statement.rindex("\n)")].splitlines()
+    lines = [line.rstrip(", ") for line in inner]
+    lines.sort(key=lambda line: line.strip() if line.strip().startswith("CONSTRAINT") else "")
+    return f"{first}\n" + ",\n".join(lines) + statement[statement.rindex("\n)") :]
+
+
+HEAD = """-- What the migrations make of an empty database. A test compares the two, and writes this file:
+-- pytest --update-schema tests/leaderboard/test_schema.py
+"""
+
+
+def test_a_new_database_is_made_as_all_migrations_make_it(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    engine = writing_engine(tmp_path / "migrated.db", busy_timeout_s=1.0)
+    with engine.connect() as connection, connection.begin():
+        schema._migrate(connection)
+    engine.dispose()
+    migrated = made(tmp_path / "migrated.db")
+    if pytestconfig.getoption("--update-schema"):
+        schema._SCHEMA.write_text(HEAD + migrated, encoding="utf-8")
+    assert schema._SCHEMA.read_text(encoding="utf-8") == HEAD + migrated
+    Store(tmp_path / "new.db").close()
+    assert made(tmp_path / "new.db") == migrated
+    assert "alembic_version" in migrated
+
+
+def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the commit that adds a migration, before the schema is written anew."""
+    Store(tmp_path / "before.db").close()
+    plant(tmp_path / "next", monkeypatch, "pass")
+    Store(tmp_path / "after.db").close()
+    assert made(tmp_path / "before.db") != made(tmp_path / "after.db")
+    with closing(sqlite3.connect(tmp_path / "after.db")) as file:
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("6",)]
+        assert file.execute("SELECT planted FROM versions").fetchall() == []
 
 
 def test_a_model_without_a_migration_is_found(tmp_path: Path) -> None:

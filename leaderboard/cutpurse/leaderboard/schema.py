@@ -3,14 +3,16 @@
     engine = writing_engine(database_path("ladder.db"), busy_timeout_s=5.0)
     upgrade(engine)
 
-Revisions are numbered from 1, and the module of each is called after its number. Alembic takes a third of a second to
-import, which is done only where there is something to do. This module knows no table.
+Revisions are numbered from 1, and the module of each is called after its number. What they all make of an empty
+database stands in `schema.sql`, by which a new one is made: Alembic takes a third of a second to import, and is only
+where something old is brought up to date. This module knows no table.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +23,7 @@ from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 __all__ = ["check_schema", "known_revision", "newest_revision", "upgrade"]
 
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
+_SCHEMA: Final = Path(__file__).with_name("schema.sql")  # written by `pytest --update-schema tests/leaderboard`
 
 
 def upgrade(engine: Engine) -> str | None:
@@ -41,7 +44,9 @@ def upgrade(engine: Engine) -> str | None:
             with connection.begin():
                 before = _found(connection)
                 _refuse_newer(before, ours)
-                if before != ours[0]:
+                if _is_empty(connection):
+                    _create(connection)
+                if _found(connection) != ours[0]:
                     _migrate(connection)
                     if broken := connection.exec_driver_sql("PRAGMA foreign_key_check").all():
                         raise StoreError(f"{len(broken)} rows would lose what they refer to: nothing was changed")
@@ -78,6 +83,26 @@ def known_revision(file: sqlite3.Connection, path: Path) -> str:
     revision = str(found[0])
     _refuse_newer(revision, _ours())
     return revision
+
+
+def _is_empty(connection: Connection) -> bool:
+    return not connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first()
+
+
+def _create(connection: Connection) -> None:
+    """Make all tables, within the transaction of this connection."""
+    for statement in _statements(_SCHEMA.read_text(encoding="utf-8")):
+        connection.exec_driver_sql(statement)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One after the other: what SQLite does with a whole script would end the transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 def _migrate(connection: Connection) -> None:

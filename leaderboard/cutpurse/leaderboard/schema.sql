@@ -1,0 +1,233 @@
+-- What the migrations make of an empty database. A test compares the two, and writes this file:
+-- pytest --update-schema tests/leaderboard/test_schema.py
+CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL,
+	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+CREATE TABLE boards (
+	id VARCHAR NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	sequence INTEGER,
+	epoch INTEGER,
+	commitment BLOB NOT NULL,
+	seed BLOB NOT NULL,
+	params BLOB NOT NULL, matches INTEGER DEFAULT '1' NOT NULL, is_sealed BOOLEAN DEFAULT '0' NOT NULL,
+	CONSTRAINT fk_boards_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_boards_ladder_id_epoch FOREIGN KEY(ladder_id, epoch) REFERENCES epochs (ladder_id, number),
+	CONSTRAINT pk_boards PRIMARY KEY (id),
+	CONSTRAINT uq_boards_ladder_id_sequence UNIQUE (ladder_id, sequence)
+);
+CREATE TABLE bots (
+	id INTEGER NOT NULL,
+	owner_id INTEGER NOT NULL,
+	name VARCHAR NOT NULL,
+	CONSTRAINT fk_bots_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_bots PRIMARY KEY (id),
+	CONSTRAINT uq_bots_owner_id_name UNIQUE (owner_id, name)
+);
+CREATE TABLE courses (
+	match_number INTEGER NOT NULL,
+	courses BLOB NOT NULL,
+	CONSTRAINT fk_courses_match_number FOREIGN KEY(match_number) REFERENCES matches (number),
+	CONSTRAINT pk_courses PRIMARY KEY (match_number)
+);
+CREATE TABLE epochs (
+	ladder_id INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	settings VARCHAR NOT NULL,
+	CONSTRAINT fk_epochs_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT pk_epochs PRIMARY KEY (ladder_id, number)
+);
+CREATE TABLE estimates (
+	ladder_id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	mu FLOAT NOT NULL,
+	low FLOAT NOT NULL,
+	high FLOAT NOT NULL,
+	best INTEGER NOT NULL,
+	worst INTEGER NOT NULL,
+	sequence INTEGER NOT NULL,
+	made DATETIME NOT NULL,
+	CONSTRAINT fk_estimates_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_estimates_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_estimates PRIMARY KEY (ladder_id, version_id)
+)
+ WITHOUT ROWID;
+CREATE TABLE ladders (
+	id INTEGER NOT NULL,
+	name VARCHAR NOT NULL,
+	game VARCHAR NOT NULL,
+	settings VARCHAR NOT NULL,
+	seats INTEGER NOT NULL,
+	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL,
+	CONSTRAINT pk_ladders PRIMARY KEY (id),
+	CONSTRAINT uq_ladders_name UNIQUE (name)
+);
+CREATE TABLE "matches" (
+	number INTEGER NOT NULL,
+	id VARCHAR NOT NULL,
+	board_id VARCHAR NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	rules VARCHAR NOT NULL,
+	started DATETIME NOT NULL,
+	finished DATETIME NOT NULL,
+	decisions INTEGER NOT NULL,
+	void_cause VARCHAR,
+	is_rated BOOLEAN DEFAULT '1' NOT NULL,
+	requested_by VARCHAR DEFAULT ('') NOT NULL,
+	reason VARCHAR DEFAULT ('') NOT NULL,
+	is_faulted BOOLEAN DEFAULT '0' NOT NULL,
+	record BLOB,
+	CONSTRAINT fk_matches_board_id FOREIGN KEY(board_id) REFERENCES boards (id),
+	CONSTRAINT fk_matches_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT pk_matches PRIMARY KEY (number),
+	CONSTRAINT uq_matches_id UNIQUE (id)
+);
+CREATE TABLE notes (
+	match_number INTEGER NOT NULL,
+	seat INTEGER NOT NULL,
+	dropped_bytes INTEGER NOT NULL,
+	notes BLOB NOT NULL,
+	CONSTRAINT fk_notes_match_number_seat FOREIGN KEY(match_number, seat) REFERENCES seats (match_number, seat),
+	CONSTRAINT pk_notes PRIMARY KEY (match_number, seat)
+);
+CREATE TABLE "open_matches" (
+	match_id VARCHAR NOT NULL,
+	board_id VARCHAR NOT NULL,
+	rules VARCHAR NOT NULL,
+	started DATETIME NOT NULL,
+	versions VARCHAR NOT NULL,
+	requested_by VARCHAR NOT NULL,
+	reason VARCHAR NOT NULL,
+	CONSTRAINT fk_open_matches_board_id FOREIGN KEY(board_id) REFERENCES boards (id),
+	CONSTRAINT pk_open_matches PRIMARY KEY (match_id)
+);
+CREATE TABLE opponents (
+	bot_id INTEGER NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	other_id INTEGER NOT NULL,
+	matches INTEGER NOT NULL,
+	ahead INTEGER NOT NULL,
+	level INTEGER NOT NULL,
+	CONSTRAINT fk_opponents_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_opponents_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_opponents_other_id FOREIGN KEY(other_id) REFERENCES bots (id),
+	CONSTRAINT pk_opponents PRIMARY KEY (bot_id, ladder_id, other_id)
+)
+ WITHOUT ROWID;
+CREATE TABLE owners (
+	id INTEGER NOT NULL,
+	name VARCHAR NOT NULL,
+	CONSTRAINT pk_owners PRIMARY KEY (id),
+	CONSTRAINT uq_owners_name UNIQUE (name)
+);
+CREATE TABLE pauses (
+	id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	match_number INTEGER NOT NULL,
+	since DATETIME NOT NULL,
+	cause VARCHAR NOT NULL,
+	lifted DATETIME,
+	lifted_number INTEGER,
+	CONSTRAINT fk_pauses_match_number FOREIGN KEY(match_number) REFERENCES matches (number),
+	CONSTRAINT fk_pauses_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_pauses PRIMARY KEY (id)
+);
+CREATE TABLE rating_changes (
+	ladder_id INTEGER NOT NULL,
+	sequence INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	mu_before FLOAT NOT NULL,
+	sigma_before FLOAT NOT NULL,
+	mu_after FLOAT NOT NULL,
+	sigma_after FLOAT NOT NULL,
+	CONSTRAINT fk_rating_changes_ladder_id_sequence FOREIGN KEY(ladder_id, sequence) REFERENCES boards (ladder_id, sequence),
+	CONSTRAINT fk_rating_changes_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_rating_changes PRIMARY KEY (ladder_id, sequence, version_id)
+);
+CREATE TABLE ratings (
+	ladder_id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	mu FLOAT NOT NULL,
+	sigma FLOAT NOT NULL,
+	matches INTEGER NOT NULL,
+	wins INTEGER NOT NULL,
+	faulted INTEGER NOT NULL,
+	sequence INTEGER NOT NULL, form BLOB DEFAULT (x'') NOT NULL,
+	CONSTRAINT fk_ratings_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_ratings_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_ratings PRIMARY KEY (ladder_id, version_id)
+);
+CREATE TABLE "seats" (
+	match_number INTEGER NOT NULL,
+	seat INTEGER NOT NULL,
+	ladder_id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	place INTEGER,
+	score INTEGER,
+	end_cause VARCHAR NOT NULL,
+	faults INTEGER NOT NULL,
+	thinking_ms INTEGER NOT NULL, cpu_ms INTEGER, peak_bytes INTEGER,
+	CONSTRAINT fk_seats_match_number FOREIGN KEY(match_number) REFERENCES matches (number),
+	CONSTRAINT fk_seats_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_seats PRIMARY KEY (match_number, seat)
+);
+CREATE TABLE submissions (
+	id INTEGER NOT NULL,
+	owner_id INTEGER NOT NULL,
+	bot VARCHAR NOT NULL,
+	version VARCHAR NOT NULL,
+	digest BLOB NOT NULL,
+	size INTEGER NOT NULL,
+	ladders VARCHAR NOT NULL,
+	state VARCHAR NOT NULL,
+	why VARCHAR NOT NULL,
+	is_active BOOLEAN NOT NULL,
+	is_kept BOOLEAN NOT NULL,
+	received DATETIME NOT NULL,
+	changed DATETIME NOT NULL,
+	log BLOB,
+	CONSTRAINT fk_submissions_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_submissions PRIMARY KEY (id),
+	CONSTRAINT uq_submissions_owner_id_bot_version UNIQUE (owner_id, bot, version)
+);
+CREATE TABLE tokens (
+	id VARCHAR NOT NULL,
+	digest BLOB NOT NULL,
+	owner_id INTEGER NOT NULL,
+	scopes VARCHAR NOT NULL,
+	label VARCHAR NOT NULL,
+	created DATETIME NOT NULL,
+	expires DATETIME,
+	revoked DATETIME,
+	last_used DATETIME,
+	CONSTRAINT fk_tokens_owner_id FOREIGN KEY(owner_id) REFERENCES owners (id),
+	CONSTRAINT pk_tokens PRIMARY KEY (id)
+);
+CREATE TABLE "versions" (
+	id INTEGER NOT NULL,
+	bot_id INTEGER NOT NULL,
+	label VARCHAR NOT NULL,
+	parent_id INTEGER,
+	created DATETIME,
+	CONSTRAINT fk_versions_bot_id FOREIGN KEY(bot_id) REFERENCES bots (id),
+	CONSTRAINT fk_versions_parent_id FOREIGN KEY(parent_id) REFERENCES versions (id),
+	CONSTRAINT pk_versions PRIMARY KEY (id),
+	CONSTRAINT uq_versions_bot_id_label UNIQUE (bot_id, label)
+);
+CREATE INDEX ix_boards_sealed ON boards (id) WHERE is_sealed = 1;
+CREATE INDEX ix_matches_board_id ON matches (board_id);
+CREATE INDEX ix_matches_faulted ON matches (ladder_id, number) WHERE is_faulted = 1;
+CREATE INDEX ix_matches_ladder_id_finished ON matches (ladder_id, finished);
+CREATE INDEX ix_matches_ladder_id_number ON matches (ladder_id, number);
+CREATE INDEX ix_open_matches_board_id ON open_matches (board_id);
+CREATE INDEX ix_opponents_other_id_ladder_id ON opponents (other_id, ladder_id);
+CREATE INDEX ix_pauses_match_number ON pauses (match_number);
+CREATE UNIQUE INDEX ix_pauses_one_at_a_time ON pauses (version_id) WHERE lifted IS NULL;
+CREATE INDEX ix_pauses_version_id ON pauses (version_id);
+CREATE INDEX ix_rating_changes_ladder_id_version_id_sequence ON rating_changes (ladder_id, version_id, sequence);
+CREATE INDEX ix_seats_faulted ON seats (version_id, match_number) WHERE faults > 0;
+CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
+CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
+CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
+INSERT INTO alembic_version VALUES ('5');
