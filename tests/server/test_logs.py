@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import io
 import json
@@ -57,6 +58,30 @@ def test_on_a_terminal_nobody_forges_a_line_or_a_colour(monkeypatch: pytest.Monk
     assert "\x1b[2J" not in text
     assert r"x\nforged\x1b[2Jé" in text.replace("\\\\", "\\")
     assert ("\x1b[" in text) != no_color
+
+
+class FullDisk(io.StringIO):
+    """Takes nothing while `is_full`."""
+
+    is_full = True
+
+    def write(self, text: str) -> int:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "no space left on device")
+        return super().write(text)
+
+
+def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(restored: None) -> None:
+    stream = FullDisk()
+    log = logger(stream)
+    take_others(log)
+    for tell in (log.debug, log.info, log.warning, log.error):
+        tell("lost")
+    logging.getLogger("asyncio").error("lost")
+    stream.is_full = False
+    log.info("there is room again")
+    (line,) = stream.getvalue().splitlines()
+    assert json.loads(line)["event"] == "there is room again"
 
 
 def test_less_than_the_level_is_not_told() -> None:

@@ -100,3 +100,26 @@ async def test_the_second_signal_does_not_wait_for_matches(program: Program) -> 
         assert [ended.table for ended in (await bot.read_until("ends")).ends] == [1]
     code, out, err = await program.rest()
     assert (code, out) == (0, "closed\n"), err
+
+
+async def test_matches_go_on_though_nobody_reads_the_log_any_more(program: Program) -> None:
+    process = program.process
+    assert process.stderr is not None
+    process.stderr._transport.close()  # type: ignore[attr-defined]  # as where it goes through a program that has ended
+    async with grpc.aio.insecure_channel(program.address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello()
+        asked = await bot.read_until("decisions")
+        process.send_signal(signal.SIGTERM)
+        await bot.say()
+        assert (await bot.read()).HasField("drain")
+        await bot.answer_all(asked)
+        for _ in range(2):
+            await bot.answer_all(await bot.read_until("decisions"))
+        (ended,) = (await bot.read_until("ends")).ends
+        assert ended.table == 1
+        await bot.say()
+        assert (await bot.ended()).reason == "DRAINING"
+    assert process.stdout is not None
+    assert await process.stdout.read() == b"closed\n"
+    assert await process.wait() == 0

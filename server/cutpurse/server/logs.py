@@ -1,7 +1,8 @@
 """The server's log: lines on stderr, JSON for programs and coloured text on a terminal.
 
 What is logged are events with facts: session, bot, match. Never a card, a key, a seed or a secret, and never the text
-of an exception, which may hold one: `places` tells where it came from. What strangers wrote cannot forge a line.
+of an exception, which may hold one: `places` tells where it came from. What strangers wrote cannot forge a line. A line
+that cannot be written, as on a full disk, is lost, and nothing else for it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, Final, TextIO
 
@@ -47,7 +49,7 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
     else:
         rendering = [structlog.processors.JSONRenderer()]  # escapes whatever is not printable ASCII
     log: Logger = structlog.wrap_logger(
-        structlog.PrintLogger(stream),
+        _Lines(stream),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -70,6 +72,17 @@ def places(problem: BaseException) -> list[str]:
     """Where an exception came from, as FILE:LINE FUNCTION, the innermost last; not what it says."""
     frames = traceback.extract_tb(problem.__traceback__)
     return [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+class _Lines(structlog.PrintLogger):
+    """Where lines go. Who logs is not to break where the disk is full, or whoever read the lines has gone."""
+
+    def msg(self, message: str) -> None:
+        """Print a line, if that can be."""
+        with suppress(OSError):
+            super().msg(message)
+
+    log = debug = info = warning = error = critical = exception = msg
 
 
 class _Others(logging.Handler):
