@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, UNPACKED, NewSubmission
@@ -190,7 +191,12 @@ class Desk:
             self._check_quotas(owner, manifest.name, len(content), mine)
         digest = self._storage.keep(content)
         new = NewSubmission(owner, manifest.name, manifest.version, digest, len(content), ladders)
-        entry = self._store.hand_in(new, self._utc())
+        try:
+            entry = self._store.hand_in(new, self._utc())
+        except errors.Refused:
+            self._remove([digest])
+            raise
+        self._remove([one.digest for one in same if one.digest != digest])  # it was refused, and these take its place
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
         if entry.state in _UNDER_WAY:
             self.intake.put([entry])
@@ -222,10 +228,15 @@ class Desk:
         if not gone:
             return
         self._store.not_kept([one.id for one in gone])
-        still = {one.digest for one in self._store.submissions() if one.is_kept}
-        for one in gone:
-            if one.digest not in still:
-                self._storage.remove(one.digest)
+        self._remove([one.digest for one in gone])
+
+    def _remove(self, digests: Sequence[bytes]) -> None:
+        """Archives that are not kept any more, unless somebody else's are the same."""
+        if digests:
+            still = {one.digest for one in self._store.submissions() if one.is_kept}
+            for digest in digests:
+                if digest not in still:
+                    self._storage.remove(digest)
 
     def entries(self, owner: str, bot: str = "", version: str = "") -> list[SubmissionEntry]:
         """What an owner handed in, the newest first."""

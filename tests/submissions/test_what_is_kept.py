@@ -1,0 +1,91 @@
+"""What a desk keeps of what is handed in, and for how many bots, without a server and with nothing that is run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cutpurse.leaderboard import errors
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import REFUSED
+from cutpurse.server.logs import logger
+from cutpurse.server.owners import OpenGuard
+from cutpurse.server.runners.port import runner_named
+from cutpurse.server.submissions.desk import Desk
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.storage import Storage, storage_beside
+from tests.submissions.bad_archives import zipped
+
+
+def archive(bot: str, source: str = "", version: str = "1") -> bytes:
+    """A bot that is never run."""
+    manifest = f'name = "{bot}"\nversion = "{version}"\nrun = ["python", "bot.py"]\n'
+    return zipped([("bot.toml", manifest.encode()), ("bot.py", source.encode())])
+
+
+class Kept:
+    """A desk that has not begun, so that nothing is taken up, and what it keeps."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.store = store
+        self.storage = Storage(storage_beside(folder / "league.db"))
+        self.desk = Desk(
+            runner_named("process"),
+            self.storage,
+            store,
+            Passes(OpenGuard()),
+            logger(sys.stderr),
+            lambda: datetime.now(UTC),
+            is_paused=lambda identity: False,
+        )
+
+    def hand_in(self, owner: str, content: bytes) -> SubmissionEntry:
+        """As the service does."""
+        return self.desk.hand_in(owner, self.desk.look(content), content, [])
+
+    def refuse(self, entry: SubmissionEntry) -> None:
+        """Its check failed."""
+        self.store.set_submission(entry.id, REFUSED, datetime.now(UTC), "it did not play")
+
+    def accept(self, entry: SubmissionEntry) -> None:
+        """It was built and passed its check."""
+        self.storage.tree(entry.digest).mkdir()
+        self.store.accept(entry.id, datetime.now(UTC), "")
+
+    def archives(self) -> set[str]:
+        """The hashes of those on the disk."""
+        return {path.name for path in self.storage.root.iterdir() if len(path.name) == 64}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    with Store(tmp_path / "league.db") as store:
+        yield Kept(tmp_path, store)
+
+
+def test_what_was_refused_is_gone_when_others_take_its_place(kept: Kept) -> None:
+    for source in "abc":
+        entry = kept.hand_in("ann", archive("sneak", source))
+        kept.refuse(entry)
+    assert kept.archives() == {entry.digest.hex()}
+
+
+def test_what_was_refused_stays_where_it_is_somebody_elses_too(kept: Kept) -> None:
+    for owner in ("ann", "bob"):
+        mine = kept.hand_in(owner, archive("sneak", "a"))
+        kept.refuse(mine)
+    other = kept.hand_in("ann", archive("sneak", "b"))
+    assert kept.archives() == {mine.digest.hex(), other.digest.hex()}
+
+
+def test_other_bytes_of_a_version_leave_nothing(kept: Kept) -> None:
+    entry = kept.hand_in("ann", archive("sneak", "a"))
+    kept.accept(entry)
+    with pytest.raises(errors.Refused, match="other bytes"):
+        kept.hand_in("ann", archive("sneak", "b"))
+    assert kept.archives() == {entry.digest.hex()}
