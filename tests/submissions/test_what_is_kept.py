@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -89,3 +93,19 @@ def test_other_bytes_of_a_version_leave_nothing(kept: Kept) -> None:
     with pytest.raises(errors.Refused, match="other bytes"):
         kept.hand_in("ann", archive("sneak", "b"))
     assert kept.archives() == {entry.digest.hex()}
+
+
+def test_two_who_hand_in_the_same_bytes_at_once_are_both_taken(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    both, really = threading.Barrier(2), os.fsync
+
+    def slowly(handle: int) -> None:
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)  # as where the disk is slow: the other writes by now, if he may
+        really(handle)
+
+    monkeypatch.setattr(os, "fsync", slowly)
+    content = archive("first_bot")
+    with ThreadPoolExecutor(2) as threads:
+        handed_in = list(threads.map(lambda owner: kept.hand_in(owner, content), ("ann", "bob")))
+    assert [entry.owner for entry in handed_in] == ["ann", "bob"]
+    assert kept.storage.archive(handed_in[0].digest) == content

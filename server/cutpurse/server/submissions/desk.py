@@ -98,6 +98,7 @@ class Desk:
         self._store = store
         self._log = log
         self._utc = utc
+        self._keeping = threading.Lock()  # who hands in, or goes back to what is kept: one after the other
         self._syncing = threading.Lock()
         self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
         self.residents = Residents(
@@ -185,6 +186,10 @@ class Desk:
 
     def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
         """Keep it, and have it taken up; returns when it is on the disk.  Raises Refused, StoreError, OSError."""
+        with self._keeping:
+            return self._hand_in(owner, manifest, content, ladders)
+
+    def _hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
         mine = self._store.submissions(owner)
         same = [one for one in mine if (one.bot, one.version) == (manifest.name, manifest.version)]
         if not any(one.state != REFUSED for one in same):
