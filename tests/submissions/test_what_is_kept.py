@@ -17,9 +17,11 @@ from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
+from cutpurse.server.errors import Refused
 from cutpurse.server.logs import logger
 from cutpurse.server.owners import OpenGuard
 from cutpurse.server.runners.port import runner_named
+from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions.desk import Desk
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.storage import Storage, storage_beside
@@ -109,3 +111,17 @@ def test_two_who_hand_in_the_same_bytes_at_once_are_both_taken(kept: Kept, monke
         handed_in = list(threads.map(lambda owner: kept.hand_in(owner, content), ("ann", "bob")))
     assert [entry.owner for entry in handed_in] == ["ann", "bob"]
     assert kept.storage.archive(handed_in[0].digest) == content
+
+
+def test_an_older_version_does_not_come_back_beside_as_many_as_may_play(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk_module, "MOST_BOTS", 2)
+    for bot in ("first", "second"):
+        kept.accept(kept.hand_in("ann", archive(bot)))
+    kept.desk.retire("ann", "first")
+    third = kept.hand_in("ann", archive("third"))  # and waits for its check
+    with pytest.raises(Refused, match=r"2 bots of ann play already \(second, third\), as many as may: retire one"):
+        kept.desk.activate("ann", "first", "1")
+    kept.refuse(third)
+    assert kept.desk.activate("ann", "first", "1").is_active

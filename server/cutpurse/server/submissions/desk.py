@@ -7,7 +7,7 @@ disk, so they are to be called where nobody else has to wait. Whoever asks sees 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -211,10 +211,9 @@ class Desk:
         return entry
 
     def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
-        playing = {one.bot for one in mine if one.is_active or one.state in _UNDER_WAY}
+        playing = _playing(mine)
         if bot not in playing and len(playing) >= MOST_BOTS:
-            names = ", ".join(sorted(playing))
-            raise Refused("FULL", f"{len(playing)} bots of {owner} play already ({names}), as many as may: retire one")
+            raise Refused("FULL", _too_many(owner, playing))
         if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
             waiting = self.intake.waiting(owner)
             raise Refused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
@@ -282,11 +281,12 @@ class Desk:
 
     def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
         """This version plays.  Raises Refused, and Refused of the leaderboard for one that may not."""
-        entry = self.entry(owner, bot, version)
-        others = {one.bot for one in self.entries(owner) if one.is_active and one.bot != entry.bot}
-        if len(others) >= MOST_BOTS:
-            raise Refused("FULL", f"{len(others)} bots of {owner} play already, as many as may: retire one")
-        entry = self._store.activate(entry.id, self._utc())
+        with self._keeping:
+            entry = self.entry(owner, bot, version)
+            others = _playing(self._store.submissions(owner)) - {entry.bot}
+            if len(others) >= MOST_BOTS:
+                raise Refused("FULL", _too_many(owner, others))
+            entry = self._store.activate(entry.id, self._utc())
         self._log.info("submission activated", bot=entry.shown)
         self._sync()
         return entry
@@ -309,3 +309,12 @@ class Desk:
             before=self.intake.before(entry.id),
             is_kept=entry.is_kept,
         )
+
+
+def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
+    """The bots of which a version plays, or will once it is checked."""
+    return {one.bot for one in entries if one.is_active or one.state in _UNDER_WAY}
+
+
+def _too_many(owner: str, playing: Collection[str]) -> str:
+    return f"{len(playing)} bots of {owner} play already ({', '.join(sorted(playing))}), as many as may: retire one"
