@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,3 +126,27 @@ def test_an_older_version_does_not_come_back_beside_as_many_as_may_play(
         kept.desk.activate("ann", "first", "1")
     kept.refuse(third)
     assert kept.desk.activate("ann", "first", "1").is_active
+
+
+def test_what_comes_again_as_soon_as_it_is_refused_is_taken_up(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = archive("sneak")
+    really, again, taken = kept.store.set_submission, threading.Event(), threading.Semaphore(0)
+
+    def refused(*facts: Any, **more: Any) -> SubmissionEntry:
+        told = really(*facts, **more)
+        if told.state == REFUSED and not again.is_set():  # its author was told, and is quick
+            again.set()
+            kept.hand_in("ann", content)
+        return told
+
+    def take_up(entry: SubmissionEntry) -> None:
+        taken.release()
+        kept.refuse(entry)
+
+    monkeypatch.setattr(kept.store, "set_submission", refused)
+    monkeypatch.setattr(kept.desk.intake, "take_up", take_up)
+    kept.hand_in("ann", content)
+    kept.desk.intake.begin()
+    assert taken.acquire(timeout=60)
+    assert taken.acquire(timeout=5)
+    kept.desk.intake.close()

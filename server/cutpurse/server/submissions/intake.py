@@ -70,10 +70,14 @@ class Intake:
 
     # -- on any thread
     def put(self, entries: Iterable[SubmissionEntry]) -> None:
-        """They are to be taken up, in this order; who waits already does so once."""
+        """They are to be taken up, in this order; who waits already does so once.
+
+        One that was refused just now may come again before the thread is done with it, received anew.
+        """
         with self._lock:
-            known = {entry.id for entry in self._waiting} | ({self._now.id} if self._now is not None else set())
-            self._waiting.extend(entry for entry in entries if entry.id not in known)
+            now = [self._now] if self._now is not None else []
+            known = {(entry.id, entry.received) for entry in [*now, *self._waiting]}
+            self._waiting.extend(entry for entry in entries if (entry.id, entry.received) not in known)
             self._lock.notify()
 
     def before(self, submission: int) -> int:
