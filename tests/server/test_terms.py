@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from cutpurse.server.hello import introduction
 from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import Limits
 from cutpurse.server.lobby import Lobby
-from cutpurse.server.owners import Grant
+from cutpurse.server.owners import Grant, Resident
 from cutpurse.server.results import HOUSE, Identity, Kept
+from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import QUICK, running_arena
 from tests.server.raw_bot import Ended, RawBot
@@ -138,6 +140,17 @@ async def test_a_stream_is_refused_and_a_paused_bot_comes_back_to_its_tables_onl
             assert [one.ladders for one in lobby.here()] == [()]
             lobby.lifted(Identity("local", "sneak", "1"))
             assert [one.ladders for one in lobby.here()] != [()]
+
+
+@pytest.mark.parametrize("handed_in_for", [("old", "new"), ("old",), ()])
+def test_who_is_run_by_the_server_comes_in_though_a_ladder_is_frozen(handed_in_for: tuple[str, ...]) -> None:
+    world = World([ladder("old", frozen=START - timedelta(days=1)), ladder("new")])
+    sessions = Sessions(world.lobby, Limits(), "server", secrets.token_bytes)
+    hello = arena_pb2.Hello(protocol_major=1, bot="sneak")
+    grant = Grant("ann", "pass", ("play",), resident=Resident("sneak", "1", handed_in_for))
+    sessions.admit(arena_pb2.PlayRequest(hello=hello), lambda: None, 0.0, grant)
+    (bot,) = world.lobby.here()
+    assert bot.ladders == (handed_in_for or ("old", "new"))
 
 
 # -- while it runs

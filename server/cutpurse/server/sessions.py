@@ -83,7 +83,7 @@ class Sessions:
 
         Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
         wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it, frozen
-        or full, or it is paused. One that goes on may: it has tables to finish.
+        or full, or it is paused. One that goes on may, for it has tables to finish; and whoever the server runs itself.
         """
         if not request.HasField("hello"):
             raise Refused("HELLO", "the first envelope of a stream must hold Hello")
@@ -94,7 +94,8 @@ class Sessions:
         else:
             if self._ends_at is not None:
                 raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
-            self._matches.check(told.identity, told.wanted, told.forgets)
+            if grant.resident is None:  # who is run here was looked at when it was handed in, and waits for its ladders
+                self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
         link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
