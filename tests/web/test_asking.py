@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.league import League
 from cutpurse.server.web.asking import Asking
 from cutpurse.v1 import ladder_pb2
@@ -66,6 +66,20 @@ def test_a_refusal_is_kept_as_well() -> None:
         with pytest.raises(NotFound, match="gone"):
             ask.ladders()
     assert len(counting.asked) == 1
+
+
+def test_a_file_that_could_not_be_had_is_asked_for_again() -> None:
+    counting, now = Counting(ServerUnreachable("it does not answer")), 0.0
+    ask = Asking(counting.league, clock=lambda: now)
+    for _ in range(2):
+        with pytest.raises(ServerUnreachable):
+            ask.record_bytes("0123456789abcdef")
+    counting.answer = [ladder_pb2.GetRecordResponse(piece=b"all"), ladder_pb2.GetRecordResponse(piece=b" of it")]
+    now = 1.0
+    assert ask.record_bytes("0123456789abcdef") == b"all of it"
+    now = 1_000.0
+    assert ask.record_bytes("0123456789abcdef") == b"all of it"
+    assert counting.asked == ["GetRecord"] * 2
 
 
 def test_a_broken_league_is_asked_again() -> None:

@@ -55,7 +55,7 @@ class _Kept:
         """The answer that is kept, or what `ask` gives.  Raises what it raises, which is kept as well."""
         with self._lock:
             asked = self._asked.get(question)
-            is_mine = asked is None or (asked.is_answered.is_set() and self._clock() - asked.at >= self._keep_s)
+            is_mine = asked is None or self._is_old(asked)
             if asked is None or is_mine:
                 asked = self._asked[question] = _Asked()
                 self._asked.move_to_end(question)
@@ -68,6 +68,13 @@ class _Kept:
             raise asked.problem.with_traceback(None)
         answer: T = asked.answer
         return answer
+
+    def _is_old(self, asked: _Asked) -> bool:
+        """Whether it is good no more. What went wrong is asked again soon, however long an answer is kept."""
+        if not asked.is_answered.is_set():
+            return False
+        keep_s = self._keep_s if asked.problem is None else min(self._keep_s, KEEP_S)
+        return self._clock() - asked.at >= keep_s
 
     def _answer(self, question: object, asked: _Asked, ask: Callable[[], Any]) -> None:
         try:
