@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.league import League
+from cutpurse.server.web import asking as asking_module
 from cutpurse.server.web.asking import Asking
 from cutpurse.v1 import ladder_pb2
 
@@ -101,6 +104,21 @@ def test_no_more_is_kept_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(counting.asked) == 11
     ask.ladders("game0")  # went for game10
     assert len(counting.asked) == 12
+
+
+def test_what_is_good_no_more_is_let_go() -> None:
+    now = 0.0
+    kept = asking_module._Kept(512, 1.0, lambda: now)
+    let_go = [weakref.ref(kept.get(number, set[int])) for number in range(100)]
+    now = 0.9
+    newer = weakref.ref(kept.get("newer", set[int]))
+    gc.collect()
+    assert all(one() is not None for one in let_go)
+    now = 1.0
+    kept.get("newest", set[int])
+    gc.collect()
+    assert not any(one() is not None for one in let_go)
+    assert newer() is not None
 
 
 def test_in_a_file_nothing_is_being_played() -> None:

@@ -54,6 +54,7 @@ class _Kept:
     def get(self, question: object, ask: Callable[[], T]) -> T:
         """The answer that is kept, or what `ask` gives.  Raises what it raises, which is kept as well."""
         with self._lock:
+            self._let_go()
             asked = self._asked.get(question)
             is_mine = asked is None or self._is_old(asked)
             if asked is None or is_mine:
@@ -68,6 +69,11 @@ class _Kept:
             raise asked.problem.with_traceback(None)
         answer: T = asked.answer
         return answer
+
+    def _let_go(self) -> None:
+        """Of what is good no more, from the oldest on: an answer may be megabytes, and nobody may ask for it again."""
+        while self._asked and self._is_old(next(iter(self._asked.values()))):
+            self._asked.popitem(last=False)
 
     def _is_old(self, asked: _Asked) -> bool:
         """Whether it is good no more. What went wrong is asked again soon, however long an answer is kept."""
