@@ -16,6 +16,7 @@ import pytest
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
 from cutpurse.server.errors import Refused
@@ -150,3 +151,14 @@ def test_what_comes_again_as_soon_as_it_is_refused_is_taken_up(kept: Kept, monke
     assert taken.acquire(timeout=60)
     assert taken.acquire(timeout=5)
     kept.desk.intake.close()
+
+
+def test_plain_processes_are_for_one_owner_also_if_another_comes_later(kept: Kept) -> None:
+    now = datetime.now(UTC)
+    kept.store.create_tokens([NewToken("ann"), NewToken("root", scopes=("admin",))], now)
+    kept.hand_in("ann", archive("sneak"))
+    kept.store.create_tokens([NewToken("bob")], now)
+    for owner in ("ann", "bob"):
+        with pytest.raises(Refused, match="2 owners have tokens here, and bots are run as plain processes"):
+            kept.hand_in(owner, archive("other"))
+    assert len(kept.archives()) == 1

@@ -31,7 +31,7 @@ from cutpurse.server.logs import Logger
 from cutpurse.server.owners import Guard, HouseGuard, OpenGuard, TokenGuard
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.steering import Steering
-from cutpurse.server.submissions.desk import Desk
+from cutpurse.server.submissions.desk import Desk, owners_who_play
 from cutpurse.server.submissions.meters import Meters
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.storage import Storage, storage_beside
@@ -166,7 +166,7 @@ def _see_who_reads(database: Path, log: Logger) -> None:
 
 def _check_alone(store: Store, address: str) -> None:
     """Without isolation only one's own bots are run.  Raises AddressError."""
-    owners = {token.owner for token in store.tokens() if token.is_good(_utc()) and "play" in token.scopes}
+    owners = owners_who_play(store, _utc())
     if len(owners) > 1 or not is_local(address):
         who = f"{len(owners)} owners have tokens" if len(owners) > 1 else f"other machines can reach {address}"
         raise AddressError(

@@ -30,7 +30,7 @@ from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 from cutpurse.v1 import submission_pb2
 
-__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "Desk", "wanted_of"]
+__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "Desk", "owners_who_play", "wanted_of"]
 
 MOST_BOTS: Final = 5  # of an owner that play
 MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
@@ -71,6 +71,11 @@ def wanted_of(
     if not wanted:
         return {game: () for game in manifest.games if game in offered}
     return {game: tuple(dict.fromkeys(names)) for game, names in wanted.items()}
+
+
+def owners_who_play(store: Store, at: datetime) -> set[str]:
+    """The owners with a token by which bots are let in at this moment.  Raises StoreError."""
+    return {token.owner for token in store.tokens() if token.is_good(at) and "play" in token.scopes}
 
 
 class Desk:
@@ -186,6 +191,7 @@ class Desk:
 
     def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
         """Keep it, and have it taken up; returns when it is on the disk.  Raises Refused, StoreError, OSError."""
+        self._check_alone()
         with self._keeping:
             return self._hand_in(owner, manifest, content, ladders)
 
@@ -209,6 +215,15 @@ class Desk:
             self._sync()
         self._prune(owner)
         return entry
+
+    def _check_alone(self) -> None:
+        """Without isolation nothing is taken once there are several owners, also if they came after the start."""
+        if not self._is_isolated and len(owners := owners_who_play(self._store, self._utc())) > 1:
+            raise Refused(
+                "NOT_YOURS",
+                f"{len(owners)} owners have tokens here, and bots are run as plain processes, which can do all that "
+                "the server can: nothing is taken; whoever runs the server is to use --submissions bubblewrap",
+            )
 
     def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
         playing = _playing(mine)
