@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import Connection, func, select, update
@@ -61,6 +61,17 @@ class NewToken:
                 raise Refused(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")
         if self.expires is not None and self.expires.tzinfo is None:
             raise Refused(f"the token of {self.owner} expires at {self.expires}, which needs a time zone")
+        if self.expires is not None and not _is_kept(self.expires):
+            raise Refused(f"the token of {self.owner} expires at {self.expires}, beyond the year 9999")
+
+
+def _is_kept(moment: datetime) -> bool:
+    """Whether it is a moment in UTC too, as which it is written."""
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 # -- names
