@@ -142,6 +142,14 @@ async def test_a_stream_is_refused_and_a_paused_bot_comes_back_to_its_tables_onl
             assert [one.ladders for one in lobby.here()] != [()]
 
 
+def test_a_game_of_which_all_ladders_are_private_is_none_for_others() -> None:
+    public = ladder("open")
+    hers = ladder("hers", game="szmal", owners=("ann",), is_private=True)
+    said = [refused(World(ladders).lobby, "eve", game="szmal") for ladders in ([public], [public, hers])]
+    assert said == [("NOT_FOUND", "no game is called 'szmal' here; there are: greed")] * 2
+    says_hello(World([public, hers]).lobby, "ann", game="szmal")
+
+
 @pytest.mark.parametrize("handed_in_for", [("old", "new"), ("old",), ()])
 def test_who_is_run_by_the_server_comes_in_though_a_ladder_is_frozen(handed_in_for: tuple[str, ...]) -> None:
     world = World([ladder("old", frozen=START - timedelta(days=1)), ladder("new")])

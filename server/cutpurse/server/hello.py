@@ -55,8 +55,10 @@ def introduction(
 ) -> Introduction:
     """What a Hello says, of a bot whose owner is known.  offered: the ladders of each game of this server.
 
+    A game of which all ladders are private and others' is none here.
     Raises Refused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
     """
+    offered = {game: names for game, names in offered.items() if names}
     major, minor = PROTOCOL
     if hello.protocol_major != major:
         raise Refused(

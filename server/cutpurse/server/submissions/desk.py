@@ -53,6 +53,7 @@ def wanted_of(
     manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[str]]:
     """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises Refused."""
+    offered = {game: names for game, names in offered.items() if names}
     games = {name: game for game, names in offered.items() for name in names}
     wanted: dict[str, list[str]] = {}
     for name in ladders:
