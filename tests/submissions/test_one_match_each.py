@@ -19,6 +19,7 @@ from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import OpenGuard
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Ended, Task, Use
+from cutpurse.server.submissions import residents
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.residents import HEARING_S, MOST_ENDS, Residents
 from cutpurse.server.submissions.storage import Storage
@@ -239,6 +240,24 @@ def test_it_is_told_who_is_replaced_and_not_who_is_only_restarted(tmp_path: Path
     house.look()
     assert house.withdrawn == [Identity("ann", "sneak", "1")]
     assert len(house.runner.processes) == 3
+
+
+def test_what_the_newest_said_is_kept_of_those_who_run_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(residents, "MOST_TALKS", 2)
+    house = House(tmp_path, "sneak")
+    for number in range(2, 6):
+        first = house.runner.processes[-1]
+        first.task.talk.touch()
+        first.may_end.set()
+        house.match_of(first).begin()
+        house.match_of(first).hear()
+        first.exit()
+        house.look()  # another follows, and what the first said is what was said earlier
+        house.runner.processes[-1].may_end.set()
+        house.residents.set([(cast("Any", replace(Entry(number, "sneak"), digest=bytes([number]))), MANIFEST)])
+        house.look()
+    assert [number for number in range(1, 7) if house.residents.talk(number)] == [3, 4, 5]  # the last runs
+    assert [path.name for path in sorted(house.runner.processes[0].task.talk.parent.iterdir())] == ["3", "4"]
 
 
 def test_who_is_paused_with_his_match_is_not_followed(house: House) -> None:

@@ -42,6 +42,7 @@ GRACE_S: Final = 2.0
 HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
 LAST_WORDS: Final = 3
 MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
+MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
 
 
 class SubmissionStore(Protocol):
@@ -209,11 +210,21 @@ class Residents:
             del self._courses[course.entry.id]
             if course.entry.id not in kept:
                 self._withdrawn(course.identity)
+        self._forget()
         for number, (entry, manifest) in kept.items():
             if number not in self._courses:
                 self._courses[number] = _Course(entry, manifest)
             else:
                 self._courses[number].entry = entry
+
+    def _forget(self) -> None:
+        """What those said who run no more is kept of the newest only."""
+        over = sorted({*self._talks, *self._earlier} - self._courses.keys())[:-MOST_TALKS]
+        if over:
+            self._talks = {number: one for number, one in self._talks.items() if number not in over}
+            self._earlier = {number: one for number, one in self._earlier.items() if number not in over}
+            for number in over:
+                (self._storage.talk / str(number)).unlink(missing_ok=True)
 
     def _start(self, course: _Course, now: float) -> None:
         entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
