@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 
 import grpc
+import pytest
 import pytest_asyncio
 
 from cutpurse.v1 import arena_pb2
@@ -42,8 +43,10 @@ class Program:
 
 
 @pytest_asyncio.fixture
-async def program() -> AsyncIterator[Program]:
+async def program(request: pytest.FixtureRequest) -> AsyncIterator[Program]:
+    """What is asked for as its parameter stands before its command."""
     process = await asyncio.create_subprocess_exec(
+        *getattr(request, "param", ()),
         sys.executable,
         "-W",
         "error",
@@ -60,11 +63,28 @@ async def program() -> AsyncIterator[Program]:
         await process.communicate()
 
 
-async def test_an_idle_server_stops_at_a_signal(program: Program) -> None:
-    program.process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])  # the second as when its terminal is closed
+async def test_an_idle_server_stops_at_a_signal(program: Program, number: signal.Signals) -> None:
+    program.process.send_signal(number)
     code, out, err = await program.rest()
     assert (code, out) == (0, "closed\n"), err
     assert '"event": "stopped"' in err
+
+
+NOHUP = ("sh", "-c", "trap '' HUP; exec \"$@\"", "sh")
+
+
+@pytest.mark.parametrize("program", [NOHUP], indirect=True)
+async def test_a_server_that_is_not_to_mind_its_terminal_goes_on_without_it(program: Program) -> None:
+    program.process.send_signal(signal.SIGHUP)
+    async with grpc.aio.insecure_channel(program.address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello()
+        assert (await bot.read()).HasField("welcome")
+        bot.call.cancel()
+    program.process.send_signal(signal.SIGTERM)
+    code, out, err = await program.rest()
+    assert (code, out) == (0, "closed\n"), err
 
 
 async def test_open_matches_go_on_after_the_first_signal(program: Program) -> None:

@@ -378,13 +378,18 @@ class Arena:
 
 
 async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) -> None:
-    """Run an arena until SIGTERM or SIGINT; the first lets open matches go on for a while, the second does not.
+    """Run an arena until SIGTERM, SIGINT or SIGHUP; the first lets open matches go on for a while, the second does not.
 
     listening is told the address as soon as bots can dial it.  Raises CannotListen.
     """
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[None] = asyncio.Queue()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    endings = [signal.SIGTERM, signal.SIGINT]
+    if (
+        signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+    ):  # as under nohup, where a terminal that goes is to end nothing
+        endings.append(signal.SIGHUP)
+    for number in endings:
         loop.add_signal_handler(number, signals.put_nowait, None)
     try:
         address = await arena.start()
@@ -399,5 +404,5 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) 
             await stopping
             again.cancel()
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in endings:
             loop.remove_signal_handler(number)
