@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 
 from cutpurse.games import GAMES
-from tests.lockstep import greed
+from tests.lockstep import greed, szmal
 from tests.lockstep.driver import in_lockstep
 
-TELLINGS: dict[str, ModuleType] = {"greed": greed}
+TELLINGS: dict[str, ModuleType] = {"greed": greed, "szmal": szmal}
 PER_TEST = 10
 MATCHES = 40
 MATCHES_SOAK = 2_000
