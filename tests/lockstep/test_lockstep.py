@@ -8,13 +8,14 @@ from types import ModuleType
 import pytest
 
 from cutpurse.games import GAMES
-from tests.lockstep import bag_o_loot, greed, steal_and_plunder, szmal
+from tests.lockstep import bag_o_loot, greed, steal_and_plunder, stolen_treasure, szmal
 from tests.lockstep.driver import in_lockstep
 
 TELLINGS: dict[str, ModuleType] = {
     "bag_o_loot": bag_o_loot,
     "greed": greed,
     "steal_and_plunder": steal_and_plunder,
+    "stolen_treasure": stolen_treasure,
     "szmal": szmal,
 }
 PER_TEST = 10

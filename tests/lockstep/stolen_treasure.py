@@ -1,0 +1,593 @@
+"""Stolen Treasure, told a second time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterable, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.zones import Zone
+from cutpurse.games.stolen_treasure.cards import WORDS
+from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from tests.lockstep.driver import Asked, Play, Told
+
+TREASURE = {
+    "silver_coin": (10, 50),
+    "gold_dubloons": (8, 100),
+    "gold_bullion": (5, 150),
+    "pirates_booty": (3, 250),
+    "merchants_haul": (2, 350),
+    "nobles_trove": (1, 500),
+    "sapphire": (4, 200),
+    "ruby": (3, 300),
+    "emerald": (2, 400),
+    "diamond": (1, 500),
+    "hairy_chest": (1, 0),
+    "peg_leg": (2, -50),
+    "old_billys_boot": (2, -50),
+    "barnacle": (4, -100),
+    "bad_voodoo": (2, -200),
+}
+"""ST-1.1, ST-1.2: copies and value."""
+PIRACY = {
+    "plunder": 5,
+    "spyglass": 2,
+    "skulduggery": 5,
+    "x_marks_the_spot": 5,
+    "yo_ho_ho": 1,
+    "hook": 3,
+    "the_kraken": 3,
+    "bombs_away": 5,
+    "pirates_code": 5,
+    "yarr": 5,
+    "parley": 5,
+    "the_black_spot": 1,
+}
+"""ST-1.3: copies."""
+NUMBERS = {card.name: number for number, card in enumerate(WORDS.cards, 1)}
+"""Of cards, by name: chance picks a place in a hand that lies in their order."""
+VERBS = {verb.number: verb.name for verb in WORDS.verbs}
+PLUNDER, SPYGLASS, SKULDUGGERY, X_MARKS_THE_SPOT, YO_HO_HO, HOOK, KRAKEN, BOMBS_AWAY, CODE, YARR, PARLEY, BLACK_SPOT = (
+    NUMBERS[name] for name in PIRACY
+)
+T1, T2, P = "treasure_pile_1", "treasure_pile_2", "piracy_pile"
+BEATS = {"rock": "scissors", "paper": "rock", "scissors": "paper"}
+PASS, DONE, END_TURN = ("pass",), ("done",), ("end_turn",)
+FANCIES = {
+    "anything": ["draw", "bury", "play", "play_on", "wager", "end_turn"],
+    "piracy": ["play", "play_on"],
+    "wagers": ["wager", "bury", "play"],
+    "no burying": ["draw", "play", "play_on", "wager", "end_turn"],
+}
+"""What the players of a match mostly do."""
+FEW = 10  # cards of a hand that are laid in every way there is to find the cheapest match
+
+Copy: TypeAlias = tuple[int, int]  # a treasure card in a hand, and its `since`
+Part: TypeAlias = Generator[Asked, dict[int, Told], None]
+Verdict: TypeAlias = Generator[Asked, dict[int, Told], bool]
+Named: TypeAlias = Generator[Asked, dict[int, Told], int]  # returns a seat
+
+
+def settings(seats: int, rng: random.Random) -> dict[str, object]:
+    """Some settings of a match."""
+    chosen: dict[str, object] = {
+        "target": rng.choice([500, 1000, 1500, 2500]),
+        "hand_limit": rng.choice(["off", "7"]),
+        "true_random_theft": rng.random() < 0.5,
+        "wager_method": rng.choice(["coin", "die", "rps"]),
+        "bury_delay": rng.choice(["next_turn", "full_round"]),
+        "start_treasure": rng.randint(0, 3),
+        "start_piracy": rng.randint(0, 3),
+        "max_rounds": rng.choice([20, 40]),
+    }
+    if rng.random() < 0.3:
+        chosen["first_seat"] = rng.randrange(seats)
+    if rng.random() < 0.3:
+        values = [-100, -50, 0, 50, 100, 500]
+        chosen["values"] = ",".join(f"{name}:{rng.choice(values)}" for name in rng.sample(list(TREASURE), 6))
+    return chosen
+
+
+class Telling:
+    """See `driver.Telling`."""
+
+    def __init__(self, game: StolenTreasure, rng: random.Random) -> None:
+        self.game, self.seats, self.settings = game, game.n, game.settings
+        changed = dict(game.settings.values)
+        self.value = {NUMBERS[name]: changed.get(name, value) for name, (_, value) in TREASURE.items()}
+        self.turn, self.actions_left, self.least = 0, 0, 0
+        self.skipped, self.won = [False] * game.n, [False] * game.n
+        self.fancy = rng.choice(list(FANCIES))
+        self.deal()
+
+    # -- the table
+    def deal(self) -> None:
+        """ST-2.1, ST-2.2, ST-2.3, as the engine has done them; the box is counted."""
+        game = self.game
+        self.chance = game.chance.fork()
+        piles = game.treasure_pile_1, game.treasure_pile_2, game.piracy_pile
+        self.piles = {zone.kind.name: zone.cards[:] for zone in piles}
+        self.treasure = [held(zone) for zone in game.treasure_hand]
+        self.piracy = [zone.cards[:] for zone in game.piracy_hand]
+        self.treasure_discards, self.piracy_discards, self.in_play = list[int](), list[int](), list[int]()
+        self.buried: list[list[int]] = [[] for _ in range(self.seats)]
+        self.stakes: list[list[Copy]] = [[] for _ in range(self.seats)]
+        self.first = game.waiting()[0]
+        assert self.first == self.settings.first_seat or self.settings.first_seat == -1
+        dealt = self.seats * self.settings.start_treasure
+        assert [len(self.piles[pile]) for pile in (T1, T2)] == [25 - (dealt + 1) // 2, 25 - dealt // 2]
+        for treasure, piracy in zip(self.treasure, self.piracy, strict=True):
+            assert [since for _, since in treasure] == [-self.seats] * self.settings.start_treasure
+            assert len(piracy) == self.settings.start_piracy
+        treasures = [card for hand in self.treasure for card, _ in hand] + self.piles[T1] + self.piles[T2]
+        box = sum([copies * [NUMBERS[name]] for name, (copies, _) in TREASURE.items()], list[int]())
+        assert sorted(treasures) == sorted(box)
+        box = sum([copies * [NUMBERS[name]] for name, copies in PIRACY.items()], list[int]())
+        assert sorted(sum(self.piracy, self.piles[P])) == sorted(box)
+
+    def others(self, seat: int) -> list[int]:
+        """ST-0.1: clockwise from the left of a seat."""
+        return [(seat + turn) % self.seats for turn in range(1, self.seats)]
+
+    def worth(self, copies: Iterable[Copy]) -> int:
+        return sum(self.value[card] for card, _ in copies)
+
+    def score(self, seat: int) -> int:
+        """ST-5.1, ST-3.8."""
+        bad = sum(min(0, self.value[card]) for card, _ in self.treasure[seat])
+        return bad + sum(self.value[card] for card in self.buried[seat])
+
+    def size(self, seat: int) -> int:
+        """How many cards a seat holds."""
+        return len(self.treasure[seat]) + len(self.piracy[seat])
+
+    def gain(self, seat: int, *cards: int) -> None:
+        """ST-3.6: treasure that comes to another player is new there."""
+        self.treasure[seat] += [(card, self.turn) for card in cards]
+
+    def treasure_to_draw(self) -> list[str]:
+        """ST-3.4: what can be drawn from; the first discard would go to T1."""
+        return [pile for pile in (T1, T2) if self.piles[pile]] or [T1, T2][: len(self.treasure_discards)]
+
+    def cut(self, cards: list[int]) -> None:
+        """ST-2.1, ST-3.4, ST-3.20: shuffled and cut; the odd card goes to T1.  The engine deals T2 off the top."""
+        self.chance.shuffle(cards)
+        half = len(cards) // 2
+        self.piles[T1], self.piles[T2] = cards[: len(cards) - half], cards[::-1][:half]
+
+    def draw(self, seat: int, pile: str) -> None:
+        """ST-3.3, ST-3.4."""
+        if pile == P and not self.piles[P]:
+            self.piles[P], self.piracy_discards = self.piracy_discards, []
+            self.chance.shuffle(self.piles[P])
+        elif not self.piles[pile]:
+            discards, self.treasure_discards = self.treasure_discards, []
+            self.cut(discards)
+        card = self.piles[pile].pop()
+        if pile == P:
+            self.piracy[seat].append(card)
+        else:
+            self.gain(seat, card)
+
+    def random_treasure(self, seat: int) -> int:
+        """A random card out of a hand."""
+        self.treasure[seat].sort()
+        card, _ = self.treasure[seat].pop(self.chance.below(len(self.treasure[seat])))
+        return card
+
+    def random_piracy(self, seat: int) -> int:
+        self.piracy[seat].sort()
+        return self.piracy[seat].pop(self.chance.below(len(self.piracy[seat])))
+
+    # -- the story
+    def play(self) -> Play:
+        """ST-2.3, ST-0.5, ST-3.2; ST-5.3 if nobody wins before."""
+        for turn in range(self.settings.max_rounds * self.seats):
+            self.turn, seat = turn + 1, (self.first + turn) % self.seats
+            if self.skipped[seat]:
+                self.skipped[seat] = False
+            else:
+                yield from self.take_a_turn(seat)
+            if any(self.won):
+                return
+        able = [seat for seat in range(self.seats) if BLACK_SPOT not in self.piracy[seat]]
+        best = max((self.score(seat), len(self.buried[seat])) for seat in able)
+        for seat in able:
+            self.won[seat] = (self.score(seat), len(self.buried[seat])) == best
+
+    def take_a_turn(self, seat: int) -> Part:
+        """ST-3.1."""
+        self.actions_left = 2
+        while self.actions_left and not any(self.won):
+            answers = yield "take_an_action", {seat: self.actions(seat)}
+            verb, *about = answers[seat]
+            if verb == "end_turn":
+                return
+            self.actions_left -= 1
+            if verb == "draw":
+                self.draw(seat, *about)
+            elif verb == "bury":
+                card, since = about
+                self.treasure[seat].remove((card, since))
+                self.buried[seat].append(card)
+            elif verb == "wager":
+                yield from self.wager(seat, *about)
+            else:
+                yield from self.play_piracy(seat, *about)
+            self.piracy_discards += self.in_play
+            self.in_play = []
+            if self.settings.hand_limit == "7":
+                yield from self.discard_to_the_limit(seat)
+            self.check_for_a_winner(seat)
+
+    def actions(self, seat: int) -> list[Told]:
+        """ST-3.1: what can be drawn, buried (ST-3.5), played, and wagered (ST-3.23)."""
+        others = self.others(seat)
+        options: list[Told] = [("draw", pile) for pile in self.treasure_to_draw()]
+        if self.piles[P] or self.piracy_discards:
+            options.append(("draw", P))
+        wait = 1 if self.settings.bury_delay == "next_turn" else self.seats
+        options += [("bury", card, since) for card, since in set(self.treasure[seat]) if self.turn - since >= wait]
+        for card in set(self.piracy[seat]):
+            options += self.ways_to_play(card, seat)
+        if self.treasure[seat]:
+            options += [("wager", other) for other in others if self.treasure[other]]
+        return [*options, END_TURN]
+
+    def ways_to_play(self, card: int, seat: int) -> list[Told]:
+        """ST-3.9."""
+        targets = self.others(seat)
+        if card in (YO_HO_HO, KRAKEN, BOMBS_AWAY) or (card == PLUNDER and self.treasure_to_draw()):
+            return [("play", card)]
+        if card == SKULDUGGERY:
+            targets = [other for other in targets if self.size(other)]
+        elif card == X_MARKS_THE_SPOT:
+            targets = [other for other in targets if self.buried[other]]
+        elif card not in (SPYGLASS, HOOK):
+            return []
+        return [("play_on", card, other) for other in targets]
+
+    def discard_to_the_limit(self, active: int) -> Part:
+        """ST-6.1."""
+        for seat in (active, *self.others(active)):
+            while self.size(seat) > 7:
+                answers = yield "discard_to_the_limit", {seat: [("discard", *one) for one in self.any_card(seat)]}
+                _, card, since = answers[seat]
+                self.part_with(seat, card, since)
+                (self.piracy_discards if since is None else self.treasure_discards).append(card)
+
+    def any_card(self, seat: int) -> list[tuple[int, int | None]]:
+        """ST-0.2: a seat's hand, equal cards once; piracy without a `since`."""
+        return [*set(self.treasure[seat]), *((card, None) for card in set(self.piracy[seat]))]
+
+    def part_with(self, seat: int, card: int, since: int | None) -> None:
+        """A card of `any_card` leaves the hand."""
+        if since is None:
+            self.piracy[seat].remove(card)
+        else:
+            self.treasure[seat].remove((card, since))
+
+    def check_for_a_winner(self, active: int) -> None:
+        """ST-5.2, ST-4.1."""
+        able = [
+            seat
+            for seat in (active, *self.others(active))
+            if self.score(seat) >= self.settings.target and BLACK_SPOT not in self.piracy[seat]
+        ]
+        if active in able:
+            self.won[active] = True
+        elif able:
+            self.won[max(able, key=self.score)] = True
+
+    # -- piracy
+    def play_piracy(self, seat: int, card: int, target: int | None = None) -> Part:
+        """ST-3.9; once it stands, ST-3.11: all instances are redirected, then carried out in their order."""
+        self.show(seat, card)
+        if not (yield from self.stands(seat)):
+            return
+        if card == PLUNDER:
+            yield from self.plunder(seat)
+        elif card == KRAKEN:
+            self.release_the_kraken(seat)
+        else:
+            suffering = []
+            for first_target in self.others(seat) if target is None else [target]:
+                suffering.append((yield from self.last_target(first_target)))
+            for last_target in suffering:
+                yield from self.befall(seat, card, last_target)
+
+    def show(self, seat: int, card: int) -> None:
+        """A piracy card is played; it lies there until the action is over."""
+        self.piracy[seat].remove(card)
+        self.in_play.append(card)
+
+    def stands(self, shower: int) -> Verdict:
+        """ST-3.10, ST-0.3: whether what somebody has shown is not stopped by a Yarr! that stands itself."""
+        others = self.others(shower)
+        options: dict[int, list[Told]] = {
+            seat: [PASS, ("nullify", YARR)] if YARR in self.piracy[seat] else [PASS] for seat in others
+        }
+        answers = yield "any_yarr", options
+        willing = [seat for seat in others if answers[seat] != PASS]
+        if not willing:
+            return True
+        self.show(willing[0], YARR)
+        return not (yield from self.stands(willing[0]))
+
+    def last_target(self, target: int) -> Named:
+        """ST-3.11, ST-3.12, ST-3.13: on whom one instance falls in the end."""
+        while True:
+            options: list[Told] = [PASS]
+            if CODE in self.piracy[target]:
+                options += [("divert", CODE, other) for other in self.others(target)]
+            answers = yield "divert_or_suffer", {target: options}
+            if answers[target] == PASS:
+                return target
+            self.show(target, CODE)
+            if (yield from self.stands(target)):
+                target = answers[target][2]
+
+    def befall(self, active: int, card: int, target: int) -> Part:
+        """ST-3.12, ST-0.4: the effect on its target; the gain is the active player's."""
+        if card == BOMBS_AWAY:
+            yield from self.drop_bombs(target)
+        if target != active:
+            yield from self.rob(active, card, target)
+        if card == HOOK:
+            self.skipped[target] = True
+
+    def rob(self, active: int, card: int, target: int) -> Part:
+        """ST-3.15 to ST-3.19: what the active player gets of another."""
+        if card == SPYGLASS:
+            self.swap_hands(active, target)
+        elif card == YO_HO_HO:  # ST-3.18
+            for _ in range(min(2, len(self.treasure[target]))):
+                self.gain(active, self.random_treasure(target))
+        elif card == X_MARKS_THE_SPOT and self.buried[target]:  # ST-3.17
+            answers = yield "dig_up", {active: [("take", one, target) for one in set(self.buried[target])]}
+            _, dug_up, _ = answers[active]
+            self.buried[target].remove(dug_up)
+            self.gain(active, dug_up)
+        elif card in (SKULDUGGERY, HOOK) and self.size(target):
+            yield from self.steal(active, card, target)
+
+    def plunder(self, seat: int) -> Part:
+        """ST-3.14."""
+        for _ in range(2):
+            if piles := self.treasure_to_draw():
+                answers = yield "choose_a_pile", {seat: [("draw", pile) for pile in piles]}
+                _, pile = answers[seat]
+                self.draw(seat, pile)
+
+    def release_the_kraken(self, seat: int) -> None:
+        """ST-3.20.  The sheet does not say how cards lie before a shuffle: so they do in the engine."""
+        hands = [self.treasure[one] for one in (seat, *self.others(seat))]
+        returned = [card for hand in hands for card, _ in sorted(hand)]
+        for hand in hands:
+            hand.clear()
+        self.cut(self.piles[T1] + returned + self.piles[T2])
+
+    def drop_bombs(self, target: int) -> Part:
+        """ST-3.21."""
+        hand = self.piracy[target]
+        if len(hand) <= 2:
+            self.piracy_discards += hand
+            hand.clear()
+            return
+        for _ in range(2):
+            answers = yield "discard_piracy", {target: [("discard", card, None) for card in set(hand)]}
+            _, card, _ = answers[target]
+            hand.remove(card)
+            self.piracy_discards.append(card)
+
+    def swap_hands(self, active: int, target: int) -> None:
+        """ST-3.15."""
+        self.piracy[active], self.piracy[target] = self.piracy[target], self.piracy[active]
+        from_target, from_active = self.treasure[target], self.treasure[active]
+        self.treasure[active], self.treasure[target] = [], []
+        self.gain(active, *(card for card, _ in from_target))
+        self.gain(target, *(card for card, _ in from_active))
+
+    def steal(self, thief: int, card: int, victim: int) -> Part:
+        """ST-3.16, ST-3.19, ST-3.22."""
+        treasures = len(self.treasure[victim])
+        if self.settings.true_random_theft:
+            kind = "take_treasure" if self.chance.below(self.size(victim)) < treasures else "take_piracy"
+        else:
+            kinds = [("take_treasure", victim)] if treasures else []
+            if self.piracy[victim]:
+                kinds.append(("take_piracy", victim))
+            answers = yield "name_a_kind", {thief: kinds}
+            kind, _ = answers[thief]
+        taken = self.random_treasure(victim) if kind == "take_treasure" else self.random_piracy(victim)
+        if card == SKULDUGGERY and self.size(thief):
+            gifts: list[Told] = [("give", gift, victim, since) for gift, since in self.any_card(thief)]
+            answers = yield "give_a_card", {thief: gifts}
+            _, gift, _, since = answers[thief]
+            self.part_with(thief, gift, since)
+            if since is None:
+                self.piracy[victim].append(gift)
+            else:
+                self.gain(victim, gift)
+        if kind == "take_treasure":
+            self.gain(thief, taken)
+        else:
+            self.piracy[thief].append(taken)
+
+    # -- the wager
+    def wager(self, active: int, opponent: int) -> Part:
+        """ST-3.23 to ST-3.27."""
+        while True:
+            options: list[Told] = [("stake", *copy) for copy in set(self.treasure[active])]
+            if self.stakes[active]:
+                options.append(DONE)
+            answers = yield "stake_treasure", {active: options}
+            if answers[active] == DONE:
+                break
+            self.stake(active, *answers[active][1:])
+        self.least = self.least_match(active, opponent)
+        while True:
+            answers = yield "match_the_stake", {opponent: self.matches(opponent)}
+            if answers[opponent] == DONE:
+                break
+            self.stake(opponent, *answers[opponent][1:])
+        loser = yield from self.parley(active, opponent)
+        winner = opponent if loser == active else active
+        self.treasure[winner] += self.stakes[winner]  # ST-3.6: they are as old as they were
+        self.gain(winner, *(card for card, _ in self.stakes[loser]))
+        self.stakes[winner], self.stakes[loser] = [], []
+
+    def stake(self, seat: int, card: int, since: int) -> None:
+        self.treasure[seat].remove((card, since))
+        self.stakes[seat].append((card, since))
+
+    def sums(self, copies: Iterable[Copy]) -> set[int]:
+        """What one or more of these may be worth together, every way tried."""
+        sums: set[int] = set()
+        for card, _ in copies:
+            sums |= {self.value[card], *(other + self.value[card] for other in sums)}
+        return sums
+
+    def least_match(self, active: int, opponent: int) -> int:
+        """ST-3.24: the stake, or the greatest sum if none reaches it."""
+        return min(self.worth(self.stakes[active]), max(self.sums(self.treasure[opponent])))
+
+    def matches(self, seat: int) -> list[Told]:
+        """ST-3.24: what leaves a legal set within reach."""
+        laid = self.worth(self.stakes[seat])
+        options: list[Told] = [DONE] if self.stakes[seat] and laid >= self.least else []
+        for copy in set(self.treasure[seat]):
+            others = self.treasure[seat][:]
+            others.remove(copy)
+            if any(laid + self.worth([copy]) + more >= self.least for more in (0, *self.sums(others))):
+                options.append(("lay", *copy))
+        return options
+
+    def parley(self, active: int, opponent: int) -> Named:
+        """ST-3.25: who loses, by Parley or else by chance."""
+        rivals = {active: opponent, opponent: active}
+        while True:
+            options: dict[int, list[Told]] = {seat: [PASS] for seat in rivals}
+            for seat, other in rivals.items():
+                if PARLEY in self.piracy[seat]:
+                    options[seat].append(("surrender", PARLEY, other))
+            answers = yield "any_parley", options
+            willing = [seat for seat in rivals if answers[seat] != PASS]
+            if not willing:
+                return (yield from self.decide(active, opponent))
+            self.show(willing[0], PARLEY)
+            if (yield from self.stands(willing[0])):
+                return willing[0]
+
+    def decide(self, active: int, opponent: int) -> Named:
+        """ST-3.26: who loses; so many throws or shows that the last tie allowed is followed by one more."""
+        if self.settings.wager_method == "die":
+            for _ in range(21):
+                mine, other = self.chance.below(6), self.chance.below(6)
+                if mine != other:
+                    return opponent if mine > other else active
+        if self.settings.wager_method == "rps":
+            for _ in range(6):
+                signs: list[Told] = [(sign,) for sign in BEATS]
+                answers = yield "show_a_sign", {active: signs, opponent: signs}
+                (sign,), (other_sign,) = answers[active], answers[opponent]
+                if sign != other_sign:
+                    return opponent if BEATS[sign] == other_sign else active
+        return opponent if self.chance.below(2) == 0 else active
+
+    # -- beside the engine
+    def told(self, seat: int, option: Option) -> Told:
+        verb = VERBS[option.verb]
+        if verb == "draw":
+            return verb, self.game.zone(option.zone).kind.name
+        told: Told = (verb, *option.cards, *([] if option.seat is None else [option.seat]))
+        if verb not in ("bury", "stake", "lay", "discard", "give"):
+            return told
+        if option.cards[0] not in self.value:
+            return *told, None
+        hand = held(self.game.treasure_hand[seat])
+        place = option.places[0] if option.places else [card for card, _ in hand].index(option.cards[0])
+        card, since = hand[place]
+        assert card == option.cards[0]
+        return *told, since
+
+    def check(self, question: str) -> None:
+        self.check_the_table()
+        assert self.actions_left == self.game.actions_left
+        for seat in self.game.waiting():
+            options = self.game.options(seat)
+            safe = self.told(seat, self.game.safe_option(seat, options))
+            if question != "match_the_stake":
+                assert safe == self.safe(question, seat, options)
+            elif len(self.treasure[seat]) <= FEW:
+                assert safe == self.cheapest_match(seat)
+
+    def check_the_table(self) -> None:
+        """Where all cards lie, and what is counted."""
+        game = self.game
+        assert [sorted(hand) for hand in self.treasure] == [held(zone) for zone in game.treasure_hand]
+        assert [sorted(hand) for hand in self.piracy] == [zone.cards for zone in game.piracy_hand]
+        assert [sorted(cards) for cards in self.buried] == [sorted(zone.cards) for zone in game.buried]
+        assert [sum(self.value[card] for card in cards) for cards in self.buried] == game.buried_total
+        assert [sorted(stake) for stake in self.stakes] == [sorted(held(zone)) for zone in game.stake]
+        piles = game.treasure_pile_1, game.treasure_pile_2, game.piracy_pile
+        assert self.piles == {zone.kind.name: zone.cards for zone in piles}
+        heaps = [self.treasure_discards, self.piracy_discards, self.in_play]
+        zones = [game.treasure_discards, game.piracy_discards, game.in_play]
+        for heap, zone in zip(heaps, zones, strict=True):
+            assert sorted(heap) == sorted(zone.cards)
+            heap[:] = (
+                zone.cards
+            )  # the sheet does not say how they lie; it matters when they are shuffled, and only then
+        assert (self.skipped, self.turn) == ([bool(skip) for skip in game.skip_next], game.turn)
+
+    def safe(self, question: str, seat: int, options: Sequence[Option]) -> Told:
+        """ST-0.6, but for a match."""
+        if question == "take_an_action":
+            return END_TURN
+        if question in ("any_yarr", "any_parley", "divert_or_suffer"):
+            return PASS
+        if question == "stake_treasure" and self.stakes[seat]:
+            return DONE
+        offered = [self.told(seat, option) for option in options]
+        if question not in ("discard_to_the_limit", "discard_piracy", "give_a_card"):
+            return offered[0]
+        if treasure := [told for told in offered if told[-1] is not None]:
+            return min(treasure, key=lambda told: (self.value[told[1]], told[1], told[-1]))
+        return min(offered)
+
+    def cheapest_match(self, seat: int) -> Told:
+        """ST-0.6: the next card of what fills up a match to the lowest legal sum, every way tried."""
+        laid, hand = self.stakes[seat], sorted(self.treasure[seat])
+        ways = [way for cards in range(len(hand) + 1) for way in combinations(hand, cards) if way or laid]
+        legal = [(total, len(way), way) for way in ways if (total := self.worth(laid) + self.worth(way)) >= self.least]
+        _, _, best = min(legal)
+        return ("lay", *best[0]) if best else DONE
+
+    def check_end(self) -> None:
+        """ST-5.3: places below the first go by score."""
+        game = self.game
+        self.check_the_table()
+        scores = [self.score(seat) for seat in range(self.seats)]
+        assert (self.won, scores) == ([bool(won) for won in game.won], game.scores())
+        ranks = list(zip(self.won, scores, strict=True))
+        assert game.places() == [1 + sum(other > rank for other in ranks) for rank in ranks]
+
+    def liked(self, question: str, options: Sequence[Option], rng: random.Random) -> Sequence[Option]:
+        """Mostly what players of this match fancy; who can answer a card does so more often than not."""
+        if question in ("any_yarr", "divert_or_suffer", "any_parley") and rng.random() < 0.6:
+            return options[1:] or options
+        if question in ("stake_treasure", "match_the_stake") and rng.random() < 0.5:
+            return [option for option in options if VERBS[option.verb] == "done"] or options
+        if question != "take_an_action" or rng.random() < 0.2:
+            return options
+        plays = [option for option in options if VERBS[option.verb] in FANCIES[self.fancy]]
+        return plays or options
+
+
+def held(zone: Zone) -> list[Copy]:
+    """The treasure of a zone, each card with its `since`."""
+    assert zone.columns is not None
+    return list(zip(zone.cards, zone.columns[0], strict=True))
