@@ -13,7 +13,7 @@ import pytest
 from cutpurse.engine.agenda import Choice, Poll, Step
 from cutpurse.games import GAMES
 
-__all__ = ["VARIABLE", "pytest_configure"]
+__all__ = ["VARIABLE", "pytest_configure", "what_follows"]
 
 VARIABLE: Final = "CUTPURSE_WITHOUT_STEP"
 
@@ -26,5 +26,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def take_out(step: type[Step]) -> None:
-    name = "closed" if issubclass(step, Poll) else "chosen" if issubclass(step, Choice) else "run"
-    setattr(step, name, lambda *given: None)
+    setattr(step, what_follows(step), lambda *given: None)
+
+
+def what_follows(step: type[Step]) -> str:
+    """The name of the method that carries a step out."""
+    return "closed" if issubclass(step, Poll) else "chosen" if issubclass(step, Choice) else "run"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks.arena.child import Child, ask_all
-from benchmarks.arena.figures import BARE
+from benchmarks.arena.figures import BARE, IN_TURN
 from benchmarks.bench import main
 from benchmarks.protocol import ROOT, WorkerFailed
 
@@ -69,7 +69,7 @@ def test_a_tiny_run_measures_every_part(capsys: pytest.CaptureFixture[str]) -> N
     assert {"Python", "cutpurse", "grpcio"} <= set(told["versions"])
     (samples,) = told["arena"]["rounds"]
     plain = ["first_option, 2 tables", "greedy, 2 tables"]
-    assert list(samples) == [BARE, *plain, "first_option, 2 tables, stored and rated"]
+    assert list(samples) == [BARE, IN_TURN, *plain, "first_option, 2 tables, stored and rated"]
     for name, sample in samples.items():
         assert sample["decisions"] > 0, name
         assert sample["faults"] == 0, name

@@ -18,7 +18,7 @@ def moments(first: int, end: int) -> str:
 @pytest.mark.soak
 def test_a_ladder_is_seen_moving_match_after_match(page: Page, live: LiveLeague) -> None:
     page.goto(f"{live.page}/live?ladder=greed")
-    page.wait_for_selector("#moment .table.game-greed")
+    page.wait_for_selector("#moment .table.game-greed", timeout=60_000)
     assert "later than the bots" in page.inner_text("#live-status")
     assert page.locator(".chair").count() >= 2
     begun = page.inner_text("#live-status")
