@@ -87,6 +87,17 @@ async def test_a_server_that_is_not_to_mind_its_terminal_goes_on_without_it(prog
     assert (code, out) == (0, "closed\n"), err
 
 
+async def plays_to_the_end(bot: Bot, asked: arena_pb2.PlayResponse) -> None:
+    """The match of which `asked` is the first question; the server lets go of the bot after it."""
+    await bot.answer_all(asked)
+    for _ in range(2):
+        await bot.answer_all(await bot.read_until("decisions"))
+    (ended,) = (await bot.read_until("ends")).ends
+    assert ended.table == 1
+    await bot.say()
+    assert (await bot.ended()).reason == "DRAINING"
+
+
 async def test_open_matches_go_on_after_the_first_signal(program: Program) -> None:
     async with grpc.aio.insecure_channel(program.address) as channel:
         bot = Bot(channel)
@@ -96,13 +107,7 @@ async def test_open_matches_go_on_after_the_first_signal(program: Program) -> No
         await bot.say()
         drained = await bot.read()
         assert drained.drain.time_left_ms > 50_000
-        await bot.answer_all(asked)
-        for _ in range(2):
-            await bot.answer_all(await bot.read_until("decisions"))
-        (ended,) = (await bot.read_until("ends")).ends
-        assert ended.table == 1
-        await bot.say()
-        assert (await bot.ended()).reason == "DRAINING"
+        await plays_to_the_end(bot, asked)
     code, out, err = await program.rest()
     assert (code, out) == (0, "closed\n"), err
 
@@ -133,13 +138,7 @@ async def test_matches_go_on_though_nobody_reads_the_log_any_more(program: Progr
         process.send_signal(signal.SIGTERM)
         await bot.say()
         assert (await bot.read()).HasField("drain")
-        await bot.answer_all(asked)
-        for _ in range(2):
-            await bot.answer_all(await bot.read_until("decisions"))
-        (ended,) = (await bot.read_until("ends")).ends
-        assert ended.table == 1
-        await bot.say()
-        assert (await bot.ended()).reason == "DRAINING"
+        await plays_to_the_end(bot, asked)
     assert process.stdout is not None
     assert await process.stdout.read() == b"closed\n"
     assert await process.wait() == 0

@@ -385,9 +385,7 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) 
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[None] = asyncio.Queue()
     endings = [signal.SIGTERM, signal.SIGINT]
-    if (
-        signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
-    ):  # as under nohup, where a terminal that goes is to end nothing
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # under nohup a terminal that is closed is to end nothing
         endings.append(signal.SIGHUP)
     for number in endings:
         loop.add_signal_handler(number, signals.put_nowait, None)
