@@ -22,8 +22,6 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from mpmath import MPContext  # type: ignore[import-untyped]
-
 from cutpurse.leaderboard.free_for_all import Numbers, rate_in_order
 
 with (
@@ -153,6 +151,8 @@ def _rate_exactly(places: Sequence[int], skills: Sequence[Skill], settings: True
 @cache
 def _exact_model(settings: TrueSkill) -> Any:
     """The package (it has no types) with its mpmath backend, and with a precision that nobody else can change."""
+    from mpmath import MPContext  # type: ignore[import-untyped]  # hardly ever wanted, and every server would load it
+
     numbers = MPContext()
     numbers.dps = DIGITS
     backend = (numbers.ncdf, numbers.npdf, lambda share: numbers.sqrt(2) * numbers.erfinv(2 * share - 1))
