@@ -22,6 +22,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.league import league_at
+from cutpurse.server import entrance
 from cutpurse.server import league as league_module
 from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
@@ -167,6 +168,25 @@ async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, mon
     }
     assert [len(answer.ladders) for answer in await asyncio.gather(*waiting)] == [2, 2, 2]
     assert len((await world.ask("ListLadders")).ladders) == 2  # and none of it is left
+
+
+async def test_who_guesses_tokens_keeps_nobody_behind_the_same_address_from_asking(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
+    monkeypatch.setattr(entrance, "HELD_S", 60.0)
+    for _ in range(10):
+        with pytest.raises(Ended):
+            await world.ask("ListLadders", "bad")
+    held = [asyncio.create_task(world.ask("ListLadders", "bad")) for _ in range(6)]
+    refused = world.arena.opened.arena.counts.streams_refused
+    while refused["TOKEN_INVALID"] < 16:  # each of them has shown its token, and waits to be told
+        await asyncio.sleep(0)
+    assert len((await world.ask("ListLadders", "ann")).ladders) == 2
+    assert not any(task.done() for task in held)
+    for task in held:
+        task.cancel()
+    await asyncio.gather(*held, return_exceptions=True)
 
 
 async def test_what_is_no_message(world: World) -> None:

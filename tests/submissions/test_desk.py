@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,12 +16,15 @@ import pytest
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.submission.packing import Packed, pack
+from cutpurse.server.owners import BAD
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import residents as residents_module
+from cutpurse.server.submissions.storage import Storage
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.submissions.bad_archives import good
@@ -297,6 +301,69 @@ async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path)
         await until(lambda: "resident stopped" in arena.log)
         with pytest.raises(NotAuthorised):  # it was good while that process lived
             await author_of(arena, stolen).ask(lambda calls: calls.list())
+
+
+async def told_to(channel: grpc.aio.Channel, token: str) -> str:
+    """What somebody is told who asks for his list: nothing if he gets it, else why not."""
+    stub = submission_pb2_grpc.SubmissionServiceStub(channel)
+    try:
+        await stub.ListSubmissions(submission_pb2.ListSubmissionsRequest(), metadata=bearer(token))
+    except grpc.aio.AioRpcError as problem:
+        return problem.details() or ""
+    return ""
+
+
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {token}"),)
+
+
+async def test_who_guesses_tokens_keeps_no_author_from_asking(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ann,) = tokens(short, "ann")
+    monkeypatch.setattr("cutpurse.server.entrance.HELD_S", 60.0)
+    monkeypatch.setattr("cutpurse.server.submissions.service.MOST_CALLS", 3)
+    async with running_desk(short) as arena, grpc.aio.insecure_channel(arena.address) as channel:
+        refused = arena.opened.arena.counts.streams_refused
+        for _ in range(10):
+            assert await told_to(channel, new_token().reveal()) == BAD
+        held = [asyncio.create_task(told_to(channel, new_token().reveal())) for _ in range(3)]
+        await until(lambda: refused["TOKEN_INVALID"] == 13)  # those who wait to be told, too
+        assert await told_to(channel, ann) == ""
+        for task in held:
+            task.cancel()
+        await asyncio.gather(*held, return_exceptions=True)
+
+
+async def test_an_archive_that_is_not_read_is_not_kept_in_memory_and_keeps_no_other_author_waiting(
+    short: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = tokens(short, "ann", "bob")
+    monkeypatch.setattr("cutpurse.server.submissions.service.MOST_BY_OWNER", 3)
+    read, sizes = Storage.piece, list[int]()
+
+    def counted(self: Storage, digest: bytes, at: int, size: int) -> bytes:
+        sizes.append(size)
+        return read(self, digest, at, size)
+
+    monkeypatch.setattr(Storage, "piece", counted)
+    async with (
+        running_desk(short, runner="bubblewrap") as arena,
+        grpc.aio.insecure_channel(arena.address) as channel,
+        grpc.aio.insecure_channel(arena.address, options=[("grpc.use_local_subchannel_pool", 1)]) as unread,
+    ):
+        folder = bot_folder(short)
+        (folder / "book.bin").write_bytes(random.Random(1).randbytes(12_000_000))
+        await author_of(arena, ann).submit(folder)
+        asked = submission_pb2.GetArchiveRequest(bot="sneak", version="1")
+        stub = submission_pb2_grpc.SubmissionServiceStub(unread)
+        calls = [stub.GetArchive(asked, metadata=bearer(ann)) for _ in range(3)]
+        for call in calls:
+            await call.read()  # the first piece, and no more
+        assert "3 calls of ann are being answered" in await told_to(channel, ann)
+        assert await told_to(channel, bob) == ""
+        assert 0 < sum(sizes) < 3 * 12_000_000
+        assert max(sizes) < 65_536
+        for call in calls:
+            call.cancel()
 
 
 async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:

@@ -151,12 +151,11 @@ class LadderService:
         """A call that reads: for whoever asks, or for whoever has a token with one of these scopes."""
 
         async def read(request: bytes, context: Context) -> bytes:
-            async def told() -> bytes:
-                caller = await self._caller(context, *scopes)
+            async def told(caller: Caller) -> bytes:
                 presence = self._seen()
                 return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
 
-            return await self._guarded(told, context)
+            return await self._guarded(told, context, *scopes)
 
         return read
 
@@ -166,9 +165,7 @@ class LadderService:
         """A call that changes something: begun, it goes on though its caller may go."""
 
         async def write(request: bytes, context: Context) -> bytes:
-            async def told() -> bytes:
-                caller = await self._caller(context, scope)
-
+            async def told(caller: Caller) -> bytes:
                 async def steered() -> bytes:
                     return _sized(await steer(request, caller))
 
@@ -177,7 +174,7 @@ class LadderService:
                 task.add_done_callback(self._settle)
                 return await asyncio.shield(task)
 
-            return await self._guarded(told, context)
+            return await self._guarded(told, context, scope)
 
         return write
 
@@ -243,8 +240,7 @@ class LadderService:
     async def get_record(self, request: bytes, context: Context) -> None:
         """The call GetRecord: the file of a match, piece by piece."""
 
-        async def told() -> None:
-            caller = await self._caller(context)
+        async def told(caller: Caller) -> None:
             asked = ladder_pb2.GetRecordRequest
             file = await self._apart(lambda: self._answers.match_file(asked.FromString(request), caller))
             for at in range(0, len(file), PIECE):
@@ -260,11 +256,12 @@ class LadderService:
             check_scope(grant, *scopes)
         return caller_of(grant)
 
-    async def _guarded(self, answer: Callable[[], Awaitable[Told]], context: Context) -> Told:
-        """What is answered, or the end of the call."""
+    async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
+        """What is answered to whoever may ask this, or the end of the call."""
         try:
+            caller = await self._caller(context, *scopes)
             with self._turn(context):
-                return await answer()
+                return await answer(caller)
         except grpc.aio.BaseError:  # the caller is gone
             raise
         except Exception as problem:
@@ -273,7 +270,7 @@ class LadderService:
 
     @contextmanager
     def _turn(self, context: Context) -> Iterator[None]:
-        """A call is being answered.  Raises Refused if there are too many."""
+        """A call is being answered; one whose bad token is answered late is none.  Raises Refused for too many."""
         address = address_of(context.peer())
         if self._calls[address] >= MOST_BY_ADDRESS:
             raise Refused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")

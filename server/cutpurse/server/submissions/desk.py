@@ -278,11 +278,18 @@ class Desk:
         return self._store.submission_log(entry.id), talk
 
     def archive(self, entry: SubmissionEntry) -> bytes:
-        """Its archive.  Raises Refused if it is not kept any more."""
+        """Its archive, which is whole.  Raises Refused if it is not kept any more."""
         try:
             return self._storage.archive(entry.digest)
         except OSError:
-            raise Refused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more") from None
+            raise _not_kept(entry) from None
+
+    def piece(self, entry: SubmissionEntry, at: int, size: int) -> bytes:
+        """So many bytes of its archive.  Raises Refused if it is not kept any more."""
+        try:
+            return self._storage.piece(entry.digest, at, size)
+        except OSError:
+            raise _not_kept(entry) from None
 
     def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
         """It plays no more.  Raises Refused."""
@@ -325,6 +332,10 @@ class Desk:
             before=self.intake.before(entry.id),
             is_kept=entry.is_kept,
         )
+
+
+def _not_kept(entry: SubmissionEntry) -> Refused:
+    return Refused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more")
 
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:

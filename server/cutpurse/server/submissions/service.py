@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Protocol, TypeVar
 
@@ -30,7 +32,8 @@ __all__ = ["SUBMISSIONS", "SubmissionService"]
 
 SUBMISSIONS: Final = submission_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name
 THREADS: Final = 2
-MOST_CALLS: Final = 64  # at once
+MOST_BY_OWNER: Final = 16  # calls at once; one that hangs, as before a caller that does not read, is one of them
+MOST_CALLS: Final = 256  # of all
 MOST_SENDING: Final = 4  # archives at once, of all
 SEND_S: Final = 120.0  # for an archive to come
 PIECE: Final = 32_768
@@ -71,7 +74,7 @@ class SubmissionService:
         self._incident_number = incident_number
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
         self._sending: Counter[str] = Counter()  # by owner
-        self._calls = 0
+        self._calls: Counter[str] = Counter()  # being answered, by owner
         self._readers: set[asyncio.Task[None]] = set()  # a read is never cancelled: it ends with its call
 
     def close(self) -> None:
@@ -95,8 +98,7 @@ class SubmissionService:
 
     def _answering(self, answer: Callable[[bytes, str], Message]) -> Callable[[bytes, Context], Awaitable[bytes]]:
         async def answered(request: bytes, context: Context) -> bytes:
-            async def told() -> bytes:
-                owner = await self._owner(context)
+            async def told(owner: str) -> bytes:
                 return await self._apart(lambda: answer(request, owner).SerializeToString())
 
             return await self._guarded(told, context)
@@ -107,8 +109,7 @@ class SubmissionService:
     async def submit(self, _requests: object, context: Context) -> bytes:
         """The call Submit."""
 
-        async def told() -> bytes:
-            owner = await self._owner(context)
+        async def told(owner: str) -> bytes:
             if not self._is_open():
                 raise Refused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
             if self._sending[owner] or self._sending.total() >= MOST_SENDING:
@@ -211,14 +212,14 @@ class SubmissionService:
     async def get_archive(self, request: bytes, context: Context) -> None:
         """The call GetArchive."""
 
-        async def told() -> None:
-            owner = await self._owner(context)
+        async def told(owner: str) -> None:
             asked = submission_pb2.GetArchiveRequest.FromString(request)
             desk = self._desk
-            content = await self._apart(lambda: desk.archive(desk.entry(owner, asked.bot, asked.version)))
-            for at in range(0, len(content), PIECE):
-                piece = submission_pb2.GetArchiveResponse(piece=content[at : at + PIECE])
-                await context.write(piece.SerializeToString())
+            entry = await self._apart(lambda: desk.entry(owner, asked.bot, asked.version))
+            size = await self._apart(lambda: len(desk.archive(entry)))
+            for at in range(0, size, PIECE):  # never the whole in memory: a caller may leave it unread for long
+                piece = await self._apart(partial(desk.piece, entry, at, PIECE))
+                await context.write(submission_pb2.GetArchiveResponse(piece=piece).SerializeToString())
 
         await self._guarded(told, context)
 
@@ -230,20 +231,32 @@ class SubmissionService:
             raise Refused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
         return grant.owner
 
-    async def _guarded(self, answer: Callable[[], Awaitable[Told]], context: Context) -> Told:
-        """What is answered, or the end of the call."""
-        self._calls += 1
+    async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
+        """What an owner is answered, or the end of the call."""
         try:
-            if self._calls > MOST_CALLS:
-                raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
-            return await answer()
+            owner = await self._owner(context)
+            with self._turn(owner):
+                return await answer(owner)
         except grpc.aio.BaseError:  # the caller is gone
             raise
         except Exception as problem:
             how = self._ending(problem)
-        finally:
-            self._calls -= 1
         await abort(context, how)
+
+    @contextmanager
+    def _turn(self, owner: str) -> Iterator[None]:
+        """A call is being answered; one that was not let in is none.  Raises Refused if there are too many."""
+        if self._calls[owner] >= MOST_BY_OWNER:
+            raise Refused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
+        if self._calls.total() >= MOST_CALLS:
+            raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+        self._calls[owner] += 1
+        try:
+            yield
+        finally:
+            self._calls[owner] -= 1
+            if not self._calls[owner]:
+                del self._calls[owner]
 
     async def _apart(self, work: Callable[[], Told]) -> Told:
         """On a thread."""

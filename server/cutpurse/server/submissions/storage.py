@@ -84,6 +84,12 @@ class Storage:
             raise FileNotFoundError("the archive is damaged")
         return content
 
+    def piece(self, digest: bytes, at: int, size: int) -> bytes:
+        """So many bytes of the archive, from one on; whether it is what it was is not looked at.  Raises OSError."""
+        with (self._folder(digest) / ARCHIVE).open("rb") as file:
+            file.seek(at)
+            return file.read(size)
+
     def tree(self, digest: bytes) -> Path:
         """Its files, unpacked and built; the folder is there only if that went well."""
         return self._folder(digest) / TREE
