@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import itertools
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,14 +30,22 @@ DELAY_S = 10.0
 class Seen:
     """One who watches and reads all that he is told."""
 
-    def __init__(self, hall: Hall, *, owner: str | None = None, address: str = "ann", **asked: Any) -> None:
+    def __init__(
+        self,
+        hall: Hall,
+        *,
+        owner: str | None = None,
+        address: str = "ann",
+        sees: Callable[[Ladder], bool] = lambda ladder: True,
+        **asked: Any,
+    ) -> None:
         self.hall = hall
         self.told: list[tuple[float, ladder_pb2.WatchMatchResponse]] = []
         self.raw: list[tuple[float, bytes]] = []
         self.may_see = self.is_good = True
         self.reads = True
         self.watcher: Watcher | None = None
-        visitor = Visitor(owner, address, lambda ladder: self.may_see, lambda: self.is_good)
+        visitor = Visitor(owner, address, lambda ladder: self.may_see and sees(ladder), lambda: self.is_good)
         self.watcher = hall.watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, self.read)
         self.read()
 
@@ -274,6 +284,33 @@ def test_what_one_may_not_see_is_not_there() -> None:
     hall.world.run(lambda: seen.ending is not None)
     assert seen.ending.reason == "NOT_FOUND"
     assert seen.kinds.count("started") == 1
+
+
+def test_when_a_ladder_becomes_private_strangers_see_no_more_of_the_matches_that_are_played_there() -> None:
+    hall = Hall(matches=None)
+    hall.bots()
+    table = hall.begin()
+    public = hall.world.lobby.ladder_named("it")
+    assert public is not None
+
+    def sees(ladder: Ladder) -> bool:
+        return not ladder.terms.is_private
+
+    ann, bob = Seen(hall, match=table.name, sees=sees), Seen(hall, ladder="it", sees=sees)
+    own = Seen(hall, owner="local", match=table.name, seat=0)
+    hall.world.run(lambda: "moved" in ann.kinds and "moved" in bob.kinds)
+    hall.world.lobby.set_ladder(replace(public, terms=replace(public.terms, is_private=True)))
+    told = len(ann.told), len(bob.told)
+    hall.world.run(lambda: ann.ending is not None and bob.ending is not None)
+    assert (len(ann.told), len(bob.told)) == told
+    assert {(one.ending.reason, one.ending.text) for one in (ann, bob)} == {
+        ("NOT_FOUND", "this ladder is no longer shown here")
+    }
+    assert not table.over
+    with pytest.raises(Refused, match=f"no match '{table.name[:8]}' is being played"):
+        Seen(hall, match=table.name[:8], sees=sees)
+    hall.world.run(lambda: own.ending is not None)
+    assert own.kinds[-1] == "ended"  # who has a seat is told of it to the end
 
 
 def test_a_token_that_is_revoked_is_told_nothing_more() -> None:

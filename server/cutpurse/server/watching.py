@@ -38,6 +38,7 @@ _SAME_CARDS: Final = (
     "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
     "played is shown once all of it is over"
 )
+_HIDDEN: Final = ending("NOT_FOUND", "this ladder is no longer shown here")
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
 
@@ -196,13 +197,13 @@ class _Show:
         self.watchers[watcher] = True
         started = self.match.table.started(self.viewer or 0, 0)
         told = field(1, started) + uint_field(2, round(self._delay_s * 1_000)) + field(3, self._shown)
-        self.watching.tell(watcher, field(_STARTED, told))
+        self.watching.tell(self, watcher, field(_STARTED, told))
 
     def _tell(self, message: bytes, observation: bytes) -> None:
         is_first, self._shown = self._shown is None, observation
         for watcher, has_begun in list(self.watchers.items()):
             if has_begun:
-                self.watching.tell(watcher, message)
+                self.watching.tell(self, watcher, message)
             elif is_first and not self._is_next(watcher):
                 self._begin(watcher)
 
@@ -211,7 +212,7 @@ class _Show:
 
     def _end(self, message: bytes) -> None:
         for watcher in list(self.watchers):
-            self.watching.tell(watcher, message)
+            self.watching.tell(self, watcher, message)
             if watcher.ladder:
                 self.leave(watcher)
             else:
@@ -319,7 +320,7 @@ class Watching:
         found = [
             match
             for key, match in there.items()
-            if (key == name or (len(name) >= LEAST_NAME and key.startswith(name))) and visitor.sees(match.ladder)
+            if (key == name or (len(name) >= LEAST_NAME and key.startswith(name))) and self._may_see(visitor, match)
         ]
         if len(found) != 1:
             shown = legible(name, 40)
@@ -332,6 +333,10 @@ class Watching:
                 f"no match '{shown}' is being played; one that is over is shown by: cutpurse match replay {shown}",
             )
         return found[0]
+
+    def _may_see(self, visitor: Visitor, match: OpenMatch) -> bool:
+        """Whether a match is there for him: by the terms that its ladder has now, and not by those it began under."""
+        return visitor.sees(self._lobby.ladder_named(match.ladder.name) or match.ladder)
 
     def _join(self, watcher: Watcher, match: OpenMatch, viewer: int | None) -> None:
         """Let one watch a match from a point of view.  Raises Refused where that breaks down."""
@@ -356,7 +361,7 @@ class Watching:
         if watcher.ending is not None:
             return
         for match in reversed(self._lobby.open_matches()):
-            if match.ladder.name == name and visitor.sees(match.ladder):
+            if match.ladder.name == name and self._may_see(visitor, match):
                 self._join(watcher, match, None)
                 return
         self._waiting.setdefault(name, []).append(watcher)
@@ -364,8 +369,8 @@ class Watching:
     def _started(self, match: OpenMatch) -> None:
         """A match has begun; never raises."""
         for watcher in self._waiting.pop(match.ladder.name, ()):
-            if not watcher.visitor.sees(match.ladder):
-                self.dismiss(watcher, ending("NOT_FOUND", "this ladder is no longer shown here"))
+            if not self._may_see(watcher.visitor, match):
+                self.dismiss(watcher, _HIDDEN)
                 continue
             try:
                 self._join(watcher, match, None)
@@ -437,9 +442,12 @@ class Watching:
             self._break_off(show, self._broke(problem, show.match.name))
 
     # -- for the shows
-    def tell(self, watcher: Watcher, message: bytes) -> None:
-        """Tell one watcher; he is dropped if he cannot be told."""
-        if watcher.ending is None and (how := watcher.tell(message)) is not None:
+    def tell(self, show: _Show, watcher: Watcher, message: bytes) -> None:
+        """Tell one watcher; he is dropped if he cannot be told, or may not see the match any more."""
+        if watcher.ending is not None:
+            return
+        is_hidden = show.viewer is None and not self._may_see(watcher.visitor, show.match)
+        if (how := _HIDDEN if is_hidden else watcher.tell(message)) is not None:
             self.dismiss(watcher, how)
 
     def dismiss(self, watcher: Watcher, how: Ending) -> None:
