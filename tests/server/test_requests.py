@@ -306,6 +306,14 @@ def test_what_cannot_be_played_is_refused() -> None:
     assert not world.lobby.is_storing or world.lobby.requested("") == ""
 
 
+def test_who_names_a_bot_that_has_just_gone_is_told_of_nobody_on_other_peoples_ladders() -> None:
+    mine, theirs = (LadderTerms(owners=(owner,), is_private=True) for owner in ("ann", "bob"))
+    world = World([Ladder("it", "greed", 2, terms=mine), Ladder("other", "greed", 2, terms=theirs)])
+    ann, _ = two(world)  # both want to play whatever there is
+    text = refused(world, "NOT_FOUND", bots=(ann.identity, Identity("ann", "gone", "1")))
+    assert text == "ann/gone:1 is not here; here are: ann/sneak:1"
+
+
 def test_what_a_stranger_writes_is_made_legible() -> None:
     world = World([Ladder("it", "greed", 2)])
     text = refused(world, "NOT_FOUND", ladder="\x1b[31m" * 1_000)

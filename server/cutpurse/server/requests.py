@@ -20,7 +20,7 @@ from cutpurse.server.books import Plays
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
-from cutpurse.server.terms import paused_text
+from cutpurse.server.terms import may_play, paused_text
 
 __all__ = ["MOST", "MOST_OF_ONE", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
 
@@ -170,8 +170,9 @@ def seats_for(
     for identity in wanted.bots:
         player = here.get(identity)
         if player is None:
-            on = [one.shown for one, other in here.items() if other.plays(ladder.game, ladder.name)]
-            there = ", ".join(sorted(on)[:MOST_NAMED]) or "nobody"  # of other ladders he may know nothing
+            # Of those who want to play everything some may only play where whoever asks may see nothing.
+            on = [one for one, other in here.items() if may_play(ladder, one) and other.plays(ladder.game, ladder.name)]
+            there = ", ".join(sorted(one.shown for one in on)[:MOST_NAMED]) or "nobody"
             raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
         if is_paused(identity):
             raise Refused("PAUSED", paused_text(identity))
