@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,6 +25,7 @@ __all__ = ["logs"]
 MOST: Final = 100  # logs that are told at a time
 USUAL: Final = 10
 COMMAND: Final = "cutpurse bot logs --as-test"
+_NO_FILE: Final = re.compile(r"[^0-9A-Za-z]")  # of a match's name, which is a server's word
 
 
 def logs(
@@ -164,7 +166,7 @@ def _tests(league: League, found: list[ladder_pb2.SeatLog], folder: Path, bot: s
         for fault in log.course.faults if filed is not None else ():
             assert filed is not None
             name = short(log.match.match)
-            path = folder / f"test_{name}_{fault.at}.py"
+            path = folder / f"test_{_NO_FILE.sub('_', name)}_{fault.at}.py"
             thought = list(log.course.thinking_ms[fault.decision - 1 : fault.decision])
             lines = as_test(filed, fault.at, f"match {name}", COMMAND, bot, fault.text, sum(thought))
             written[path] = _write(path, "\n".join(lines) + "\n")

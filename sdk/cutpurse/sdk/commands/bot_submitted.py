@@ -11,6 +11,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Server, local_time
 from cutpurse.sdk.commands.bot_submit import named, state, submission_row
+from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -63,12 +64,15 @@ def fetch(
     Example: cutpurse bot fetch my_bot:1
     """
     from cutpurse.sdk.submission.calls import submissions_at, version_named
+    from cutpurse.sdk.submission.manifest import NAME
 
     name, version = version_named(bot)
     with submissions_at(server, ca) as submissions:
-        shown = submissions.log(name, version).submission
-        content = submissions.archive(shown.bot, shown.version)
-    path = output or Path(f"{shown.bot}-{shown.version}.zip")
+        version = version or submissions.log(name).submission.version  # handed in last, also if another comes now
+        content = submissions.archive(name, version)
+    if not NAME.fullmatch(version):  # it becomes a part of a file's name
+        raise ServerRefused(f"the server told of a version that can be none: {legible(version, 40)}")
+    path = output or Path(f"{name}-{version}.zip")
     try:
         with path.open("xb") as file:
             file.write(content)
