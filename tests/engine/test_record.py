@@ -161,6 +161,16 @@ def test_a_record_altered_and_given_a_new_digest_is_found(line: str) -> None:
         {"key": "00"},
         {"key": "zz" * 32},
         {"game": 7},
+        {"game": ["toy"]},
+        {"rules": ["1"]},
+        {"seats": [1, 2]},
+        {"seats": ["ann", None]},
+        {"result": {}},
+        {"result": {**result, "places": []}},
+        {"result": {**result, "places": [1]}},
+        {"result": {**result, "places": "12"}},
+        {"result": {**result, "scores": ["3", "2"]}},
+        {"result": {**result, "end_causes": []}},
         {"settings": "5"},
         {"seats": 2},
         {"choices": 5},
@@ -190,6 +200,24 @@ def test_a_record_in_another_form_is_found(line: str) -> None:
 def test_what_is_no_record_is_refused(line: str) -> None:
     with pytest.raises(RecordError):
         read_record(line)
+
+
+def test_what_is_shown_of_a_record_before_it_is_checked_has_its_form(line: str) -> None:
+    result = json.loads(line)["result"]
+    wrong: list[dict[str, Any]] = [
+        {"seats": [1, 2]},
+        {"game": ["toy"]},
+        {"result": {}},
+        {"result": {**result, "places": [1]}},
+        {"result": {**result, "scores": [None, None]}},
+        {"result": {**result, "end_causes": "normal"}},
+    ]
+    for fields in wrong:
+        with pytest.raises(RecordError, match="not a record of this form"):
+            read_record(changed(line, **fields))
+    depth = 100_000
+    with pytest.raises(RecordError, match="not a record of this form"):
+        read_record(sealed('{"schema":1,"choices":' + "[" * depth + "]" * depth))
 
 
 def test_a_match_without_its_events_cannot_be_recorded() -> None:

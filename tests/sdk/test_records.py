@@ -269,3 +269,29 @@ def test_a_late_decision_becomes_a_test_with_the_time_it_had(tmp_path: Path) -> 
         (test,) = [value for name, value in names.items() if name.startswith("test_decision_0_")]
         with pytest.raises(TimeoutError) if is_late else nullcontext():
             test()
+
+
+@pytest.mark.parametrize("name", ['x""";RAN.append(1);"""', 'x\n"""\nRAN.append(1)\n"""', "x\\"])
+def test_nothing_that_stands_in_a_file_is_run_by_its_test_but_the_bot(name: str) -> None:
+    match = Match(GAMES["greed"], [name, "random"], bytes(32), log=True)
+    while (asked := match.decision()) is not None:
+        match.answer(asked.seat, asked.number, 0)
+    filed = FiledMatch(1, None, 0, write_record(match))
+    for which, bot in ((f"match {name}", ""), ("match 0", name)):
+        names: dict[str, Any] = {"RAN": []}
+        exec(compile("\n".join(as_test(filed, 0, which, "a test", bot)), "test_it.py", "exec"), names)
+        assert names["RAN"] == []
+        assert names["BOT"] == (bot or name.replace("\n", "?"))
+
+
+def test_names_in_a_record_do_not_write_over_a_terminal(tmp_path: Path) -> None:
+    match = Match(GAMES["greed"], ["red\x1b[31m\x07\nforged", "random"], bytes(32), log=True)
+    while (asked := match.decision()) is not None:
+        match.answer(asked.seat, asked.number, 0)
+    path = tmp_path / "a.jsonl"
+    path.write_text(write_record(match) + "\n", encoding="utf-8")
+    for words in (["verify", path], ["replay", path], ["replay", path, "--at", "0"]):
+        told = run("match", *words)
+        assert told.exit_code == 0
+        assert "red?[31m??forged" in told.stdout
+        assert "\x1b" not in told.stdout

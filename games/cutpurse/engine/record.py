@@ -153,9 +153,7 @@ def read_record(line: str) -> Record:
         body = json.loads(line)
         if body["schema"] != SCHEMA:
             raise RecordError(f"the record has schema {body['schema']}; this version reads {SCHEMA}")
-        for names in ("settings", "result"):
-            if not isinstance(body[names], dict):
-                raise TypeError(f"its {names} is no object of names with values")
+        _check_form(body)
         return Record(
             body["game"],
             body["rules"],
@@ -166,8 +164,23 @@ def read_record(line: str) -> Record:
             body["result"],
             tuple(body["events"]),
         )
-    except (ValueError, KeyError, TypeError) as problem:
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise RecordError(f"not a record of this form: {problem!r}") from None
+
+
+def _check_form(body: dict[str, Any]) -> None:
+    """What is used of a record before it is played again.  Raises KeyError or TypeError."""
+    for name in ("settings", "result"):
+        if not isinstance(body[name], dict):
+            raise TypeError(f"its {name} is no object of names with values")
+    seats, result = body["seats"], body["result"]
+    if not all(isinstance(text, str) for text in (body["game"], body["rules"], *seats)):
+        raise TypeError("its game, rules and seats are not all texts")
+    for name, lengths in (("end_causes", {len(seats)}), ("places", {0, len(seats)}), ("scores", {0, len(seats)})):
+        if not isinstance(result[name], list) or len(result[name]) not in lengths:
+            raise TypeError(f"its result has no {name} of {len(seats)} seats")
+    if not all(type(number) is int for number in (*result["places"], *result["scores"])):
+        raise TypeError("the places and scores of its result are not all whole numbers")
 
 
 # -- replaying

@@ -57,7 +57,7 @@ def as_test(
     choices = [f"    {choice!r}," for choice in record.choices[: at + 1]]
     offered = [f"    #   {option_text(match.game, option)}" for option in asked.options]
     return [
-        f'"""Decision {at} of {which}: {asked.ask}, put to {bot} in seat {asked.seat}.',
+        f'"""Decision {at} of {_quoted(which)}: {asked.ask}, put to {_quoted(bot)} in seat {asked.seat}.',
         "",
         f"Written by `{command}`.",
         '"""',
@@ -77,6 +77,11 @@ def as_test(
         *offered,
         *_expected(chosen, option_text(match.game, chosen.option), fault, thinking_ms),
     ]
+
+
+def _quoted(text: str) -> str:
+    """What stood in a file, as a part of a docstring: nothing of it may end that, and be run."""
+    return legible(text).replace("\\", "/").replace('"', "'")
 
 
 def _head(record: Record, head: Head | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -95,10 +95,12 @@ class FiledMatch:
     text: str | None
 
     def record(self) -> Record:
-        """The record.  Raises RecordError if there is none, or it is damaged."""
+        """The record, its seats by names that can be shown.  Raises RecordError if there is none, or it is damaged."""
         if self.text is None:
             raise RecordError("this match has no record, so it cannot be shown: the platform broke down in it")
-        return read_record(self.text)
+        record = read_record(self.text)
+        names = ["".join([sign if sign.isprintable() else "?" for sign in name]) for name in record.seats]
+        return replace(record, seats=tuple(names))
 
 
 class Checked(NamedTuple):
@@ -217,7 +219,8 @@ def _seat(seat: dict[str, Any]) -> HeadSeat:
 def _text(body: dict[str, Any], name: str) -> str:
     if not isinstance(body[name], str):
         raise TypeError(f"{name} is no text")
-    body[name].encode()  # raises for half a sign
+    if not body[name].isprintable():
+        raise ValueError(f"{name} has signs that cannot be shown")
     return str(body[name])
 
 
