@@ -24,7 +24,7 @@ from cutpurse.sdk.submission.packing import Packed, pack
 from cutpurse.server.owners import BAD
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import residents as residents_module
-from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.submissions.bad_archives import good
@@ -134,6 +134,8 @@ async def test_a_build_step_makes_what_is_run(short: Path) -> None:
         log = (await author.ask(lambda calls: calls.log("sneak"))).check
         assert "made it" in log
         assert "built with" in log
+        talks = [path.name for path in (storage_beside(short / "test.db") / "talk").iterdir()]
+        assert all(name.isdecimal() for name in talks), talks  # what build and check said is in the log, and gone
 
 
 @pytest.mark.parametrize(

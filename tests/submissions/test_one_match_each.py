@@ -248,6 +248,7 @@ def test_what_the_newest_said_is_kept_of_those_who_run_no_more(tmp_path: Path, m
     for number in range(2, 6):
         first = house.runner.processes[-1]
         first.task.talk.touch()
+        first.task.talk.with_name(f"{first.task.talk.name}.before").touch()  # it said very much
         first.may_end.set()
         house.match_of(first).begin()
         house.match_of(first).hear()
@@ -257,7 +258,8 @@ def test_what_the_newest_said_is_kept_of_those_who_run_no_more(tmp_path: Path, m
         house.residents.set([(cast("Any", replace(Entry(number, "sneak"), digest=bytes([number]))), MANIFEST)])
         house.look()
     assert [number for number in range(1, 7) if house.residents.talk(number)] == [3, 4, 5]  # the last runs
-    assert [path.name for path in sorted(house.runner.processes[0].task.talk.parent.iterdir())] == ["3", "4"]
+    left = sorted(house.runner.processes[0].task.talk.parent.iterdir())
+    assert [path.name for path in left] == ["3", "3.before", "4", "4.before"]
 
 
 def test_who_is_paused_with_his_match_is_not_followed(house: House) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-__all__ = ["Talk", "read_talk"]
+__all__ = ["Talk", "read_talk", "remove_talk"]
 
 BEFORE: Final = ".before"  # the older half lies beside the file
 PORTIONS: Final = 16  # a second, into which the room of a flood comes
@@ -88,6 +88,12 @@ def read_talk(file: Path, most: int) -> str:
         except FileNotFoundError:
             pass
     return kept[-most:].decode("utf-8", "ignore")
+
+
+def remove_talk(file: Path) -> None:
+    """Nothing of a program's talk is kept any more."""
+    for part in (_before(file), file):
+        part.unlink(missing_ok=True)
 
 
 def _before(file: Path) -> Path:

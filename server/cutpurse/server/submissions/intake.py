@@ -20,6 +20,7 @@ from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNPACKED
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.runners.port import Runner, RunnerError
+from cutpurse.server.runners.talk import remove_talk
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import NotBuilt, build, manifest_of
 from cutpurse.server.submissions.checking import Checked, check_apart
@@ -142,15 +143,7 @@ class Intake:
         seen: list[str] = []
         try:
             manifest = manifest_of(self._storage.archive(entry.digest))
-            seen += build(
-                self._runner,
-                self._storage,
-                entry.digest,
-                manifest,
-                self._storage.talk / f"build-{entry.id}",
-                lambda: self._store.set_submission(entry.id, UNPACKED, self._utc()),
-                lambda: self._is_closed,
-            )
+            seen += self._build(entry, manifest)
             self._store.set_submission(entry.id, BUILT, self._utc(), log="\n".join(seen))
             checked = self._check(entry, manifest)
         except NotBuilt as problem:
@@ -176,9 +169,24 @@ class Intake:
         self._log.info("submission accepted", bot=entry.shown)
         self._changed()
 
+    def _build(self, entry: SubmissionEntry, manifest: Manifest) -> list[str]:
+        talk = self._storage.talk / f"build-{entry.id}"
+        try:
+            return build(
+                self._runner,
+                self._storage,
+                entry.digest,
+                manifest,
+                talk,
+                lambda: self._store.set_submission(entry.id, UNPACKED, self._utc()),
+                lambda: self._is_closed,
+            )
+        finally:
+            remove_talk(talk)  # what matters of it is in the log
+
     def _check(self, entry: SubmissionEntry, manifest: Manifest) -> Checked:
         name = f"check-{entry.id}"
-        arena = self._storage.empty_arena(name)
+        arena, talk = self._storage.empty_arena(name), self._storage.talk / name
         try:
             return check_apart(
                 self._runner.name,
@@ -187,11 +195,12 @@ class Intake:
                 manifest.games,
                 self._storage.tree(entry.digest),
                 arena,
-                self._storage.talk / name,
+                talk,
                 lambda: self._is_closed,
             )
         finally:
             self._storage.no_arena(name)
+            remove_talk(talk)
 
     def _refuse(self, entry: SubmissionEntry, why: str, seen: list[str]) -> None:
         why = " ".join(why.split())

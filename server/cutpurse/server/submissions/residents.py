@@ -27,6 +27,7 @@ from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import Resident
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, Use
+from cutpurse.server.runners.talk import remove_talk
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import play_task, without_paths
@@ -224,7 +225,7 @@ class Residents:
             self._talks = {number: one for number, one in self._talks.items() if number not in over}
             self._earlier = {number: one for number, one in self._earlier.items() if number not in over}
             for number in over:
-                (self._storage.talk / str(number)).unlink(missing_ok=True)
+                remove_talk(self._storage.talk / str(number))
 
     def _start(self, course: _Course, now: float) -> None:
         entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
