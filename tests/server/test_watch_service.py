@@ -16,10 +16,12 @@ import grpc
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.errors import CutpurseError
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
+from cutpurse.sdk.league import league_at
 from cutpurse.server import watching
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
@@ -265,3 +267,19 @@ async def test_a_server_that_stops_says_so_to_those_who_watch(tmp_path: Path) ->
         with pytest.raises(Ended) as ended:
             await reading
         assert (ended.value.code, ended.value.reason) == ("UNAVAILABLE", "DRAINING")
+
+
+async def test_however_many_watch_through_one_league_it_answers_other_calls(tmp_path: Path) -> None:
+    """As the page does for all who look at it, each at another match."""
+    async with running_arena(tmp_path, [LADDER], Limits(streams_per_connection=2)) as arena:
+        with league_at(arena.address, patience_s=5.0, as_stranger=True) as league:
+            seen = [league.WatchMatch(ladder_pb2.WatchMatchRequest(ladder="duel")) for _ in range(3)]
+            tasks = [asyncio.create_task(asyncio.to_thread(next, one, None)) for one in seen]
+            told = await asyncio.to_thread(league.ListLadders, ladder_pb2.ListLaddersRequest())
+            while arena.opened.watching.watchers < 3:
+                told = await asyncio.to_thread(league.ListLadders, ladder_pb2.ListLaddersRequest())
+            assert len(told.ladders) == 1
+            assert not any(task.done() for task in tasks)
+        for task in tasks:  # who leaves a league leaves its matches
+            with pytest.raises(CutpurseError):
+                await task

@@ -56,7 +56,6 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MOST_BYTES),
     ("grpc.use_local_subchannel_pool", 1),
 )
-_STREAMS: Final = ("GetRecord", "WatchMatch")
 _BY_REASON: Final[dict[str, type[CutpurseError]]] = {
     "BAD_MESSAGE": UsageError,
     "SETTINGS": UsageError,
@@ -198,19 +197,41 @@ def _local(path: Path, as_stranger: bool) -> AbstractContextManager[League]:
 # -- a server
 @contextmanager
 def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
+    watching: set[grpc.Channel] = set()
     with to.blocking_channel(_OPTIONS) as channel:
         stub = ladder_pb2_grpc.LadderServiceStub(channel)
 
         def ask(name: str, request: Message) -> Any:
+            if name == "WatchMatch":
+                return _watched(request, to, watching)
             call = getattr(stub, name)
-            if name in _STREAMS:
+            if name == "GetRecord":
                 return _pieces(call(request, metadata=to.metadata), to)
             try:
                 return call(request, timeout=patience_s, metadata=to.metadata)
             except grpc.RpcError as error:
                 raise refusal(error, to) from None
 
-        yield League(ask)
+        try:
+            yield League(ask)
+        finally:
+            for own in [*watching]:
+                own.close()
+
+
+def _watched(request: Message, to: Dialling, watching: set[grpc.Channel]) -> Iterator[Any]:
+    """A match that is watched, on a connection of its own, which is among `watching` as long as it lasts.
+
+    Of all calls on a connection a server answers so many at once, and who watches holds his for as long as a match
+    lasts: on one with other calls a few watchers would keep those waiting.
+    """
+    with to.blocking_channel(_OPTIONS) as own:
+        watching.add(own)
+        try:
+            stub: Any = ladder_pb2_grpc.LadderServiceStub(own)
+            yield from _pieces(stub.WatchMatch(request, metadata=to.metadata), to)
+        finally:
+            watching.discard(own)
 
 
 def _pieces(call: Any, to: Dialling) -> Iterator[Any]:
