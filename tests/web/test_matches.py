@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.reader import Reader
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.server.web.pages.matches import bot_meant
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.web.leagues import PRIVATE, SCRIPTS
@@ -176,6 +176,27 @@ def test_a_match_that_is_being_played_leads_to_where_it_is_watched() -> None:
     answer = page.get(f"/matches/{name}")
     assert (answer.status_code, f'href="/live/{name}"' in answer.text) == (200, True)
     assert page.get(f"/matches/{name[:8]}").status_code == 404
+
+
+def test_a_match_is_followed_under_one_name_by_however_few_signs_it_is_called() -> None:
+    name, other = "ab" * 16, "ab" * 5 + "cd" * 11  # the first ten signs are those of both
+    matches = [ladder_pb2.OpenMatch(match=one, ladder="greed", game="greed") for one in (name, other)]
+    asked: list[str] = []
+
+    def watch(request: ladder_pb2.WatchMatchRequest) -> Iterator[ladder_pb2.WatchMatchResponse]:
+        asked.append(request.match)
+        raise NotFound("it is over")
+
+    def open_matches(request: ladder_pb2.ListOpenMatchesRequest) -> ladder_pb2.ListOpenMatchesResponse:
+        if len(asked) == 5:
+            raise ServerUnreachable("nobody answers")
+        return ladder_pb2.ListOpenMatchesResponse(matches=matches)
+
+    page = page_of({"WatchMatch": watch, "ListOpenMatches": open_matches})
+    called = [name, name[:20], other[:11], name[:8], name[:7], name[:20]]
+    for one in called:
+        assert "This match is not being played any more." in page.get("/events/live", params={"match": one}).text
+    assert asked == [name, name, other, name[:8], name[:7], name[:20]]
 
 
 def test_of_a_board_of_several_matches_it_is_said_that_they_are_rated_together() -> None:

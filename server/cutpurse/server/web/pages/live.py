@@ -10,9 +10,11 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
 
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotFound
+from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.table.drawing import symbols
 from cutpurse.server.web.table.live import Watches
@@ -23,6 +25,7 @@ RETRY_MS: Final = 1_500  # until a browser comes again
 PING_S: Final = 15
 UNREAD_S: Final = 20.0  # that a browser may leave what it was sent unread
 MOST_NAME: Final = 64
+LEAST_NAME: Final = 8  # signs that the server takes for a match
 
 router = APIRouter(include_in_schema=False)
 
@@ -56,6 +59,20 @@ def one(request: Request, ask: Asked, match: str) -> Response:
     )
 
 
+def _whole(ask: Asking, match: str) -> str:
+    """The whole name of a match that is being played, so that it is followed once, by however few signs it is called.
+
+    What is not found is left to the server, which says so.
+    """
+    if len(match) < LEAST_NAME:
+        return match
+    try:
+        found = [one.match for one in ask.open_matches().matches if one.match.startswith(match)]
+    except CutpurseError:
+        return match
+    return found[0] if len(found) == 1 else match
+
+
 def _nothing_else() -> dict[str, Any]:
     return {"match": "", "matches": (), "ladders": (), "symbols": symbols()}
 
@@ -73,6 +90,7 @@ async def events(
     if not ask.live:
         raise NotFound("nothing is being played in an archive")
     watches: Watches = request.app.state.watches
+    match = await run_in_threadpool(_whole, ask, match)
     watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder))
 
     async def told() -> AsyncIterator[ServerSentEvent]:
