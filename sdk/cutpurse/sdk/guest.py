@@ -193,12 +193,6 @@ class Guest:
         stream = self._stream
         return stream is not None and not stream.out and not stream.heartbeats and stream.received == stream.sent
 
-    @property
-    def unacknowledged_s(self) -> float:
-        """For how long an envelope is on its way now."""
-        stream = self._stream
-        return 0.0 if stream is None or stream.received == stream.sent else self._clock() - stream.sent_at
-
     def end_stream(self, ending: Ending) -> None:
         """End the stream, if there is one."""
         if self._stream is not None and self._stream.ending is None:
