@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Request, sync_playwright
 
-__all__ = ["CHROMIUM", "PATIENCE_MS", "Watched", "chromium", "why_not"]
+__all__ = ["CHROMIUM", "PATIENCE_MS", "Watched", "chromium", "keeping_pages", "why_not"]
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 PATIENCE_MS: Final = 20_000  # of every wait; the machine may be busy
@@ -51,6 +51,22 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def keeping_pages(browser: Browser) -> Iterator[Browser]:
+    """One like this that keeps a page as it was left, and shows that when somebody goes back, as browsers of people do.
+
+    Whoever goes back in it waits for nothing more than `commit`: such a page is not loaded.
+    """
+    kind = browser.browser_type
+    off = "--disable-back-forward-cache"  # what Playwright tells a browser otherwise
+    path = CHROMIUM if CHROMIUM.exists() else shutil.which("chromium")
+    kept = kind.launch(executable_path=path, args=list(_FLAGS), ignore_default_args=[off])
+    try:
+        yield kept
+    finally:
+        kept.close()
 
 
 class Watched:

@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import Page
 
+from tests.web.browser import Watched
 from tests.web.leagues import LiveLeague
 
 
@@ -44,6 +45,14 @@ def test_what_is_being_played_is_listed_and_each_match_can_be_looked_at(page: Pa
     address = page.get_attribute('tbody a[href^="/live/"]', "href")
     page.goto(f"{live.page}{address}")  # by the time it may be over: then it has a page of its own
     page.wait_for_selector("#moment .table, a[href$='/replay'], a[href*='/replay?']")
+
+
+def test_a_live_table_is_listened_to_once(live: LiveLeague, watched: Watched) -> None:
+    """A second stream would be taken for lost when the match is over, and begun again for ever."""
+    page = watched.page()
+    page.goto(f"{live.page}/live?ladder=szmal")
+    page.wait_for_selector("#moment .table", timeout=60_000)
+    assert sum("/events/" in address for address in watched.asked) == 1
 
 
 def test_a_match_that_never_was_is_not_shown(live: LiveLeague) -> None:

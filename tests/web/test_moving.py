@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from tests.web.browser import Watched
+from tests.web.browser import Watched, keeping_pages
 from tests.web.leagues import LiveLeague, live_league
 
 pytestmark = pytest.mark.timeout(300)
@@ -60,6 +60,26 @@ def test_who_wants_no_motion_sees_none(live: LiveLeague, watched: Watched) -> No
         """() => new Promise((done) => new MutationObserver(done).observe(
             document.getElementById("moving"), {childList: true}))"""
     )
+
+
+@pytest.mark.parametrize("path", ["/", "/live?ladder=greed"])
+def test_a_page_that_is_come_back_to_moves_again(live: LiveLeague, browser: Browser, path: str) -> None:
+    with keeping_pages(browser) as keeps:
+        watched = Watched(keeps)
+        page = watched.page()
+        page.goto(live.page + path)
+        page.evaluate("window.isTheSamePage = true")
+        page.goto(f"{live.page}/rules")
+        page.go_back(wait_until="commit")
+        page.wait_for_function("window.isTheSamePage", timeout=PATIENCE_MS)
+        page.evaluate(
+            """() => new Promise((done) => new MutationObserver(done).observe(
+                document.querySelector("#moving, #moment"), {childList: true}))"""
+        )
+        streams = [address for address in watched.asked if "/events/" in address]
+        assert len(streams) == 2  # one each time
+        watched.close()
+    assert watched.trouble == []
 
 
 def test_when_the_arena_is_gone_the_page_says_that_it_may_be_old(tmp_path: Path, watched: Watched) -> None:

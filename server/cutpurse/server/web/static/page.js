@@ -63,19 +63,24 @@
     note.hidden = true;
     note.textContent = "The arena does not answer at the moment; what stands here may be old.";
     box.before(note);
-    const source = new EventSource(box.dataset.events);
-    source.addEventListener("changed", (event) => {
-      note.hidden = true;
-      if (event.data.trim() === shown) return;
-      shown = event.data.trim();
-      const before = places(box);
-      put(box, event.data);
-      tellPlaces(before, places(box));
-    });
-    source.addEventListener("away", () => { note.hidden = false; });
-    source.addEventListener("error", () => { note.hidden = false; });
-    source.addEventListener("open", () => { note.hidden = true; });
+    let source = null;
+    const open = () => {
+      source = new EventSource(box.dataset.events);
+      source.addEventListener("changed", (event) => {
+        note.hidden = true;
+        if (event.data.trim() === shown) return;
+        shown = event.data.trim();
+        const before = places(box);
+        put(box, event.data);
+        tellPlaces(before, places(box));
+      });
+      source.addEventListener("away", () => { note.hidden = false; });
+      source.addEventListener("error", () => { note.hidden = false; });
+      source.addEventListener("open", () => { note.hidden = true; });
+    };
+    open();
     addEventListener("pagehide", () => source.close());
+    addEventListener("pageshow", (event) => { if (event.persisted) open(); }); // by "back", as it was left
   }
 
   // -- commands to be copied
@@ -94,7 +99,7 @@
 
   tellMoments();
   offerCopies();
-  document.querySelectorAll("[data-events]").forEach(listen);
+  document.querySelectorAll("#moving[data-events]").forEach(listen); // a live table listens for itself
   setInterval(tellMoments, 15000);
   document.addEventListener("cutpurse:changed", tellMoments); // somebody put something new on the page
 })();

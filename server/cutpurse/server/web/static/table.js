@@ -203,34 +203,39 @@
   // -- a match that is being played
   const live = (table) => {
     const root = document.getElementById("moment"), status = document.getElementById("live-status");
-    let lines = null, number = -1;
-    const source = new EventSource(table.dataset.events);
+    let lines = null, number = -1, source = null, isOver = false;
     const say = (text, isTrouble) => {
       if (status.textContent !== text) status.textContent = text;
       status.classList.toggle("bad", Boolean(isTrouble));
     };
-    source.addEventListener("whole", (event) => {
-      const told = JSON.parse(event.data);
-      const moves = lines !== null;
-      lines = told.lines;
-      number = told.number;
-      put(root, lines.join("\n"), moves ? 420 : 0);
-      document.documentElement.dataset.moment = number;
-    });
-    source.addEventListener("step", (event) => {
-      const told = JSON.parse(event.data);
-      if (told.number !== number + 1) return; // it was in the whole
-      lines = told.lines.flatMap((one) => (typeof one === "string" ? one : lines.slice(one[0], one[1])));
-      number = told.number;
-      put(root, lines.join("\n"), told.ms);
-      document.documentElement.dataset.moment = number;
-    });
-    source.addEventListener("status", (event) => { const told = JSON.parse(event.data); say(told.text, told.trouble); });
-    source.addEventListener("over", () => source.close());
-    source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) say("The page does not tell of this match any more; load it again.", true);
-      else say("The connection was lost; trying again.", true);
+    const open = () => {
+      source = new EventSource(table.dataset.events);
+      source.addEventListener("whole", (event) => {
+        const told = JSON.parse(event.data);
+        const moves = lines !== null;
+        lines = told.lines;
+        number = told.number;
+        put(root, lines.join("\n"), moves ? 420 : 0);
+        document.documentElement.dataset.moment = number;
+      });
+      source.addEventListener("step", (event) => {
+        const told = JSON.parse(event.data);
+        if (told.number !== number + 1) return; // it was in the whole
+        lines = told.lines.flatMap((one) => (typeof one === "string" ? one : lines.slice(one[0], one[1])));
+        number = told.number;
+        put(root, lines.join("\n"), told.ms);
+        document.documentElement.dataset.moment = number;
+      });
+      source.addEventListener("status", (event) => { const told = JSON.parse(event.data); say(told.text, told.trouble); });
+      source.addEventListener("over", () => { isOver = true; source.close(); });
+      source.onerror = () => {
+        if (source.readyState === EventSource.CLOSED) say("The page does not tell of this match any more; load it again.", true);
+        else say("The connection was lost; trying again.", true);
+      };
     };
+    open();
+    addEventListener("pagehide", () => source.close());
+    addEventListener("pageshow", (event) => { if (event.persisted && !isOver) open(); }); // by "back", as it was left
   };
 
   const player = document.getElementById("player"), table = document.getElementById("live");
