@@ -213,6 +213,9 @@ class BusyLobby:
     def open_matches(self) -> list[Any]:
         return []
 
+    def unstored_matches(self) -> list[Any]:
+        return []
+
     def requested(self, name: str) -> str:
         return ""
 

@@ -49,20 +49,21 @@ def test_a_live_table_moves(live: LiveLeague, page: Page) -> None:
     page.wait_for_function("before => document.querySelector('#moment').innerText !== before", arg=seen, timeout=60_000)
 
 
-def test_a_match_that_is_being_played_leads_to_its_table(live: LiveLeague, watched: Watched) -> None:
-    page, missing = watched.page(), ""
+def test_a_match_that_is_being_played_leads_to_its_table_and_tells_its_end_by_itself(
+    live: LiveLeague, page: Page
+) -> None:
     for _ in range(20):  # it may be over just then
         with urllib.request.urlopen(f"{live.page}/api/v1/open-matches") as told:
             matches = json.load(told)["matches"]
         if matches:
             answer = page.goto(f"{live.page}/matches/{matches[0]['match']}")
-            if answer is not None and answer.status == 404:  # it is over, and not stored yet
-                missing = "404 (Not Found)"
+            assert answer is not None
+            assert answer.status == 200
             if "is being played" in page.inner_text("h1"):
                 break
     assert page.locator(f"a[href='/live/{matches[0]['match']}']").count() == 1
-    if missing:
-        watched.forgive(missing)
+    page.wait_for_selector("#seats", timeout=90_000)  # what the page of a match that is stored has
+    assert page.inner_text("h1") == f"Match {matches[0]['match'][:8]}"
 
 
 def ask(address: str, request: bytes) -> bytes:

@@ -175,7 +175,30 @@ def test_a_match_that_is_being_played_leads_to_where_it_is_watched() -> None:
     page = page_of({"GetMatch": unknown, "ListOpenMatches": open_matches})
     answer = page.get(f"/matches/{name}")
     assert (answer.status_code, f'href="/live/{name}"' in answer.text) == (200, True)
+    assert page.get(f"/live/{name}").status_code == 200
     assert page.get(f"/matches/{name[:8]}").status_code == 404
+
+    going.is_over = True  # and not stored yet
+    answer = page.get(f"/matches/{name}")
+    assert (answer.status_code, f'href="/live/{name}"' in answer.text) == (200, False)
+    assert "Its result is being stored" in answer.text
+    answer = page.get(f"/live/{name}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"/matches/{name}")
+
+
+def test_a_match_that_is_stored_between_two_questions_is_shown() -> None:
+    """It is not over when it is asked for, and not being played any more when that is asked."""
+    shown = ladder_pb2.MatchShown(match="ab" * 16, ladder="greed", game="greed", void_cause="void_server")
+    answers = iter([None, ladder_pb2.GetMatchResponse(match=shown)])
+
+    def stored(request: ladder_pb2.GetMatchRequest) -> ladder_pb2.GetMatchResponse:
+        if (answer := next(answers)) is None:
+            raise NotFound(f"match {request.match} is being played")
+        return answer
+
+    page = page_of({"GetMatch": stored, "ListOpenMatches": lambda _: ladder_pb2.ListOpenMatchesResponse()})
+    answer = page.get(f"/matches/{shown.match}")
+    assert (answer.status_code, "Void:" in answer.text) == (200, True)
 
 
 def test_a_match_is_followed_under_one_name_by_however_few_signs_it_is_called() -> None:

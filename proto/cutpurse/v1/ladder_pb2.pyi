@@ -1092,7 +1092,7 @@ class ListOpenMatchesRequest(_message.Message):
     ladder: _builtins.str
     """On this ladder; empty: on all."""
     match: _builtins.str
-    """Only this one, by its whole name."""
+    """Only this one, by its whole name; also when it is over, for as long as its result is not stored."""
     def __init__(
         self,
         *,
@@ -1149,6 +1149,7 @@ class OpenMatch(_message.Message):
     STARTED_MS_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
     REQUESTED_BY_FIELD_NUMBER: _builtins.int
+    IS_OVER_FIELD_NUMBER: _builtins.int
     match: _builtins.str
     """Names it for ever."""
     ladder: _builtins.str
@@ -1159,6 +1160,8 @@ class OpenMatch(_message.Message):
     """When it began."""
     requested_by: _builtins.str
     """Who asked for it; empty: nobody, it is the ladder's."""
+    is_over: _builtins.bool
+    """It is over and its result is being stored; told only of a match that was named."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_arena_pb2.SeatTaken]:
         """seats[s] is seat s."""
@@ -1172,10 +1175,11 @@ class OpenMatch(_message.Message):
         started_ms: _builtins.int = ...,
         seats: _abc.Iterable[_arena_pb2.SeatTaken] | None = ...,
         requested_by: _builtins.str = ...,
+        is_over: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "ladder", b"ladder", "match", b"match", "requested_by", b"requested_by", "seats", b"seats", "started_ms", b"started_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "is_over", b"is_over", "ladder", b"ladder", "match", b"match", "requested_by", b"requested_by", "seats", b"seats", "started_ms", b"started_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -62,6 +62,9 @@ class RunningLobby(Protocol):
     def open_matches(self) -> Sequence[MatchHere]:
         """The matches that are being played."""
 
+    def unstored_matches(self) -> Sequence[MatchHere]:
+        """Those that are over, and whose results are not stored yet."""
+
     def requested(self, name: str) -> str:
         """What becomes of a match on request; on any thread."""
 
@@ -226,7 +229,8 @@ class LadderService:
 
     def _presence(self) -> Presence:
         """What the lobby knows now. On the event loop: a millisecond for a thousand bots."""
-        return Presence(self._lobby.here(), self._lobby.open_matches(), self._lobby.requested)
+        lobby = self._lobby
+        return Presence(lobby.here(), lobby.open_matches(), lobby.requested, lobby.unstored_matches())
 
     def _seen(self) -> Presence:
         """The same for those who read, who so take a twentieth of the loop's time for it at most."""

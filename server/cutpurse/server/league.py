@@ -271,8 +271,14 @@ class Answers:
             match for match in presence.matches if match.ladder.name in visible and asked.match in ("", match.name)
         ]
         found.sort(key=lambda match: match.started, reverse=True)
+        told = [_open_match(match) for match in found]
+        told += [
+            _open_match(match, is_over=True)
+            for match in presence.unstored
+            if match.ladder.name in visible and asked.match == match.name
+        ]
         return ladder_pb2.ListOpenMatchesResponse(
-            matches=map(_open_match, found), requested=presence.requested(asked.match) if asked.match else ""
+            matches=told, requested=presence.requested(asked.match) if asked.match else ""
         )
 
     def get_match(
@@ -298,12 +304,13 @@ class Answers:
         )
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
-        """A match that is still played is told as such.  Raises Refused."""
-        for match in presence.matches:
-            if match.name == name and match.ladder.name in self.visible(caller):
-                raise Refused(
-                    "NOT_FOUND", f"match {name} is being played; it can be watched, and is told once it is over"
-                )
+        """A match that is still played, or stored, is told as such.  Raises Refused."""
+        for matches, text in (
+            (presence.matches, "is being played; it can be watched, and is told once it is over"),
+            (presence.unstored, "is over, and its result is being stored; it is told once it is"),
+        ):
+            if any(match.name == name and match.ladder.name in self.visible(caller) for match in matches):
+                raise Refused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
         """What GetRecord gives in pieces."""
@@ -419,7 +426,7 @@ def _bot_shown(
     )
 
 
-def _open_match(match: MatchHere) -> ladder_pb2.OpenMatch:
+def _open_match(match: MatchHere, is_over: bool = False) -> ladder_pb2.OpenMatch:
     return ladder_pb2.OpenMatch(
         match=match.name,
         ladder=match.ladder.name,
@@ -427,6 +434,7 @@ def _open_match(match: MatchHere) -> ladder_pb2.OpenMatch:
         started_ms=milliseconds(match.started),
         seats=[arena_pb2.SeatTaken(owner=seat.owner, bot=seat.bot, version=seat.version) for seat in match.seats],
         requested_by=match.requested_by,
+        is_over=is_over,
     )
 
 

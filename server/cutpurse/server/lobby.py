@@ -29,7 +29,7 @@ from cutpurse.server.dealing import Dealing
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, within
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.open_matches import Entry, OpenMatch, OpenMatches, shown
+from cutpurse.server.open_matches import Entry, OpenMatch, OpenMatches, Unstored, shown
 from cutpurse.server.pairing import Pairing
 from cutpurse.server.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
 from cutpurse.server.results import FinishedMatch, Identity, Kept, ResultStore
@@ -167,6 +167,15 @@ class Lobby:
     def open_matches(self) -> list[OpenMatch]:
         """The matches that are being played, in the order in which they began."""
         return [shown(entry) for entry in self._matches.played()]
+
+    def unstored_matches(self) -> list[Unstored]:
+        """Those that are over, and whose results are not stored yet; also the void ones, which were told before."""
+        told = [
+            Unstored(one.match, ladder, one.started, tuple(seat.player for seat in one.seats), one.requested_by)
+            for one in self._storing.told()
+            if (ladder := self._pairing.ladder_named(one.ladder)) is not None
+        ]
+        return [*self._matches.unstored(), *told]
 
     # -- matches on request
     def request(self, wanted: MatchRequest, now: float) -> str:

@@ -21,7 +21,7 @@ from cutpurse.server.pairing import Seating
 from cutpurse.server.results import Identity
 from cutpurse.server.table import Table
 
-__all__ = ["Entry", "OpenMatch", "OpenMatches", "shown"]
+__all__ = ["Entry", "OpenMatch", "OpenMatches", "Unstored", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,17 @@ class OpenMatch:
     seats: tuple[Identity, ...]
     requested_by: str
     table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Unstored:
+    """A match that is over, and whose result is not stored yet."""
+
+    name: str
+    ladder: Ladder
+    started: datetime
+    seats: tuple[Identity, ...]
+    requested_by: str
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +88,13 @@ class OpenMatches:
     def played(self) -> Iterator[Entry]:
         """Those that are not over, in the order in which they began."""
         return (entry for entry in self._open.values() if not entry.is_over)
+
+    def unstored(self) -> list[Unstored]:
+        """Those that are over."""
+        over = [(entry, entry.table) for entry in self._open.values() if entry.is_over]
+        return [
+            Unstored(table.name, table.ladder, entry.started, entry.seats, table.requested_by) for entry, table in over
+        ]
 
     def add(self, entry: Entry) -> None:
         """A match begins."""

@@ -28,7 +28,7 @@ class BotHere(Protocol):
 
 
 class MatchHere(Protocol):
-    """A match that is being played, as the lobby tells of it."""
+    """A match that is being played, or was and is not stored yet, as the lobby tells of it."""
 
     @property
     def name(self) -> str:
@@ -58,12 +58,14 @@ def _nothing(name: str) -> str:
 class Presence(NamedTuple):
     """What the running lobby knows at a moment.
 
-    requested: what becomes of a match on request, by its name, see `ListOpenMatchesResponse`; on any thread.
+    requested: what becomes of a match on request, by its name, see `ListOpenMatchesResponse`; on any thread. unstored:
+    matches that are over, and whose results are not stored yet.
     """
 
     bots: Sequence[BotHere] = ()
     matches: Sequence[MatchHere] = ()
     requested: Callable[[str], str] = _nothing
+    unstored: Sequence[MatchHere] = ()
 
 
 NOWHERE: Final = Presence()

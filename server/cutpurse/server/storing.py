@@ -11,6 +11,7 @@ This module knows no table, no pairing and no database: what a result belongs to
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from dataclasses import asdict, replace
 from math import inf
@@ -111,6 +112,10 @@ class Storing(Generic[Open]):
     def next_event_at(self) -> float:
         """When a result is to be offered again; inf for never."""
         return self._retry_at
+
+    def told(self) -> Iterator[FinishedMatch]:
+        """Of those, the ones that everybody was told are void."""
+        return (result for entry, result in self._unstored if entry is None)
 
     # -- what comes and goes
     def submit(self, entry: Open | None, result: FinishedMatch, *, is_again: bool = False) -> None:

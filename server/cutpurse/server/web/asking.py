@@ -194,8 +194,21 @@ class Asking:
         told: ladder_pb2.GetMatchResponse = self._ask("GetMatch", ladder_pb2.GetMatchRequest(match=name), slow)
         return told
 
+    def match_or_open(self, name: str) -> ladder_pb2.GetMatchResponse | ladder_pb2.OpenMatch:
+        """The same; or one that is being played or stored, by its whole name.  Raises NotFound for any other."""
+        try:
+            return self.match(name)
+        except NotFound:
+            for one in self.open_matches(match=name).matches if name else ():
+                if one.match == name:
+                    return one
+        # The first answer may be from when it was not stored, and the second from after that.
+        request = ladder_pb2.GetMatchRequest(match=name)
+        told: ladder_pb2.GetMatchResponse = self._answers.get(("again", name), lambda: self._league.GetMatch(request))
+        return told
+
     def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:
-        """What is being played; none in a file."""
+        """What is being played, or with `match` that one, which may be over and not stored yet; none in a file."""
         if not self.live:
             return ladder_pb2.ListOpenMatchesResponse()
         request = ladder_pb2.ListOpenMatchesRequest(ladder=ladder, match=match)

@@ -18,6 +18,7 @@ from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.table.drawing import symbols
 from cutpurse.server.web.table.live import Watches
+from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
 
@@ -46,10 +47,12 @@ def one(request: Request, ask: Asked, match: str) -> Response:
     """A match; one that is over is shown on its own page."""
     if not ask.live:
         return show(request, "live.html", events="", ladder="", match="", matches=(), ladders=())
-    found = ask.open_matches(match=match).matches
-    if not found:
-        return RedirectResponse(f"/matches/{quote(ask.match(match).match.match)}")
-    name = found[0].match
+    told = ask.match_or_open(match)
+    if isinstance(told, ladder_pb2.GetMatchResponse):
+        return RedirectResponse(f"/matches/{quote(told.match.match)}")
+    name = told.match
+    if told.is_over:
+        return RedirectResponse(f"/matches/{quote(name)}")
     return show(
         request,
         "live.html",

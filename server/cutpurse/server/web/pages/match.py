@@ -9,8 +9,6 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from cutpurse.sdk.errors import NotFound
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
@@ -74,13 +72,10 @@ class _Fault:
 
 @router.api_route("/matches/{match}", methods=["GET", "HEAD"])
 def match(request: Request, ask: Asked, match: str) -> Response:
-    """The page; of a match that is being played, where to watch it."""
-    try:
-        told = ask.match(match)
-    except NotFound:
-        if (going := _going_on(ask, match)) is None:
-            raise
-        return show(request, "match_going_on.html", match=going)
+    """The page; of a match that is being played, where to watch it, and of one that is being stored, that it is."""
+    told = ask.match_or_open(match)
+    if isinstance(told, ladder_pb2.OpenMatch):
+        return show(request, "match_going_on.html", match=told)
     one = told.match
     faults = [
         _Fault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
@@ -102,11 +97,6 @@ def match(request: Request, ask: Asked, match: str) -> Response:
         seed=told.opening.seed.hex(),
         params=told.opening.params.decode("utf-8", "replace"),
     )
-
-
-def _going_on(ask: Asking, name: str) -> ladder_pb2.OpenMatch | None:
-    """The match of this name, if it is being played where all may see it."""
-    return next((one for one in ask.open_matches(match=name).matches if one.match == name), None) if name else None
 
 
 def _outcome(match: ladder_pb2.MatchShown) -> str:

@@ -83,6 +83,20 @@
     addEventListener("pageshow", (event) => { if (event.persisted) open(); }); // by "back", as it was left
   }
 
+  // -- a page that will tell something else: looked at again, and loaded when it does
+  function lookAgain(box) {
+    const shown = box.dataset.awaits;
+    setInterval(async () => {
+      if (document.hidden) return;
+      try {
+        const answer = await fetch(location.href, { cache: "no-store" });
+        if (!answer.ok && answer.status !== 404) return;
+        const told = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (told.querySelector("[data-awaits]")?.dataset.awaits !== shown) location.reload();
+      } catch { /* the page is away; it may come again */ }
+    }, Number(box.dataset.everyMs));
+  }
+
   // -- commands to be copied
   function offerCopies() {
     if (!navigator.clipboard) return;
@@ -100,6 +114,7 @@
   tellMoments();
   offerCopies();
   document.querySelectorAll("#moving[data-events]").forEach(listen); // a live table listens for itself
+  document.querySelectorAll("[data-awaits]").forEach(lookAgain);
   setInterval(tellMoments, 15000);
   document.addEventListener("cutpurse:changed", tellMoments); // somebody put something new on the page
 })();
