@@ -196,6 +196,37 @@ def test_what_is_not_there_or_not_public_is_an_error_page(page: TestClient, path
     assert "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/ladders/greed/", "/ladders/greed"),
+        ("/matches/?ladder=greed&faulted=true", "/matches?ladder=greed&faulted=true"),
+        ("/rules/greed//", "/rules/greed"),
+        ("/%5Celsewhere.test/", "/%5Celsewhere.test"),
+        ("/bots/", "/bots"),
+        ("/ladders", "/"),
+    ],
+)
+def test_an_address_with_a_slash_at_its_end_leads_to_the_one_without(
+    page: TestClient, path: str, leads_to: str
+) -> None:
+    answer = page.get(path, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (308, leads_to)
+
+
+def test_no_address_leads_to_another_host_nor_to_itself(page: TestClient) -> None:
+    for path in ("//elsewhere.test/", "//", "/greed%2F"):
+        assert page.get(f"http://arena.test{path}", follow_redirects=False).status_code == 404
+    assert page.get("/bots/ann/sneak/").status_code == 200
+
+
+def test_a_link_to_a_live_match_leads_to_its_page_in_an_archive(page: TestClient, league_db: Path) -> None:
+    with Reader(league_db) as reader:
+        match = reader.matches(ladder="greed")[0].match
+    answer = page.get(f"/live/{match}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, f"/matches/{match}")
+
+
 # -- over a league that says what estimates will
 def _estimated() -> dict[str, Any]:
     ann, bob, cid = (pb.BotName(owner=owner, bot="sneak", version="1") for owner in ("ann", "bob", "cid"))

@@ -81,6 +81,8 @@ def status(told: bytes) -> int:
         (b"GET /../../../etc/passwd HTTP/1.1\r\n" + HOST, {404}),
         (b"GET /static/../../app.py HTTP/1.1\r\n" + HOST, {404}),
         (b"GET http://elsewhere.test/ HTTP/1.1\r\n" + HOST, {404}),
+        (b"GET http://elsewhere.test/ladders/ HTTP/1.1\r\n" + HOST, {404}),
+        (b"GET //elsewhere.test/ladders/ HTTP/1.1\r\n" + HOST, {404}),
         (b"CONNECT elsewhere.test:80 HTTP/1.1\r\n" + HOST, {400, 404, 405}),
         (b"GET / HTTP/1.1\r\nhost: <script>\r\nconnection: close\r\n\r\n", {200}),
         (b"GET / HTTP/1.1\r\n\r\n", {400}),

@@ -5,6 +5,7 @@ It asks an `Asking` and knows nothing else of a league; who serves it is not kno
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import Final
 
@@ -57,6 +58,8 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.add_api_route("/favicon.ico", _icon, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/robots.txt", _robots, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/healthz", _healthz, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/ladders", _home, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/{path:path}/", _without_slash, methods=["GET", "HEAD"], include_in_schema=False)
     return app
 
 
@@ -78,6 +81,27 @@ async def _robots() -> Response:
     return PlainTextResponse(
         "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
     )
+
+
+async def _home() -> Response:
+    """For whoever shortens the address of a ladder."""
+    return RedirectResponse("/", HTTPStatus.PERMANENT_REDIRECT)
+
+
+async def _without_slash(request: Request, path: str) -> Response:
+    """No page has an address that ends so; as people write it, it is the one without."""
+    sent = bytes(request.scope["raw_path"]).partition(b"?")[0].decode("latin-1")
+    address = sent.rstrip("/")
+    # A slash that is a sign of a name; another host; what is no text.
+    if (
+        address in ("", sent)
+        or not re.match(r"/[^/]", address)
+        or not path.isprintable()
+        or "\N{REPLACEMENT CHARACTER}" in path
+    ):
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    query = request.url.query
+    return RedirectResponse(f"{address}?{query}" if query else address, HTTPStatus.PERMANENT_REDIRECT)
 
 
 async def _healthz() -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
@@ -69,8 +70,10 @@ class _Course:
 
 # Names are read from the path as it was sent: one with a slash in it is one part all the same.
 @router.api_route("/bots/{rest:path}", methods=["GET", "HEAD"])
-def bot(request: Request, ask: Asked, ladder: str = "") -> Response:
+def bot(request: Request, ask: Asked, rest: str, ladder: str = "") -> Response:
     """The page of a bot, or of one of its versions; ladder: where, if it plays on several."""
+    if not rest:
+        return RedirectResponse("/bots", HTTPStatus.PERMANENT_REDIRECT)
     owner, bot, version = _named(request)
     versions = [one for one in ask.bots(owner) if (one.bot.owner, one.bot.bot) == (owner, bot)]
     chosen = [one for one in versions if version in ("", one.bot.version)]
@@ -87,7 +90,7 @@ def bot(request: Request, ask: Asked, ladder: str = "") -> Response:
 def _named(request: Request) -> tuple[str, str, str]:
     """Owner, bot, and version or nothing."""
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
-    parts = [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").split("/")[2:]]
+    parts = [unquote(part) for part in raw.partition(b"?")[0].decode("ascii", "replace").rstrip("/").split("/")[2:]]
     if len(parts) not in (2, 3) or not all(parts):
         raise NotFound("A bot's page is at /bots/OWNER/BOT.")
     owner, bot, *rest = parts

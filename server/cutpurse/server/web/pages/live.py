@@ -45,8 +45,6 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
 def one(request: Request, ask: Asked, match: str) -> Response:
     """A match; one that is over is shown on its own page."""
-    if not ask.live:
-        return show(request, "live.html", events="", ladder="", match="", matches=(), ladders=())
     told = ask.match_or_open(match)
     if isinstance(told, ladder_pb2.GetMatchResponse):
         return RedirectResponse(f"/matches/{quote(told.match.match)}")
