@@ -283,6 +283,31 @@ def test_a_change_of_rating_is_explained() -> None:
     assert "bob/sneak 4 88 %" in words
 
 
+def test_who_is_in_no_estimate_is_said_to_be_placed_by_what_is_sure(page: TestClient) -> None:
+    """For he may stand below one whose rating is lower."""
+    said = "the rating less three standard deviations"
+    assert said in words_of(text_of(page, "/ladders/greed"))
+    assert said not in words_of(text_of(page_of(_estimated()), "/ladders/duel"))
+
+
+def test_ladders_keep_their_places_on_the_first_page_while_matches_begin_and_end() -> None:
+    """Cards that change places each second cannot be clicked."""
+
+    def order(*tables: int) -> list[str]:
+        ladders = [
+            pb.LadderShown(
+                defined=pb.LadderDefined(name=name, game="greed", seats=2), matches=matches, tables=count, is_frozen=old
+            )
+            for name, matches, count, old in zip(
+                "abcd", (30, 31, 900, 9_000), tables, (False, False, False, True), strict=True
+            )
+        ]
+        answers = {**EMPTY, "ListLadders": lambda _: pb.ListLaddersResponse(ladders=ladders)}
+        return re.findall(r'data-key="ladder ([^"]+)"', text_of(page_of(answers), "/"))
+
+    assert order(0, 0, 0, 0) == order(0, 3, 1, 0) == order(2, 0, 0, 0) == ["c", "a", "b", "d"]
+
+
 def test_what_is_being_played_is_linked() -> None:
     text = text_of(page_of(_estimated()), "/")
     assert f'href="/live/{"feed" * 8}"' in text

@@ -45,12 +45,17 @@ def home(request: Request, ask: Asked) -> Response:
 def now_playing(ask: Asking) -> dict[str, Any]:
     """What moves on it."""
     entries = [_entry(ask, one) for one in ask.ladders()]
-    entries.sort(key=lambda one: (one.ladder.is_frozen, -one.ladder.tables, -one.ladder.matches))
+    entries.sort(key=lambda one: _order(one.ladder))
     return {
         "entries": entries,
         "open_matches": ask.open_matches().matches[:OPEN],
         "newest": ask.matches(limit=NEWEST).matches,
     }
+
+
+def _order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
+    """By how much was played, in powers of two: cards that change places each second cannot be read, nor clicked."""
+    return ladder.is_frozen, -ladder.matches.bit_length(), ladder.defined.name
 
 
 def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _Entry:
