@@ -134,7 +134,7 @@ def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient,
 
 
 def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored: list[MatchEntry]) -> None:
-    void = next(match for match in stored if match.void_cause)
+    void = next(match for match in stored if match.void_cause and match.decisions)
     html = page.get(f"/matches/{void.match}").text
     assert "by a fault of the server it counts for nothing" in html
     assert " won" not in html
@@ -142,6 +142,31 @@ def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored
     html = page.get(f"/matches/{asked.match}").text
     assert "Asked for by <bdi>ann</bdi>" in html
     assert "not rated" in html
+
+
+def test_where_nothing_was_decided_nothing_is_offered_to_be_replayed(
+    page: TestClient, stored: list[MatchEntry]
+) -> None:
+    nothing = next(match for match in stored if match.void_cause and not match.decisions)
+    html = page.get(f"/matches/{nothing.match}").text
+    assert "there is nothing to replay" in html
+    assert f'href="/matches/{nothing.match}/replay"' not in html
+    assert "How long they thought" not in html
+    assert page.get(f"/matches/{nothing.match}/replay").status_code == 404
+
+
+def test_a_link_to_a_match_can_be_shown_in_a_line_and_its_moment_cited(
+    page: TestClient, stored: list[MatchEntry]
+) -> None:
+    match = next(match for match in stored if match.ladder == "greed" and not match.void_cause)
+    for path in (f"/matches/{match.match}", f"/matches/{match.match}/replay"):
+        text = page.get(path).text
+        (told,) = re.findall(r'<meta property="og:description" content="([^"]*)">', text)
+        assert unescape(told).startswith("Greed on greed: 1st ")
+        assert f"{match.finished:%Y-%m-%d %H:%M} UTC" in told
+        for seat in match.seats:
+            assert f" with {seat.score}" in told
+    assert f"data-exact>{match.finished:%Y-%m-%d %H:%M} UTC</time>" in page.get(f"/matches/{match.match}").text
 
 
 def test_a_hidden_match_is_not_there_as_an_unknown_one_is_not(page: TestClient, league_db: Path) -> None:

@@ -10,7 +10,7 @@
   const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
   function tellMoments() {
-    for (const time of document.querySelectorAll("time[datetime]")) {
+    for (const time of document.querySelectorAll("time[datetime]:not([data-exact])")) {
       const then = Date.parse(time.dateTime);
       if (Number.isNaN(then)) continue;
       const ago = Math.round((Date.now() - then) / 1000);
