@@ -24,7 +24,7 @@ from cutpurse.server.web.pages import replay as pages
 from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.server.web.table.drawing import drawn, lines_of
 from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
-from cutpurse.server.web.table.replay import STRIDE, Replayed
+from cutpurse.server.web.table.replay import STRIDE, Replayed, Swing
 from cutpurse.server.web.table.telling import Whereabouts
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
@@ -164,6 +164,35 @@ def test_jumps_lead_to_faults_steals_and_turns(record: Record) -> None:
     assert all(one.marks.thinking_ms and one.marks.thinking_ms % 5 == 0 for one in seats)
 
 
+def test_the_scores_are_told_at_every_moment_and_where_they_moved_most(record: Record) -> None:
+    replayed = Replayed(record, record.seats)
+    scores = replayed.scores
+    assert len(scores) == len(replayed.path(None).ats)
+    assert scores[:-1] == [tuple(match.game.scores()) for match, _, _ in replay(record, GAMES[record.game])]
+    assert list(scores[-1]) == record.result["scores"]
+    every = replayed.swings(10**6)
+    moved = [0] * replayed.seats
+    for swing in every:
+        before = scores[swing.at - 1]
+        assert swing.changed == tuple(
+            [(seat, now - before[seat]) for seat, now in enumerate(scores[swing.at]) if now != before[seat]]
+        )
+        for seat, change in swing.changed:
+            moved[seat] += change
+    assert [first + change for first, change in zip(scores[0], moved, strict=True)] == list(scores[-1])
+
+    def size(swing: Swing) -> int:
+        return sum(abs(change) for _, change in swing.changed)
+
+    largest = replayed.swings(3)
+    assert [one.at for one in largest] == sorted(one.at for one in largest)
+    assert sorted(map(size, largest)) == sorted(map(size, every))[-3:]
+    moments = list(replayed.moments(None, 0, 10**6))
+    for one in largest:
+        now = [row.text for row in moments[one.at].rows if row.is_now]
+        assert set(one.texts) <= set(now)  # which tells of faults and scores besides
+
+
 def test_a_moment_of_a_long_replay_costs_less_than_50_ms() -> None:
     record = recorded("bag_o_loot", 0.0, seats=6)
     replayed = Replayed(record, record.seats)
@@ -258,6 +287,21 @@ def test_a_record_that_was_told_otherwise_is_not_said_to_agree(
     assert "came to the same" not in text
 
 
+def test_the_page_shows_how_the_scores_went_to_who_sees_all_cards(
+    page: TestClient, matches: Sequence[ladder_pb2.MatchShown]
+) -> None:
+    match = next(one for one in matches if one.game == "steal_and_plunder")
+    text = page.get(f"/matches/{match.match}/replay").text
+    (section,) = re.findall(r'<section class="scores".*?</section>', text, re.DOTALL)
+    assert "in thousands" in section
+    assert section.count('class="course') == len(match.seats)
+    links = re.findall(r'<li><a href="([^"]*)">Moment (\d+)</a>', section)
+    assert 0 < len(links) <= 6
+    for address, moment in links:
+        assert f">Moment {moment} of " in page.get(html.unescape(address)).text
+    assert '<section class="scores"' not in page.get(f"/matches/{match.match}/replay?seat=1").text
+
+
 def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[ladder_pb2.MatchShown]) -> None:
     match = next(one for one in matches if one.game == "szmal")
     batch: Any = page.get(f"/matches/{match.match}/replay/moments?first=0&seat=").json()
@@ -270,7 +314,7 @@ def test_a_batch_is_the_same_as_the_pages(page: TestClient, matches: Sequence[la
     assert len(frames) == BATCH
     for at in (0, 1, BATCH - 1):
         text = page.get(f"/matches/{match.match}/replay?at={at}").text
-        whole = re.search(r'<div class="moment" id="moment">\n(.*)\n</div>\n<section class="proof"', text, re.DOTALL)
+        whole = re.search(r'<div class="moment" id="moment">\n(.*)\n</div>\n<section class="scores"', text, re.DOTALL)
         assert whole is not None
         assert lines_of(whole[1]) == frames[at]
 

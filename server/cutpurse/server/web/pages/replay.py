@@ -22,6 +22,7 @@ from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.table.drawing import lines_of, packed, rendered, symbols
 from cutpurse.server.web.table.replay import Moment, Path, Replayed
+from cutpurse.server.web.table.scores import scores_html
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["BATCH", "Replays", "router"]
@@ -162,6 +163,7 @@ def replay(request: Request, ask: Asked, match: str, at: Annotated[int, Query(ge
         everything=f"{wanted.base}?at={path.ats[index]}",
         moment=Markup(html),
         symbols=symbols(),
+        scores=scores_html(wanted.replayed, wanted.link) if wanted.viewer is None else "",
         hashes=_hashes(wanted.replayed),
     )
 

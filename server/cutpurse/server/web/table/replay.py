@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Lock
 from typing import Final
 
@@ -31,7 +32,7 @@ from cutpurse.server.web.table.frames import Frame, SeatMarks, asked_of, frame, 
 from cutpurse.server.web.table.layouts import layout_of
 from cutpurse.server.web.table.telling import Whereabouts
 
-__all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row"]
+__all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row", "Swing"]
 
 STRIDE: Final = 64  # decisions between two copies that are kept
 MOST_OPTIONS: Final = 60  # that are shown
@@ -103,6 +104,19 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Swing:
+    """A moment by which scores had moved.
+
+    at: its place in the path of all cards; texts: what had happened since the moment before; changed: whose score, and
+    by how much.
+    """
+
+    at: int
+    texts: tuple[str, ...]
+    changed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Step:
     """A decision as it was met when the match was opened."""
 
@@ -113,6 +127,7 @@ class _Step:
     turn: tuple[int, ...]
     asked: tuple[int, ...]  # how many decisions each seat was put before it
     chosen: Chosen | None  # None at the end
+    scores: tuple[int, ...]  # of each seat before it, with all cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +195,8 @@ class Replayed:
                 self._kept[index] = match.fork()
             turn = tuple([getattr(match.game, name) for name in turns])
             counts = tuple(asked_so_far)
-            self._steps.append(_Step(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen))
+            scores = tuple(match.game.scores())
+            self._steps.append(_Step(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores))
             asked_so_far[asked.seat] += 1
             if _is_fault(chosen):
                 self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
@@ -188,7 +204,8 @@ class Replayed:
             raise RecordError("this match was void before anything was decided in it")
         self._tell(match, told, steals)
         turn, counts = self._steps[-1].turn, tuple(asked_so_far)
-        self._steps.append(_Step(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None))
+        scores = tuple(match.game.scores())
+        self._steps.append(_Step(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None, scores))
         return match
 
     def _tell(self, match: Match, told: int, steals: frozenset[str]) -> int:
@@ -230,6 +247,29 @@ class Replayed:
         )
         self._ways[viewer] = way = _Way(path, mine, untils, lines, [one.number for one in lines])
         return way
+
+    # -- how it went
+    @property
+    def scores(self) -> list[tuple[int, ...]]:
+        """What each seat had at each moment of the path of all cards, hidden cards counted too."""
+        return [step.scores for step in self._steps]
+
+    def swings(self, most: int) -> list[Swing]:
+        """So many moments by which scores had moved most, in their order; of equal ones the last."""
+        found = []
+        for at, (before, now) in enumerate(pairwise(self._steps), 1):
+            changes = [new - old for old, new in zip(before.scores, now.scores, strict=True)]
+            changed = tuple([(seat, change) for seat, change in enumerate(changes) if change])
+            if changed:
+                found.append((sum(map(abs, changes)), at, before.until, now.until, changed))
+        largest = sorted(sorted(found, reverse=True)[:most], key=lambda one: one[1])
+        return [Swing(at, self._happened(since, until), changed) for _, at, since, until, changed in largest]
+
+    def _happened(self, since: int, until: int) -> tuple[str, ...]:
+        """What happened between two events, with all cards; the scores, which are told besides, left out."""
+        way = self._way(None)
+        some = way.lines[bisect_left(way.numbers, since) : bisect_left(way.numbers, until)]
+        return tuple([one.to(None) for one in some if not isinstance(self._log[one.number], Scored)])
 
     # -- looking
     def moments(self, viewer: int | None, first: int, count: int = 1) -> Iterator[Moment]:
