@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
 from tests.web.browser import Watched, keeping_pages
 from tests.web.leagues import LiveLeague, live_league
@@ -80,6 +80,27 @@ def test_a_page_that_is_come_back_to_moves_again(live: LiveLeague, browser: Brow
         assert len(streams) == 2  # one each time
         watched.close()
     assert watched.trouble == []
+
+
+def test_a_page_whose_stream_was_refused_asks_for_it_again(live: LiveLeague, watched: Watched) -> None:
+    """As while the arena is started anew: browsers take a refusal for the last word."""
+    page, asked = watched.page(), []
+
+    def refuse_once(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.fulfill(status=503)
+        else:
+            route.continue_()
+
+    page.route("**/events/**", refuse_once)
+    page.clock.install()
+    page.goto(f"{live.page}/ladders/greed")
+    page.wait_for_selector(".away-note:visible")
+    page.clock.run_for(5_000)
+    page.wait_for_selector(".away-note", state="hidden")
+    assert len(asked) == 2
+    watched.forgive("503")
 
 
 def test_when_the_arena_is_gone_the_page_says_that_it_may_be_old(tmp_path: Path, watched: Watched) -> None:

@@ -56,6 +56,8 @@
     if (status) status.textContent = risen.slice(0, 3).map(([name, place]) => `${name} is now number ${place}.`).join(" ");
   }
 
+  const AGAIN_MS = 5000;
+
   function listen(box) {
     let shown = box.innerHTML.trim();
     const note = document.createElement("p");
@@ -65,6 +67,7 @@
     box.before(note);
     let source = null;
     const open = () => {
+      source?.close();
       source = new EventSource(box.dataset.events);
       source.addEventListener("changed", (event) => {
         note.hidden = true;
@@ -75,7 +78,10 @@
         tellPlaces(before, places(box));
       });
       source.addEventListener("away", () => { note.hidden = false; });
-      source.addEventListener("error", () => { note.hidden = false; });
+      source.addEventListener("error", () => {
+        note.hidden = false;
+        if (source.readyState === EventSource.CLOSED) setTimeout(open, AGAIN_MS); // it was refused: browsers leave it at that
+      });
       source.addEventListener("open", () => { note.hidden = true; });
     };
     open();
