@@ -354,7 +354,7 @@ async def test_a_server_that_is_not_there_or_knows_no_league(monkeypatch: pytest
         ),
         (["ladder", "freeze", "x", "--at", "1960-01-01"], 2, "--at is 1960-01-01; it is a date after 1970"),
         (["ladder", "open", "x"], 4, "no database"),
-        (["match", "list", "--since", "yesterday"], 2, "--since is 'yesterday'; it is as"),
+        (["match", "list", "--since", "yesterday"], 2, "+01:00, or so long ago, as 7d or 12h"),
         (["match", "list", "--bot", "/x"], 2, "'/x' names no bot"),
         (["match", "list", "--before", "0"], 2, "--before 0: it is a number from 1"),
         (["match", "show", "none"], 4, "no database"),

@@ -7,10 +7,12 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -153,6 +155,26 @@ def test_a_stream_that_is_lost_is_taken_up_again(
     monkeypatch.setattr(time, "monotonic", lambda: float(next(moments)))
     with pytest.raises(ServerUnreachable):  # nobody comes back
         told(1, 0, 0, 0, 0, 1)
+
+
+def test_who_follows_a_ladder_on_which_nothing_is_played_is_told_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    is_said = threading.Event()
+    moments = iter([0.0, 2.9, 3.0])  # when it begins, and after each look; once it is said nobody looks at a clock
+
+    def steps() -> Iterator[Any]:
+        assert is_said.wait(20)
+        yield "a match"
+
+    def say(text: str) -> None:
+        said.append(text)
+        is_said.set()
+
+    monkeypatch.setattr(match_watch, "LOOK_S", 0.001)
+    monkeypatch.setattr(match_watch, "say", say)
+    monkeypatch.setattr(match_watch, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    assert list(map(str, match_watch._Told(steps(), "nothing yet"))) == ["a match"]
+    assert said == ["nothing yet"]
 
 
 def test_a_watch_asks_whether_the_server_is_still_there() -> None:

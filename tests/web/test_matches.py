@@ -200,7 +200,10 @@ def test_a_match_that_is_being_played_leads_to_where_it_is_watched() -> None:
     page = page_of({"GetMatch": unknown, "ListOpenMatches": open_matches})
     answer = page.get(f"/matches/{name}")
     assert (answer.status_code, f'href="/live/{name}"' in answer.text) == (200, True)
-    assert page.get(f"/live/{name}").status_code == 200
+    watched = page.get(
+        f"/live/{name}"
+    )  # once it is over, and nothing is told here any more, its page tells how it ended
+    assert (watched.status_code, f'href="/matches/{name}"' in watched.text) == (200, True)
     assert page.get(f"/matches/{name[:8]}").status_code == 404
 
     going.is_over = True  # and not stored yet

@@ -121,7 +121,10 @@ def since_ms(flag: str, given: str | None) -> int:
     if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
         ago = int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
         return max(1, int((datetime.now(UTC) - ago).timestamp() * 1_000))
-    return moment_ms(given, flag)
+    try:
+        return moment_ms(given, flag)
+    except UsageError as problem:
+        raise UsageError(f"{problem}, or so long ago, as 7d or 12h") from None
 
 
 def iso(ms: int) -> str | None:

@@ -29,6 +29,7 @@ __all__ = ["watch"]
 
 GIVES_UP_S: Final = 60.0  # after a lost stream, without a server
 LOOK_S: Final = 0.2  # that an interrupt waits at most
+SILENCE_S: Final = 3.0  # after which whoever follows a ladder is told why he sees nothing
 _PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
 
 
@@ -66,7 +67,10 @@ def watch(
     request = ladder_pb2.WatchMatchRequest(match=match or "", ladder=ladder or "", seat=seat)
     show = _Lines() if as_json else _Pictures(Screen(sys.stdout))
     with asked(server, ca, None) as league:
-        told = _Told(watched(_messages(league, request), seat))
+        waits = (
+            f"nothing of ladder {ladder} can be told yet; its next match is shown once one is played" if ladder else ""
+        )
+        told = _Told(watched(_messages(league, request), seat), waits)
         for step in told:
             show(step, told.behind)
 
@@ -95,7 +99,9 @@ def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator
 class _Told:
     """What happens, read by a thread of its own, so that the server never waits for who looks at it."""
 
-    def __init__(self, steps: Iterator[Watched]) -> None:
+    def __init__(self, steps: Iterator[Watched], waits: str = "") -> None:
+        """waits: what is said, once, where nothing happens at first."""
+        self._waits = waits
         self._waiting: SimpleQueue[Watched | BaseException | None] = SimpleQueue()
         Thread(target=self._read, args=(steps,), name="watching", daemon=True).start()
 
@@ -114,11 +120,16 @@ class _Told:
             self._waiting.put(None)
 
     def __iter__(self) -> Iterator[Watched]:
+        began = time.monotonic()
         while True:
             try:
                 step = self._waiting.get(timeout=LOOK_S)  # without one, Ctrl-C waits too on some systems
             except Empty:
+                if self._waits and time.monotonic() - began >= SILENCE_S:
+                    say(self._waits)
+                    self._waits = ""
                 continue
+            self._waits = ""
             if step is None:
                 return
             if isinstance(step, BaseException):
