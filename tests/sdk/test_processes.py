@@ -13,11 +13,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+from cutpurse.sdk.errors import BotNotLoaded, NotFound
+from cutpurse.sdk.local import play
 from cutpurse.sdk.processes import _interrupts_held, in_order
+from tests.roots import CHECKOUT
+from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import wait_until_gone
 
 # Says where it plays, and thinks for ever in this match of its process.
@@ -37,6 +42,24 @@ class Bot:
             {what}
         return 0
 """
+SAYS_WHEN_IT_IS_LOADED = """
+import os
+
+with open({!r}, "a") as file:
+    print(os.getpid(), file=file)
+
+class Bot:
+    def choose(self, view, decision):
+        return 0
+"""
+THERE_IS_ONE_ONLY = """
+import multiprocessing
+assert multiprocessing.parent_process() is None, "there is one of me only"
+
+class Bot:
+    def choose(self, view, decision):
+        return 0
+"""
 PATIENT = "pass"
 STUBBORN = """try:
                 while True: pass
@@ -52,6 +75,65 @@ def squares(numbers: range, slow: int = -1) -> list[int]:
 @pytest.mark.parametrize("tasks", [0, 1, 7, 1_000])
 def test_results_come_in_order_whoever_is_slow(tasks: int) -> None:
     assert list(in_order(partial(squares, slow=3), tasks, 3)) == [number**2 for number in range(tasks)]
+
+
+def ends_in_mid_sentence(numbers: range) -> list[int]:
+    """Killed while it hands over what it has done, as memory runs out."""
+
+    def half(pipe: Connection, message: bytes, *_: object) -> None:
+        os.write(pipe.fileno(), message[: len(message) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if 5 in numbers:
+        Connection._send = half  # type: ignore[attr-defined]
+    return squares(numbers)
+
+
+def test_a_process_that_is_killed_while_it_hands_over_its_results_is_noticed() -> None:
+    code = (
+        "from tests.sdk.test_processes import ends_in_mid_sentence as work, in_order\n"
+        "for done in in_order(work, 100, 2): print(done)"
+    )
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=CHECKOUT)
+    assert run.stdout.split() == [str(number**2) for number in range(len(run.stdout.split()))]
+    assert run.stderr.splitlines()[-1].endswith(
+        "a process that played matches has died: it was ended by signal 9; a bot did it, or memory ran out"
+    )
+    assert run.returncode == 1
+
+
+def fails(numbers: range) -> list[int]:
+    raise NotFound(f"there is nothing at {numbers.start}")
+
+
+def cannot_be_sent(numbers: range) -> list[int]:
+    class Local(Exception):
+        pass
+
+    raise Local(f"there is nothing at {numbers.start}")
+
+
+def test_what_is_raised_in_another_process_is_raised_here() -> None:
+    with pytest.raises(NotFound, match="there is nothing at 0") as failed:
+        list(in_order(fails, 10, 2))
+    assert "in fails" in failed.value.__notes__[0]
+    with pytest.raises(RuntimeError, match="Local: there is nothing at 0"):
+        list(in_order(cannot_be_sent, 10, 2))
+
+
+def test_a_bot_is_loaded_once_in_each_process(tmp_path: Path) -> None:
+    loads = tmp_path / "loads"
+    bot = bot_file(tmp_path, SAYS_WHEN_IT_IS_LOADED.format(str(loads)))
+    assert play("greed", [bot, "random"], matches=60, jobs=2).matches == 60
+    pids = loads.read_text(encoding="utf-8").split()
+    assert len(pids) == len(set(pids)) == 3, "once here, and once in each of two others"
+
+
+def test_a_bot_that_does_not_load_in_another_process_is_told_as_one_that_does_not_load_here(tmp_path: Path) -> None:
+    bot = bot_file(tmp_path, THERE_IS_ONE_ONLY)
+    with pytest.raises(BotNotLoaded, match=r"does not import: .*bot\.py:2: AssertionError: there is one of me only"):
+        play("greed", [bot, "random"], matches=60, jobs=2)
 
 
 def test_an_interrupt_while_processes_are_started_is_put_off_and_not_lost() -> None:

@@ -4,14 +4,15 @@
     print(played.seats[0].mean_place)
 
 Match i has the key `match_key(seed, i)`, and bot b sits in seat (b + i) mod n: so a run can be played again, and gives
-the same results in any number of processes. Bots in other processes are loaded there anew. This module knows no
+the same results in any number of processes. Each other process loads the bots anew, once. This module knows no
 terminal.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,8 +142,8 @@ def play(
     rows: list[MatchRow] = []
     first: dict[int, Failure] = {}
     faults = [0] * len(makers)
-    with a_run(), Lines(record, "the record") as lines:
-        played = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
+    results = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
+    with a_run(), Lines(record, "the record") as lines, closing(results) as played:
         for done in played:
             rows.append(done.row)
             lines.write(done.record)
@@ -172,7 +173,9 @@ class _Run:
     def batch(self, numbers: range) -> list[_Done]:
         return list(self.several(numbers))
 
-    def several(self, numbers: Iterable[int], watch: Callable[[Match], None] | None = None) -> Iterator[_Done]:
+    def several(
+        self, numbers: Iterable[int], watch: Callable[[Match], None] | None = None
+    ) -> Generator[_Done, None, None]:
         for number in numbers:
             yield self.one(number, watch)
 
