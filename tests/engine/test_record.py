@@ -305,3 +305,23 @@ def test_a_choice_is_never_void(line: str) -> None:
 def test_a_result_that_is_no_object_is_refused(line: str, result: object) -> None:
     with pytest.raises(RecordError, match="its result is no object of names with values"):
         verify(changed(line, result=result), Toy)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"game": ["toy"]}, "are texts"),
+        ({"rules": 1}, "are texts"),
+        ({"seats": ["ann", 2]}, "are texts"),
+        ({"seats": "ab"}, "its seats are no list"),
+        ({"result": {"end_causes": ["normal"] * 2, "places": "12", "scores": [1, 2]}}, "places of its result"),
+        ({"result": {"end_causes": ["normal"] * 2, "places": [1, 2], "scores": ["1", "2"]}}, "scores of its result"),
+        ({"result": {"end_causes": ["normal"] * 2, "places": [1], "scores": [1, 2]}}, "are 1, for 2 seats"),
+        ({"result": {"end_causes": [], "places": [], "scores": []}}, "are 0, for 2 seats"),
+        ({"result": {"places": [1, 2], "scores": [1, 2]}}, "KeyError('end_causes')"),
+    ],
+)
+def test_a_field_that_is_something_else_is_told(line: str, fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(RecordError, match="not a record of this form") as refused:
+        read_record(changed(line, **fields))
+    assert said in str(refused.value)

@@ -6,7 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from hashlib import sha256
@@ -21,7 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk import positions
 from cutpurse.sdk.as_test import as_test
 from cutpurse.sdk.local import play
-from cutpurse.sdk.match_file import FiledMatch
+from cutpurse.sdk.match_file import FiledMatch, read_matches
 from cutpurse.sdk.positions import ask_again
 from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
 from tests.sdk.test_command_line import run
@@ -105,6 +105,22 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path, content: bytes, sai
     path.write_bytes(content)
     shown = run("match", "verify", path)
     assert (shown.exit_code, said in shown.stderr) == (1, True)
+
+
+def test_a_file_is_read_a_match_at_a_time(record: Path) -> None:
+    lines = record.read_bytes().splitlines(keepends=True)
+    taken = []
+
+    def read() -> Iterator[bytes]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    for number, filed in enumerate(read_matches(read())):
+        assert filed.line == number + 1
+        assert taken == lines[: number + 1], "no line is read before it is its turn"
+        assert filed.text == lines[number].decode().rstrip("\n")
+    assert len(taken) == 3
 
 
 def test_a_match_is_shown_step_by_step(record: Path) -> None:

@@ -174,13 +174,17 @@ def _check_form(body: dict[str, Any]) -> None:
         if not isinstance(body[name], dict):
             raise TypeError(f"its {name} is no object of names with values")
     seats, result = body["seats"], body["result"]
+    if not isinstance(seats, list):
+        raise TypeError("its seats are no list")
     if not all(isinstance(text, str) for text in (body["game"], body["rules"], *seats)):
-        raise TypeError("its game, rules and seats are not all texts")
-    for name, lengths in (("end_causes", {len(seats)}), ("places", {0, len(seats)}), ("scores", {0, len(seats)})):
-        if not isinstance(result[name], list) or len(result[name]) not in lengths:
-            raise TypeError(f"its result has no {name} of {len(seats)} seats")
-    if not all(type(number) is int for number in (*result["places"], *result["scores"])):
-        raise TypeError("the places and scores of its result are not all whole numbers")
+        raise TypeError("not all of its game, its rules and who sits in its seats are texts")
+    is_void = result["end_causes"] and not result["places"] and not result["scores"]
+    for name, kind in (("end_causes", str), ("places", int), ("scores", int)):
+        values = result[name]
+        if not isinstance(values, list) or any(type(value) is not kind for value in values):
+            raise TypeError(f"{name} of its result are no list of {'texts' if kind is str else 'whole numbers'}")
+        if len(values) != len(seats) and not (is_void and kind is int):
+            raise TypeError(f"{name} of its result are {len(values)}, for {len(seats)} seats")
 
 
 # -- replaying

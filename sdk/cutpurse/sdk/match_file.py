@@ -8,10 +8,11 @@ module reads no file and knows no server.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -113,38 +114,42 @@ class Checked(NamedTuple):
 
 
 # -- reading
-def read_matches(content: bytes) -> Iterator[FiledMatch]:
-    """The matches of a file, in its order.  Raises RecordError, which names the line, for what is no such file."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as problem:
-        raise RecordError(f"it cannot be read as a record: {problem}") from None
-    if not text:
-        raise RecordError("it is empty: it holds no match")
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    elif lines[-1].endswith("\r"):
-        raise RecordError(f"line {len(lines)}: it ends with half a line end")
-    at = 0
-    while at < len(lines):
-        begins = at
-        line = lines[at].removesuffix("\r")
-        at += 1
+def read_matches(content: bytes | Iterable[bytes]) -> Iterator[FiledMatch]:
+    """The matches of a file, in its order.  Raises RecordError, which names the line, for what is no such file.
+
+    content: all of it, or its lines with their ends, as an open file gives them: then no more than a match is held.
+    """
+    lines = enumerate(_lines(io.BytesIO(content) if isinstance(content, bytes) else content), 1)
+    is_empty = True
+    for begins, line in lines:
+        is_empty = False
         if not line.startswith(_BEGINS):
-            yield FiledMatch(begins + 1, None, 0, line)
+            yield FiledMatch(begins, None, 0, line)
             continue
         try:
             head = read_head(line)
         except RecordError as problem:
-            raise RecordError(f"line {begins + 1}: {problem}") from None
+            raise RecordError(f"line {begins}: {problem}") from None
         record = None
         if head.record is not None:
-            record = lines[at].removesuffix("\r") if at < len(lines) else ""
-            at += 1
+            at, record = next(lines, (begins + 1, ""))
             if sha256(record.encode()).hexdigest() != head.record:
                 raise RecordError(f"line {at}: this is not the record that the head of match {head.match} names")
-        yield FiledMatch(begins + 1, head, len(line), record)
+        yield FiledMatch(begins, head, len(line), record)
+    if is_empty:
+        raise RecordError("it is empty: it holds no match")
+
+
+def _lines(content: Iterable[bytes]) -> Iterator[str]:
+    """Without their ends.  Raises RecordError for one that is no text, and for half a line end."""
+    for at, line in enumerate(content, 1):
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as problem:
+            raise RecordError(f"line {at}: it cannot be read as a record: {problem}") from None
+        if text.endswith("\r"):
+            raise RecordError(f"line {at}: it ends with half a line end")
+        yield text.removesuffix("\n").removesuffix("\r")
 
 
 def read_head(line: str) -> Head:

@@ -34,11 +34,11 @@ def matches_of(what: str, server: str | None, ca: Path | None, db: Path | None) 
     """
     path = Path(what)
     if server is None and ca is None and db is None and (path.exists() or not _NAME.fullmatch(what)):
-        content = _read(path)
+        matches = _read(path)
     else:
-        content = fetched(what, server, ca, db)
+        matches = read_matches(fetched(what, server, ca, db))
     try:
-        yield from read_matches(content)
+        yield from matches
     except RecordError as problem:
         raise RecordError(f"{what}: {problem}") from None
 
@@ -51,10 +51,12 @@ def fetched(match: str, server: str | None, ca: Path | None, db: Path | None) ->
         return b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path) -> Iterator[FiledMatch]:
+    """One after the other: a file may be larger than memory."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield from read_matches(file)
     except (FileNotFoundError, IsADirectoryError):
         raise NotFound(f"no record {path}: there is no such file") from None
     except OSError as problem:
-        raise RecordError(f"{path} cannot be read as a record: {problem}") from None
+        raise RecordError(f"it cannot be read as a record: {problem}") from None

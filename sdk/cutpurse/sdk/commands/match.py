@@ -11,7 +11,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
 from cutpurse.sdk.commands.later import LaterGroup
-from cutpurse.sdk.match_file import check
+from cutpurse.sdk.match_file import Checked, FiledMatch, check
 from cutpurse.sdk.terminal import print_json, print_lines
 
 __all__ = ["app", "verify"]
@@ -48,23 +48,28 @@ def verify(
 
     Example: cutpurse match verify run.jsonl
     """
-    matches = []
+    matches: list[dict[str, object]] = []
+    held = 0
     for filed in matches_of(file, server, ca, db):
         try:
             found = check(filed)
         except UsageError as problem:
             raise RecordError(f"{file}, line {filed.line}: {problem}") from None
-        head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
-        matches.append(
-            {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}
-        )
-        if not as_json:
+        held += 1
+        if as_json:
+            matches.append(_row(filed, found))
+        else:
             which = "" if filed.head is None else f"match {filed.head.match} of "
             lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
-            print_lines(
-                [f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}", *[f"  {x}" for x in lines]]
-            )
+            first = f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}"
+            print_lines([first, *[f"  {line}" for line in lines]])
     if as_json:
         print_json({"file": file, "matches": matches})
     else:
-        print_lines([f"{len(matches)} of {len(matches)} matches are as recorded"])
+        print_lines([f"{held} of {held} matches are as recorded"])
+
+
+def _row(filed: FiledMatch, found: Checked) -> dict[str, object]:
+    """A match in the document of --json."""
+    head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
+    return {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}

@@ -25,7 +25,7 @@ from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.positions import decision_for
 from cutpurse.sdk.seating import view_for
-from cutpurse.sdk.terminal import print_json, print_lines
+from cutpurse.sdk.terminal import legible, print_json, print_lines
 from cutpurse.sdk.views.base import GameView
 
 __all__ = ["replay"]
@@ -50,7 +50,7 @@ def replay(
 
     Example: cutpurse match replay run.jsonl --match 3 --at 41 --as-test > test_decision_41.py
     """
-    filed = _filed(file, list(matches_of(file, server, ca, db)), match)
+    filed = _filed(file, matches_of(file, server, ca, db), match)
     record = _record(file, filed)
     if seat is not None and not 0 <= seat < len(record.seats):
         raise UsageError(f"--seat {seat}: the match has seats 0 to {len(record.seats) - 1}")
@@ -78,10 +78,12 @@ def replay(
         print_lines(_one(*found, seat))
 
 
-def _filed(file: str, matches: list[FiledMatch], match: int) -> FiledMatch:
-    if not 0 <= match < len(matches):
-        raise UsageError(f"--match {match}: {file} has matches 0 to {len(matches) - 1}")
-    return matches[match]
+def _filed(file: str, matches: Iterator[FiledMatch], number: int) -> FiledMatch:
+    held = 0
+    for held, filed in enumerate(matches, 1):
+        if held - 1 == number:
+            return filed
+    raise UsageError(f"--match {number}: {file} has matches 0 to {held - 1}")
 
 
 def _record(file: str, filed: FiledMatch) -> Record:
@@ -127,11 +129,12 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
         yield lines
     result = record.result
     if not result["places"]:
-        yield [f"the match is void: {result['end_causes'][0]}"]
+        yield [f"the match is void: {legible(result['end_causes'][0])}"]
         return
+    outcomes = zip(record.seats, result["places"], result["scores"], result["end_causes"], strict=True)
     yield [
-        f"seat {i} ({name}): place {result['places'][i]}, score {result['scores'][i]:,}, {result['end_causes'][i]}"
-        for i, name in enumerate(record.seats)
+        f"seat {i} ({name}): place {place}, score {score:,}, {legible(cause)}"
+        for i, (name, place, score, cause) in enumerate(outcomes)
     ]
 
 
