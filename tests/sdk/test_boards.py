@@ -101,6 +101,22 @@ def test_a_comparison_that_was_broken_off_goes_on(tmp_path: Path, monkeypatch: p
     assert (again.result, played) == (whole, [2, 3, 4, 5])
 
 
+def test_a_bot_that_failed_before_a_comparison_was_broken_off_is_told_at_its_end(tmp_path: Path) -> None:
+    path, state = bot_file(tmp_path, CRASHES), tmp_path / "state.json"
+    words = ("compare", "greed", path, "random", "--seats", 2, "--state", state, "--max-boards")
+    first = run(*words, 1)
+    again = run(*words, 1)
+    assert (first.exit_code, again.exit_code) == (3, 3)
+    assert again.stderr == first.stderr
+    assert f"bot {path} crashed in match 0, " in first.stderr
+    saved = json.loads(state.read_text(encoding="utf-8"))
+    del saved["failures"]  # as it was written before failures were kept
+    state.write_text(json.dumps(saved), encoding="utf-8")
+    assert run(*words, 1).exit_code == 0
+    state.write_text(json.dumps({**saved, "failures": [{"bot": 0}]}), encoding="utf-8")
+    assert "is no state of a comparison" in run(*words, 1).stderr
+
+
 @pytest.mark.parametrize(
     ("change", "differs"),
     [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
-from cutpurse.engine.match import Match
+from cutpurse.engine.match import EndCause, Match
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
@@ -33,7 +33,11 @@ __all__ = ["Boards", "Compared", "compare", "field_for"]
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of a comparison. failures: the first of each bot that failed: 0 is NEW, 1 OLD, then the field."""
+    """What came of a comparison.
+
+    failures: the first of each bot that failed, also on a board that a state file told of: 0 is NEW, 1 OLD, then the
+    field.
+    """
 
     result: Result
     failures: tuple[Failure, ...]
@@ -134,9 +138,9 @@ def compare(
     boards = Boards(rules, makers[0], makers[1], field_for(field, seats), seed, dict(settings or {}))
     path = None if state is None else Path(state)
     identity = boards.identity()
-    test = Sprt(_load(path, identity, design) if path else State(design))
+    kept, failures = _load(path, identity, design) if path else (State(design), {})
+    test = Sprt(kept)
     resumed = test.state.boards
-    failures: dict[int, Failure] = {}
     left = 0 if test.state.verdict else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
@@ -148,7 +152,7 @@ def compare(
                 for failure in failed:
                     failures.setdefault(failure.bot, failure)
                 if path:
-                    _save(path, identity, test.state)
+                    _save(path, identity, test.state, failures)
                 if progress is not None:
                     progress(test.state)
                 if verdict is not None:
@@ -158,14 +162,18 @@ def compare(
     return Compared(test.result(), tuple(failures[bot] for bot in sorted(failures)), resumed)
 
 
-def _load(path: Path, mine: dict[str, object], design: Design) -> State:
-    """The state in a file, or a new one if there is none.  Raises UsageError for one of another comparison."""
+def _load(path: Path, mine: dict[str, object], design: Design) -> tuple[State, dict[int, Failure]]:
+    """The state in a file, or a new one if there is none, and the first failure of each bot by then.
+
+    Raises UsageError for one of another comparison.
+    """
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
         kept = State.from_json(saved["test"])
         comparison = saved["comparison"]
+        failed = [Failure(**{**one, "cause": EndCause(one["cause"])}) for one in saved.get("failures", ())]
     except FileNotFoundError:
-        return State(design)
+        return State(design), {}
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise UsageError(f"{path} is no state of a comparison: {problem}") from None
     if different := [name for name in mine if not isinstance(comparison, dict) or comparison.get(name) != mine[name]]:
@@ -174,12 +182,13 @@ def _load(path: Path, mine: dict[str, object], design: Design) -> State:
         )
     if replace(kept.design, max_boards=design.max_boards, min_boards=design.min_boards) != design:
         raise UsageError(f"{path} was begun with another design: {kept.design}")
-    return replace(kept, design=design)
+    return replace(kept, design=design), {failure.bot: failure for failure in failed}
 
 
-def _save(path: Path, mine: dict[str, object], state: State) -> None:
+def _save(path: Path, mine: dict[str, object], state: State, failures: Mapping[int, Failure]) -> None:
     """Write the state beside its place, then put it there, so that the file is whole at any time."""
-    text = json.dumps({"comparison": mine, "test": state.to_json()}, indent=1)
+    failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
+    text = json.dumps({"comparison": mine, "test": state.to_json(), "failures": failed}, indent=1)
     beside = path.with_name(path.name + ".new")
     try:
         beside.write_text(text + "\n", encoding="utf-8")
