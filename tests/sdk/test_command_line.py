@@ -146,6 +146,8 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
         ("play greed random random --set mode", 2, "a setting is given as NAME=VALUE"),
         ("play greed random random --set mode=single --set mode=single", 2, "mode was set before"),
         ("play greed random random --matches 0", 2, "0 matches cannot be played"),
+        ("play greed random random --out rows.csv --record ./rows.csv", 2, "each needs a file of its own"),
+        ("play greed random random --record my_bot.py", 2, "would take the place of my_bot.py, which is code"),
         ("play greed random random --out rows.txt", 2, "must end with .csv or .jsonl"),
         ("play greed random random --out nowhere/rows.csv", 4, "there is no folder nowhere"),
         ("play greed random random --record nowhere/run.jsonl", 4, "cannot be written"),

@@ -137,6 +137,8 @@ def play(
         raise UsageError(f"{matches} matches cannot be played; at least 1 can")
     if watch is not None and jobs > 1:
         raise UsageError("matches can be watched in one process only: leave jobs at 1")
+    if record is not None and Path(record).suffix == ".py":
+        raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
     run = _Run(rules, tuple(makers), seed, dict(settings or {}), record is not None)
     began = time.perf_counter()
     rows: list[MatchRow] = []

@@ -87,7 +87,7 @@ def play(
     if watch and jobs != 1:
         raise UsageError("--watch needs --jobs 1")
     makers = bot_makers(seated)
-    rows = _Rows(out, makers)
+    rows = _Rows(out, makers, record)
     progress = None if watch or human is not None else Progress("matches")
     watcher = Watcher(Screen(talk)) if watch else None
     try:
@@ -154,12 +154,14 @@ def result_lines(played: Played) -> list[str]:
 class _Rows:
     """Counts matches, and writes them into the file of --out if there is one.  Use it as a context."""
 
-    def __init__(self, out: Path | None, bots: Sequence[BotMaker]) -> None:
-        """Raises UsageError for a name of another kind, NotFound if there is no such folder."""
+    def __init__(self, out: Path | None, bots: Sequence[BotMaker], record: Path | None) -> None:
+        """Raises UsageError for a name of another kind, or that of `record`, NotFound if there is no such folder."""
         if out is not None and out.suffix not in KINDS:
             raise UsageError(f"--out {out}: the name must end with {' or '.join(KINDS)}")
         if out is not None and not out.parent.is_dir():
             raise NotFound(f"--out {out}: there is no folder {out.parent}")
+        if out is not None and record is not None and out.resolve() == record.resolve():
+            raise UsageError(f"--out and --record are both {out}: each needs a file of its own")
         self.matches = 0
         self._bots = bots
         self._lines = Lines(out, "--out")
