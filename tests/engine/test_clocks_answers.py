@@ -95,7 +95,7 @@ def test_an_illegal_answer_is_told_what_was_possible() -> None:
     timed = toy()
     wrong = "decision 0 of seat 0 (take_one) has options 0-1: 'take a card', 'pass'; it answered "
     assert timed.answer(0, 0, 7, 0.0).problem == wrong + "7"
-    assert timed.answer(0, 0, HUGE, 0.0).problem == wrong + "a number too long to be shown"
+    assert timed.answer(0, 0, HUGE, 0.0).problem == wrong + "something (int) that cannot be shown"
 
 
 def test_a_bot_gives_up_a_decision() -> None:

@@ -4,7 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["CRASHES", "FIRST", "ILLEGAL", "LAST", "bot_file"]
+__all__ = ["CRASHES", "FIRST", "ILLEGAL", "LAST", "Array", "Broken", "bot_file"]
+
+
+class Array:
+    """Like an array of numpy that has more than one number in it."""
+
+    def __index__(self) -> int:
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth value of an array with more than one element is ambiguous")
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "array([[0],\n       [1]])"
+
+
+class Broken(Exception):
+    """Cannot be shown in any way."""
+
+    def __repr__(self) -> str:
+        raise AttributeError("there is no name")
+
+    __str__ = __repr__
+
 
 FIRST = """
 class Bot:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.match import EndCause
+from cutpurse.engine.text import answer_text
 from tests.sdk.arena import arena
-from tests.sdk.bot_files import bot_file
+from tests.sdk.bot_files import Array, Broken, bot_file
 from tests.sdk.stays import First, stay
 
 
@@ -117,3 +118,28 @@ async def test_a_bot_that_never_answers_legally_is_played_on(capsys: pytest.Capt
     assert came.faults == 3
     assert match.result.end_causes[match.seat] is EndCause.ILLEGAL
     assert capsys.readouterr().err.count("it answered None; the safe option was taken") == 3
+
+
+@pytest.mark.parametrize("answer", [Array(), (Array(),), Broken()])
+async def test_an_answer_of_whatever_kind_is_illegal(answer: object, capsys: pytest.CaptureFixture[str]) -> None:
+    class Never:
+        def choose(self, view: Any, decision: Any) -> Any:
+            return answer
+
+    async with arena(games=["szmal"]) as server:
+        came, (match,) = await stay(server, Never)
+    assert came.faults == 3
+    assert match.result.end_causes[match.seat] is EndCause.ILLEGAL
+    assert capsys.readouterr().err.count(f"it answered {answer_text(answer)}; the safe option was taken") == 3
+
+
+async def test_what_a_bot_raises_need_not_be_fit_to_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    class Raises:
+        def choose(self, view: Any, decision: Any) -> int:
+            raise Broken
+
+    async with arena(games=["szmal"]) as server:
+        came, (match,) = await stay(server, Raises)
+    assert came.faults == 3
+    assert match.result.end_causes[match.seat] is EndCause.CRASHED
+    assert "Broken: it cannot be shown" in capsys.readouterr().err

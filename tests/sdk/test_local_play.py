@@ -15,7 +15,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.local import play
-from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
+from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
 
 
 @pytest.mark.parametrize("game", list(GAMES))
@@ -133,6 +133,35 @@ def test_a_number_of_another_type_is_an_index() -> None:
             return Number() if len(decision.options) > 1 else None
 
     assert not play("greed", [Bot, "random"]).failures
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Array(), "array([[0], [1]])"),
+        ((Array(),), "(array([[0], [1]]),)"),
+        (Broken(), "something (Broken) that cannot be shown"),
+        ("a\nb" * 500, repr("a\nb" * 500)[:200]),
+    ],
+)
+def test_an_answer_of_whatever_kind_is_illegal_and_the_run_goes_on(answer: object, told: str) -> None:
+    class Bot:
+        def choose(self, view: Any, decision: Any) -> Any:
+            return answer
+
+    played = play("greed", [Bot, "random"], matches=2)
+    assert played.faults == (6, 0)
+    assert played.failures[0].reason.endswith(f"; it answered {told}")
+
+
+def test_what_a_bot_raises_need_not_be_fit_to_be_shown() -> None:
+    class Bot:
+        def choose(self, view: Any, decision: Any) -> Any:
+            raise Broken
+
+    played = play("greed", [Bot, "random"])
+    assert played.faults == (3, 0)
+    assert played.failures[0].reason.endswith("Broken: it cannot be shown")
 
 
 def test_a_bot_that_cannot_be_sent_to_another_process_is_refused() -> None:

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
-from cutpurse.engine.agenda import Option
+from cutpurse.engine.agenda import Act, Option
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.game import Game
-from cutpurse.engine.text import option_text
+from cutpurse.engine.text import answer_text, option_text
 
 __all__ = ["CORRECTIONS", "FAULTS", "Chosen", "Decision", "EndCause", "Fault", "Match", "MatchResult"]
 
@@ -267,13 +267,9 @@ class Match:
         offered = decision.options
         shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
         more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
-        try:
-            answered = f"{answer!r:.200}"
-        except ValueError:  # Python writes out no number of more than 4,300 digits
-            answered = "a number too long to be shown"
         return (
             f"decision {decision.number} of seat {decision.seat} ({decision.ask}) has options "
-            f"0-{len(offered) - 1}: {shown}{more}; it answered {answered}"
+            f"0-{len(offered) - 1}: {shown}{more}; it answered {answer_text(answer)}"
         )
 
     def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
@@ -328,6 +324,6 @@ def _offered(options: list[Option], answer: object) -> Option | None:
         return None
     if isinstance(answer, int):
         return options[answer] if 0 <= answer < len(options) else None
-    if isinstance(answer, tuple):
+    if isinstance(answer, Act):
         return next((option for option in options if option == answer), None)
     return None

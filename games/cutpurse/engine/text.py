@@ -19,7 +19,15 @@ from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Place
 from cutpurse.engine.words import FACE_DOWN, Words, ZoneKind
 from cutpurse.engine.zones import TABLE
 
-__all__ = ["act_text", "cards_text", "event_text", "option_text", "zone_text"]
+__all__ = ["act_text", "answer_text", "cards_text", "event_text", "option_text", "zone_text"]
+
+
+def answer_text(answer: object) -> str:
+    """What a bot has answered, which may be anything, in at most 200 characters of one line."""
+    try:
+        return " ".join(f"{answer!r:.200}".split())
+    except Exception:  # its own code, or a number of more than 4,300 digits
+        return f"something ({type(answer).__name__}) that cannot be shown"
 
 
 class _Zone(Protocol):

@@ -225,4 +225,8 @@ def _same_file(one: str, other: str) -> bool:
 
 def _short(problem: BaseException) -> str:
     """An exception in one line of at most 200 characters."""
-    return " ".join(f"{type(problem).__name__}: {problem}".rstrip(": ").split())[:200]
+    try:
+        text = str(problem)
+    except Exception:  # its class may be the bot's own
+        text = "it cannot be shown"
+    return " ".join(f"{type(problem).__name__}: {text}".rstrip(": ").split())[:200]

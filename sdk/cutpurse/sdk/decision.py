@@ -122,5 +122,8 @@ def option_of(answer: object) -> object:
     if type(answer) is int:
         return answer  # the question below takes microseconds on Python 3.11
     if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
-        return index(answer)  # such as a number of numpy
+        try:
+            return index(answer)  # such as a number of numpy
+        except Exception:  # an array of them, say, or a fraction: no number after all
+            return answer
     return answer

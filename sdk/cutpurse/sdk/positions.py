@@ -16,6 +16,7 @@ from cutpurse.engine.errors import IllegalAnswer, UsageError
 from cutpurse.engine.match import Decision as EngineDecision
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, replay
+from cutpurse.engine.text import answer_text
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
@@ -97,5 +98,5 @@ def _offered(decision: Decision, answer: Any) -> Option:
         if option.raw == raw or (type(raw) is int and option.index == raw):
             return option
     raise IllegalAnswer(
-        f"decision {decision.number} ({decision.ask}) has options 0-{decision.count - 1}, not {answer!r}"
+        f"decision {decision.number} ({decision.ask}) has options 0-{decision.count - 1}, not {answer_text(answer)}"
     )

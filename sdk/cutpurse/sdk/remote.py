@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.text import answer_text
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, option_of
@@ -269,7 +270,7 @@ class RemoteBots:
             self.faults += 1
         self.say(
             f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) has options "
-            f"0-{decision.count - 1}: {_offered(decision)}; it answered {seat.answer!r:.200}; {then}"
+            f"0-{decision.count - 1}: {_offered(decision)}; it answered {answer_text(seat.answer)}; {then}"
         )
         if left:
             self._put(seat, again=True)
