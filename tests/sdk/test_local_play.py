@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,25 @@ def test_what_a_bot_raises_need_not_be_fit_to_be_shown() -> None:
     played = play("greed", [Bot, "random"])
     assert played.faults == (3, 0)
     assert played.failures[0].reason.endswith("Broken: it cannot be shown")
+
+
+def test_what_is_no_bot_is_refused_before_a_match() -> None:
+    class Bot:
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+    class NoBot:
+        pass
+
+    for bots, said in (
+        ([Bot(), "random"], "nothing that makes a new bot for each match; hand in the class, Bot"),
+        ([3, "random"], "bot 3 is no name, no file"),
+        ([NoBot, "random"], "class NoBot has no method choose"),
+        ("random", "bots are a list of them, not 'random'"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            play("greed", bots)  # type: ignore[arg-type]  # that is what is refused
+    assert not play("greed", [partial(Bot), Bot]).failures
 
 
 def test_a_bot_that_cannot_be_sent_to_another_process_is_refused() -> None:

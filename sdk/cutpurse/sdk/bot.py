@@ -126,7 +126,9 @@ def load_bot(spec: str) -> BotMaker:
 
 
 def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
-    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does."""
+    """Bots by name, file or class as makers.  Raises UsageError as `load_bot` does, and for what is no bot."""
+    if isinstance(bots, str):
+        raise UsageError(f"bots are a list of them, not {bots!r}")
     makers: list[BotMaker] = []
     for bot in bots:
         if isinstance(bot, BotMaker):
@@ -134,8 +136,20 @@ def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMa
         elif isinstance(bot, str):
             makers.append(load_bot(bot))
         else:
+            _check_callable(bot)
             makers.append(BotMaker(getattr(bot, "__name__", repr(bot)), bot))
     return makers
+
+
+def _check_callable(bot: object) -> None:
+    """Raises BotNotLoaded for what makes no bots."""
+    if isinstance(bot, type):
+        _check_class(bot.__name__, bot)
+    elif not callable(bot):
+        hint = f"; hand in the class, {type(bot).__name__}" if hasattr(bot, "choose") else ""
+        raise BotNotLoaded(
+            f"bot {bot!r:.100} is no name, no file and nothing that makes a new bot for each match{hint}"
+        )
 
 
 def _split(spec: str) -> tuple[Path | None, str]:
