@@ -118,6 +118,32 @@ def test_a_ladder_that_no_house_bot_fills_is_told_where_there_are_house_bots(sto
     assert (line["level"], line["ladder"]) == ("warning", "duel")
 
 
+def test_a_ladder_with_too_few_house_bots_for_a_bot_that_is_alone_is_told(store: Store) -> None:
+    for name, seats, house in (("duel", 2, ("random",)), ("trio", 3, ("random", "search")), ("greed", 4, ())):
+        make(store, name, "greed", seats)
+        store.change_ladder(name, LadderTerms(house=house))
+    said = io.StringIO()
+    found(store, said, house=["random", "greedy"])
+    few = [line for line in map(json.loads, said.getvalue().splitlines()) if line["event"] == "too few house bots"]
+    assert [(line["level"], line["ladder"]) for line in few] == [("warning", "greed"), ("warning", "trio")]
+    assert few[0]["text"] == (
+        "with random, greedy a bot that is alone gets no match of 4; cutpurse ladder change greed --house gives it "
+        "more, of those that serve --house runs"
+    )
+
+
+def test_house_bots_that_the_documents_tell_to_run_are_enough_for_a_bot_that_is_alone() -> None:
+    most = max(ladder.seats for ladder in default_ladders())
+    told = [
+        (page.name, line.strip(), found["bots"].split(","))
+        for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md")))
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if (found := re.search(r"cutpurse serve .*--house (?P<bots>[a-z,]+)", line))
+    ]
+    assert {"README.md", "first_bot.md"} <= {page for page, _, _ in told}
+    assert [(page, line) for page, line, bots in told if len(bots) < most - 1] == []
+
+
 def test_a_ladder_that_is_made_knows_since_when_it_is_there(store: Store) -> None:
     found(store, games=["greed"])
     assert store.ladder("greed").created == NOW

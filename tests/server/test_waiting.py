@@ -14,6 +14,7 @@ import pytest
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk import client, run
 from cutpurse.server.ladders import Ladder
 from tests.server.arenas import RunningArena, running_arena
@@ -52,7 +53,7 @@ async def why(said: asyncio.Queue[str]) -> str:
 
 @pytest.mark.parametrize(
     ("house", "told"),
-    [((), "and no house bots"), (("random", "greedy"), "and its house bots (random, greedy) do not fill it")],
+    [((), "and no house bots"), (("random", "greedy"), "and its house bots (random, greedy) are not run")],
 )
 async def test_how_many_of_how_many_are_there(
     tmp_path: Path, said: asyncio.Queue[str], house: tuple[str, ...], told: str
@@ -91,3 +92,23 @@ async def test_bots_of_one_owner_are_counted_once(
     assert line == (
         "ladder open has bots of 1 of the 2 owners that a match takes, and no house bots; it begins when 1 more comes"
     )
+
+
+async def test_house_bots_that_are_there_are_counted_and_those_that_would_fill_a_match_are_no_reason_to_wait(
+    tmp_path: Path, said: asyncio.Queue[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = new_token()
+    terms = LadderTerms(house=("random", "greedy"))
+    ladders = [Ladder("open", "greed", 4, terms=terms), Ladder("duel", "greed", 2, terms=terms)]
+    async with running_arena(tmp_path, ladders, house=token) as arena:
+        monkeypatch.setenv("CUTPURSE_TOKEN", token.reveal())
+        async with waits(arena, "random", quiet=True):
+            monkeypatch.delenv("CUTPURSE_TOKEN")
+            async with waits(arena, "ann", ladders="open"):
+                line = await why(said)
+            assert line == (
+                "ladder open has 1 of the 4 bots that a match takes, and 1 house bot (random); "
+                "it begins when 2 more come"
+            )
+            await run.connect("random", server=arena.address, name="bob", ladders="duel", matches=1)
+    assert not any("no match" in said.get_nowait() for _ in range(said.qsize()))

@@ -1,12 +1,12 @@
 """Why a bot gets no match: what its server tells of the ladders that it waits on, put into a line.
 
-This module knows no clock; it makes a call or two on a channel that it is handed.
+This module knows no clock; it makes a few calls on a channel that it is handed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import grpc.aio
@@ -20,6 +20,7 @@ __all__ = ["too_few"]
 
 SERVICE: Final = "/cutpurse.v1.LadderService"
 ANSWER_S: Final = 10.0
+HOUSE: Final = "house"  # the owner of the bots that a server runs for company
 MOST_HOUSE: Final = 5  # house bots that are named
 
 
@@ -45,13 +46,26 @@ async def _too_few(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]
     waited_on = [ladder for ladder in told.ladders if _is_on(ladder, session, owner)]
     if not waited_on:
         return ""
-    best = min(waited_on, key=lambda ladder: ladder.defined.seats - ladder.bots)
+
+    async def bots_here(owner: str, ladder: str = "") -> list[ladder_pb2.BotShown]:
+        asked = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder).SerializeToString()
+        return [bot for bot in ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", asked)).bots if bot.is_here]
+
+    # A ladder may name house bots that this server does not run.
+    named = any(ladder.defined.terms.house for ladder in waited_on)
+    run = await bots_here(HOUSE) if named else []
+    house = {ladder.defined.name: _house_on(ladder, run) for ladder in waited_on}
+    best = min(waited_on, key=lambda one: one.defined.seats - one.bots - len(house[one.defined.name]))
     sides = best.bots
     if owner:
-        asked = ladder_pb2.ListBotsRequest(owner=owner, ladder=best.defined.name)
-        bots = ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", asked.SerializeToString())).bots
-        sides -= max(0, sum(bot.is_here for bot in bots) - 1)  # a match takes one of them
-    return _text(best, sides, bool(owner))
+        sides -= max(0, len(await bots_here(owner, best.defined.name)) - 1)  # a match takes one of them
+    return _text(best, sides, house[best.defined.name], bool(owner))
+
+
+def _house_on(ladder: ladder_pb2.LadderShown, run: Sequence[ladder_pb2.BotShown]) -> list[str]:
+    """The house bots that sit down on a ladder where too few others are there."""
+    there = {bot.bot.bot for bot in run if ladder.defined.name in bot.ladders}
+    return [name for name in ladder.defined.terms.house if name in there]
 
 
 def _is_on(ladder: ladder_pb2.LadderShown, session: Session, owner: str) -> bool:
@@ -64,16 +78,19 @@ def _is_on(ladder: ladder_pb2.LadderShown, session: Session, owner: str) -> bool
     return defined.game in session.games or not (session.games or session.ladders)
 
 
-def _text(ladder: ladder_pb2.LadderShown, sides: int, by_owner: bool) -> str:
-    name, seats, house = legible(ladder.defined.name, 64), ladder.defined.seats, ladder.defined.terms.house
-    missing = seats - sides
+def _text(ladder: ladder_pb2.LadderShown, sides: int, house: Sequence[str], by_owner: bool) -> str:
+    name, seats, named = legible(ladder.defined.name, 64), ladder.defined.seats, ladder.defined.terms.house
+    missing = seats - sides - len(house)
     if sides < 1 or missing < 1:
         return ""
     what = "bots of {} of the {} owners" if by_owner else "{} of the {} bots"
     more = f"{missing} more {'come' if missing > 1 else 'comes'}"
-    return f"ladder {name} has {what.format(sides, seats)} that a match takes, {_house(house)}; it begins when {more}"
+    has = f"{what.format(sides, seats)} that a match takes, {_house(house, named)}"
+    return f"ladder {name} has {has}; it begins when {more}"
 
 
-def _house(names: Iterable[str]) -> str:
-    first = [legible(name, 32) for name in names][:MOST_HOUSE]
-    return f"and its house bots ({', '.join(first)}) do not fill it" if first else "and no house bots"
+def _house(here: Sequence[str], named: Sequence[str]) -> str:
+    first = ", ".join([legible(name, 32) for name in (here or named)[:MOST_HOUSE]])
+    if here:
+        return f"and {len(here)} house bot{'s' if len(here) > 1 else ''} ({first})"
+    return f"and its house bots ({first}) are not run" if named else "and no house bots"

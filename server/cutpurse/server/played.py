@@ -63,6 +63,11 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
         if wanted.house and not ladder.terms.house and not ladder.is_frozen(now):
             text = "its bots wait until there are enough of them; cutpurse ladder change --house gives it some"
             log.warning("ladder without house bots", ladder=ladder.name, text=text)
+        run = [bot for bot in ladder.terms.house if bot in wanted.house]
+        if 0 < len(run) < ladder.seats - 1 and not ladder.is_frozen(now):
+            text = f"with {', '.join(run)} a bot that is alone gets no match of {ladder.seats}; "
+            text += f"cutpurse ladder change {ladder.name} --house gives it more, of those that serve --house runs"
+            log.warning("too few house bots", ladder=ladder.name, text=text)
     return ladders
 
 
