@@ -56,6 +56,16 @@ async def test_a_good_bot_passes_every_scenario_with_every_game(bot: str, tmp_pa
     assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
 
 
+async def test_a_bot_in_a_folder_with_files_named_as_modules_of_python_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("types", "random", "json"):
+        bot_file(tmp_path, "raise RuntimeError('this is not the module that was meant')\n", f"{name}.py")
+    monkeypatch.chdir(tmp_path)
+    handshake, *_ = await check_bot(bot_file(tmp_path, FIRST), ["greed"])
+    assert (handshake.scenario, handshake.verdict) == ("handshake", Verdict.PASSED)
+
+
 @pytest.mark.parametrize(
     ("scenario", "fault", "verdict", "seen"), PLANTED, ids=[f"{one[0]}-{one[1]}" for one in PLANTED]
 )

@@ -136,6 +136,21 @@ def test_a_bot_that_does_not_load_in_another_process_is_told_as_one_that_does_no
         play("greed", [bot, "random"], matches=60, jobs=2)
 
 
+def test_a_file_of_the_user_that_is_named_as_a_module_of_python_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "types.py").write_text("raise RuntimeError('this is not the module that was meant')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    assert list(in_order(squares, 3, 2)) == [0, 1, 4]
+    assert set(in_order(environment, 1, 1)) == {None}  # what a bot starts there finds its modules as ever
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def environment(numbers: range) -> list[str | None]:
+    return [os.environ.get("PYTHONSAFEPATH") for _ in numbers]
+
+
 def test_an_interrupt_while_processes_are_started_is_put_off_and_not_lost() -> None:
     reached = []
 

@@ -116,7 +116,7 @@ def test_each_is_a_process_that_is_told_its_token_in_the_environment_alone() -> 
     house.look("127.0.0.1:1", 0.0)
     assert [name for name, *_ in programs.started] == ["random", "greedy", "search"]
     for name, command, environment, nice in programs.started:
-        assert command[1:6] == ("-m", "cutpurse.sdk.cli", "bot", "run", name)
+        assert command[1:7] == ("-P", "-m", "cutpurse.sdk.cli", "bot", "run", name)
         assert int(command[command.index("--tables") + 1]) == HOUSE_BOTS[name].tables <= 8
         assert environment["CUTPURSE_SERVER"] == "127.0.0.1:1"
         assert environment["CUTPURSE_TOKEN"] == house.token.reveal()

@@ -24,6 +24,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.interpreter import forget_safe_path, safe_path
 
 __all__ = ["check_jobs", "in_order"]
 
@@ -63,10 +64,10 @@ class _Batch:
 class _Worker:
     """Another process, and what it has been given, oldest first."""
 
-    def __init__(self, work: bytes) -> None:
+    def __init__(self, work: bytes, is_told_safe_path: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        self.process: BaseProcess = context.Process(target=_serve, args=(there, work))
+        self.process: BaseProcess = context.Process(target=_serve, args=(there, work, is_told_safe_path))
         self.process.start()
         there.close()
         self.given: deque[_Batch] = deque()
@@ -133,8 +134,8 @@ def _free(workers: list[_Worker], work: bytes, jobs: int, deep: int) -> _Worker 
     """Who gets the next batch, a new process if all have one; None: nobody, now.  Nobody has more than `deep`."""
     worker = min(workers, key=lambda one: len(one.given), default=None)
     if len(workers) < jobs and (worker is None or worker.given):
-        with _interrupts_held():  # which the process inherits
-            worker = _Worker(work)
+        with _interrupts_held(), safe_path() as is_told:  # which the process inherits
+            worker = _Worker(work, is_told)
             workers.append(worker)
     return worker if worker is not None and len(worker.given) < deep else None
 
@@ -189,10 +190,10 @@ def _interrupts_held() -> Iterator[None]:
 
 
 # -- in another process
-def _serve(connection: Connection, sent: bytes) -> None:
+def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> None:
     """Do what comes, until nothing more does."""
     try:
-        _begin()
+        _begin(was_told_safe_path)
         work: Callable[[range], list[Any]] | None = None
         while True:
             batch = connection.recv()
@@ -217,12 +218,14 @@ def _to_be_sent(problem: Exception) -> Exception:
     return problem
 
 
-def _begin() -> None:
+def _begin(was_told_safe_path: bool) -> None:
     """In a new process: what bots print must not mix with results, and it ends when it is told to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows it is not inherited
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     sys.stdout = sys.stderr
+    if was_told_safe_path:
+        forget_safe_path()
 
 
 def _leave(*_: object) -> None:

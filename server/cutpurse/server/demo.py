@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.queries import MatchEntry, Ranking
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.server.children import Children
 from cutpurse.server.garbage import rarely_collected
 from cutpurse.server.ladders import default_ladders
@@ -35,7 +35,7 @@ PLAYOUTS: Final = 10  # a decision of `search`: it is to be seen here, not to wi
 LOOK_S: Final = 0.2  # between looks at how far it is
 DRAIN_S: Final = 5.0
 MOST_VOID: Final = 20  # matches; a void one is played again
-_RUN: Final = (sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run")
+_RUN: Final = (*module_command("cutpurse.sdk.cli"), "bot", "run")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ again after a while that grows. This module knows no arithmetic.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Final, Protocol, Self
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.server.children import Children
 from cutpurse.server.host import Arena
 from cutpurse.server.logs import Logger, places
@@ -110,7 +110,7 @@ class Estimating:
             self._start(due, now)
 
     def _start(self, ladders: list[str], now: float) -> None:
-        command = (sys.executable, "-m", "cutpurse.leaderboard.estimates_printed", str(self._store.path), *ladders)
+        command = (*module_command("cutpurse.leaderboard.estimates_printed"), str(self._store.path), *ladders)
         try:
             folder = TemporaryDirectory(prefix="cutpurse-estimates-")
             self._running = self._make(Path(folder.name)), folder

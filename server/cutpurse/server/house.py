@@ -8,12 +8,12 @@ by themselves. On which ladders they play is the business of whoever pairs.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Final
 
 from cutpurse.leaderboard.tokens import Token, new_token
 from cutpurse.sdk.address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.server.keeping import Keeper, Processes, Program
 from cutpurse.server.logs import Logger
@@ -34,7 +34,7 @@ class House(Keeper):
     def _bot(self, bot: str, address: str) -> Program:
         kind = HOUSE_BOTS[bot]
         command = (
-            *(sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", bot, "--name", bot, "--quiet"),
+            *(*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--name", bot, "--quiet"),
             *("--tables", str(kind.tables), "--give-up-after", f"{PATIENCE_S:g}"),
         )
         environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}

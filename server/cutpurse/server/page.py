@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import errno
 import socket
-import sys
 import time
 from types import TracebackType
 from typing import Final, Self
 
 from cutpurse.sdk.address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.server.address import checked
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.host import Arena
@@ -73,7 +73,7 @@ class Page(Keeper):
     def _page(self, name: str, address: str) -> Program:
         file = self._listening.fileno()
         command = (
-            *(sys.executable, "-m", "cutpurse.sdk.cli", "web", "--socket", str(file), "--arena", self._bots_dial),
+            *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
             *("--give-up-after", f"{PATIENCE_S:g}"),
         )
         # A token in its environment would be of no use to it, and to whoever broke into it.

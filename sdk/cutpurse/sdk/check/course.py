@@ -6,7 +6,6 @@ This module knows no command line.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -18,6 +17,7 @@ from cutpurse.sdk.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
 from cutpurse.sdk.child import Child
 from cutpurse.sdk.errors import BotNotLoaded
 from cutpurse.sdk.host import Host
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.sdk.program import command_of, environment_for
 from cutpurse.v1 import arena_pb2
 
@@ -37,7 +37,7 @@ def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
         return command_of(bot)
     load_bot(bot)
     wanted = [word for game in games for word in ("--game", game)]
-    return [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", bot, "--server", address, "--quiet", *wanted]
+    return [*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--server", address, "--quiet", *wanted]
 
 
 async def check_bot(

@@ -29,6 +29,7 @@ from cutpurse.sdk.check.findings import Failed, Finding, Verdict
 from cutpurse.sdk.check.scenarios import Scenario, Visit
 from cutpurse.sdk.guest import Guest, HostTable
 from cutpurse.sdk.host import Host
+from cutpurse.sdk.interpreter import module_command
 from cutpurse.sdk.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -78,7 +79,7 @@ def check_apart(
     }
     findings: list[Finding] = []
     with subprocess.Popen(
-        [sys.executable, "-m", "cutpurse.server.submissions.checking"],
+        module_command("cutpurse.server.submissions.checking"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
