@@ -105,7 +105,9 @@ async def test_an_illegal_answer_is_told_and_asked_again(capsys: pytest.CaptureF
     first, second = [line for line in capsys.readouterr().err.splitlines() if "illegally" in line]
     assert "answered illegally: decision 1 (play_a_card) has options 0-" in first
     assert first.endswith("; it answered 99; it may be corrected 2 more times")
-    assert second.endswith("; it answered 'nothing'; it may be corrected once more")
+    assert second.endswith(
+        "; it answered 'nothing' (return one of decision.options, or its index); it may be corrected once more"
+    )
 
 
 async def test_a_bot_that_never_answers_legally_is_played_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +119,7 @@ async def test_a_bot_that_never_answers_legally_is_played_on(capsys: pytest.Capt
         came, (match,) = await stay(server, Never)
     assert came.faults == 3
     assert match.result.end_causes[match.seat] is EndCause.ILLEGAL
-    assert capsys.readouterr().err.count("it answered None; the safe option was taken") == 3
+    assert capsys.readouterr().err.count("it answered None (is a `return` missing?); the safe option was taken") == 3
 
 
 @pytest.mark.parametrize("answer", [Array(), (Array(),), Broken()])
@@ -130,7 +132,9 @@ async def test_an_answer_of_whatever_kind_is_illegal(answer: object, capsys: pyt
         came, (match,) = await stay(server, Never)
     assert came.faults == 3
     assert match.result.end_causes[match.seat] is EndCause.ILLEGAL
-    assert capsys.readouterr().err.count(f"it answered {answer_text(answer)}; the safe option was taken") == 3
+    said = [line for line in capsys.readouterr().err.splitlines() if line.endswith("; the safe option was taken")]
+    assert len(said) == 3
+    assert all(f"; it answered {answer_text(answer)}" in line for line in said)
 
 
 async def test_what_a_bot_raises_need_not_be_fit_to_be_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,39 @@ def test_illegal_answers_are_asked_again_and_then_replaced(tmp_path: Path, capsy
     assert capsys.readouterr().out.count("talking") == 9  # three questions, each put three times
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda options: None, "None (is a `return` missing?)"),
+        (lambda options: options[0].verb, "'play' (return one of decision.options, or its index)"),
+        (lambda options: True, "True (return one of decision.options, or its index)"),
+        (lambda options: options[0].card, "the card 1 (return the option that has it)"),
+        (lambda options: 99, "99"),
+        (lambda options: 10**5_000, "something (int) that cannot be shown"),
+    ],
+)
+def test_an_illegal_answer_is_told_with_what_was_perhaps_forgotten(answer: Any, said: str) -> None:
+    class Forgets:
+        def choose(self, view: Any, decision: Any) -> Any:
+            return answer(decision.options) if decision.ask == "play_a_card" else 0
+
+    (failure,) = play("greed", [Forgets, "random"], seed=1).failures
+    assert failure.reason.startswith("decision 0 of seat 0 (play_a_card) has options 0-")
+    assert failure.reason.partition("; it answered ")[2] == said
+
+
+def test_an_option_of_another_decision_is_told_as_one() -> None:
+    class Remembers:
+        first: Any = None
+
+        def choose(self, view: Any, decision: Any) -> Any:
+            self.first = self.first or decision.options[0]
+            return self.first
+
+    (failure,) = play("greed", [Remembers, "random"], seed=1).failures
+    assert failure.reason.endswith("; it answered <Option 'play 1'> (an option of another decision)")
+
+
 def test_a_bot_may_put_an_illegal_answer_right() -> None:
     class Thinks:
         asked = -1
@@ -152,7 +185,7 @@ def test_an_answer_of_whatever_kind_is_illegal_and_the_run_goes_on(answer: objec
 
     played = play("greed", [Bot, "random"], matches=2)
     assert played.faults == (6, 0)
-    assert played.failures[0].reason.endswith(f"; it answered {told}")
+    assert f"; it answered {told}" in played.failures[0].reason
 
 
 def test_what_a_bot_raises_need_not_be_fit_to_be_shown() -> None:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex
 
 from cutpurse.engine import agenda
+from cutpurse.engine.text import answer_text
+from cutpurse.sdk.cards import Card
 from cutpurse.sdk.notes import Notes
 from cutpurse.sdk.views.acts import Option
 from cutpurse.sdk.views.base import GameView
 
-__all__ = ["Decision", "Option", "option_of"]
+__all__ = ["Decision", "Option", "illegal_text", "offered_text", "option_of"]
+
+OPTIONS_SHOWN: Final = 6  # in a line about a failure
 
 
 class Decision:
@@ -127,3 +131,28 @@ def option_of(answer: object) -> object:
         except Exception:  # an array of them, say, or a fraction: no number after all
             return answer
     return answer
+
+
+def offered_text(decision: Decision) -> str:
+    """The texts of the options in a line: the first of them, and how many more."""
+    more = f" and {decision.count - OPTIONS_SHOWN} more" if decision.count > OPTIONS_SHOWN else ""
+    return ", ".join(repr(option.text) for option in decision.options[:OPTIONS_SHOWN]) + more
+
+
+def illegal_text(decision: Decision, answer: object) -> str:
+    """What was possible and what a bot answered: "has options 0-1: 'stop', 'draw once more'; it answered 7"."""
+    return f"has options 0-{decision.count - 1}: {offered_text(decision)}; it answered {_answer_text(answer)}"
+
+
+def _answer_text(answer: object) -> str:
+    """An answer that is none of the options, and what was perhaps forgotten."""
+    shown = answer_text(answer)
+    if answer is None:
+        return "None (is a `return` missing?)"
+    if isinstance(answer, Option):
+        return f"{shown} (an option of another decision)"
+    if isinstance(answer, Card):
+        return f"the card {shown} (return the option that has it)"
+    if isinstance(answer, SupportsIndex) and not isinstance(answer, bool):
+        return shown
+    return f"{shown} (return one of decision.options, or its index)"

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.match import EndCause, MatchResult
-from cutpurse.engine.text import answer_text
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
-from cutpurse.sdk.decision import Decision, option_of
+from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.hooks import Flow
 from cutpurse.sdk.notes import Notes, about
@@ -44,8 +43,6 @@ from cutpurse.sdk.wire.asked import asked
 __all__ = ["PlayedMatch", "RemoteBots"]
 
 T = TypeVar("T")
-
-OPTIONS_SHOWN: Final = 6  # in a line about a failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +245,7 @@ class RemoteBots:
             case _Failed(where, trace, notes):
                 self.faults += 1
                 self.session.give_up(seat.table, number, where, notes)
-                offered = f"; offered were {_offered(decision)}"
+                offered = f"; offered were {offered_text(decision)}"
                 self._tell_failure(seat, f"decision {number} ({decision.ask})", where + offered, trace)
             case _TooLate():
                 self.pace.late()
@@ -269,8 +266,8 @@ class RemoteBots:
             then = "the safe option was taken"
             self.faults += 1
         self.say(
-            f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) has options "
-            f"0-{decision.count - 1}: {_offered(decision)}; it answered {answer_text(seat.answer)}; {then}"
+            f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) "
+            f"{illegal_text(decision, seat.answer)}; {then}"
         )
         if left:
             self._put(seat, again=True)
@@ -336,9 +333,3 @@ def _index(answer: object, decision: Decision) -> int | None:
     if isinstance(raw, Act):
         return next((option.index for option in decision.options if option.raw == raw), None)
     return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
-
-
-def _offered(decision: Decision) -> str:
-    """The texts of the options in a line: the first of them, and how many more."""
-    more = f" and {decision.count - OPTIONS_SHOWN} more" if decision.count > OPTIONS_SHOWN else ""
-    return ", ".join(repr(option.text) for option in decision.options[:OPTIONS_SHOWN]) + more

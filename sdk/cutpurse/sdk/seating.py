@@ -15,7 +15,7 @@ from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
-from cutpurse.sdk.decision import Decision, option_of
+from cutpurse.sdk.decision import Decision, illegal_text, option_of
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 
@@ -88,8 +88,8 @@ class _Table:
             try:
                 match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # a bot may answer anything
                 return
-            except IllegalAnswer as problem:
-                reason = str(problem)
+            except IllegalAnswer:
+                reason = f"decision {number} of seat {seat} ({asked.ask}) {illegal_text(decision, answer)}"
         self.failed.append((seat, (seat, place, asked.ask, EndCause.ILLEGAL, reason, "")))
 
     def end(self, result: MatchResult) -> None:
