@@ -48,6 +48,31 @@ def test_a_bot_of_a_file_can_be_sent_to_another_process(tmp_path: Path) -> None:
         ("import sys\nsys.exit(3)\n", BotNotLoaded, r"does not import: .*my_bot\.py:2: SystemExit: 3"),
         ("class Bto:\n    def choose(self): ...\n", BotNotLoaded, r"has no class Bot; it has: .*my_bot\.py:Bto"),
         ("class Bot: ...\n", BotNotLoaded, r"class Bot has no method choose\(self, view, decision\)"),
+        (
+            "class Bot:\n    def choose(view, decision): ...\n",
+            BotNotLoaded,
+            r"class Bot has choose\(view, decision\), but it is called as choose\(self, view, decision\)",
+        ),
+        (
+            FIRST + "    def start(self): ...\n",
+            BotNotLoaded,
+            r"class Bot has start\(self\), but it is called as start\(self, match\)",
+        ),
+        (
+            FIRST + "    def __init__(self, name): ...\n",
+            BotNotLoaded,
+            r"class Bot has __init__\(self, name\), but a new object is made for each match, without arguments",
+        ),
+        (
+            "from cutpurse.sdk import bot\nclass Bot(bot.Bot):\n    def Choose(self, view, decision): ...\n",
+            BotNotLoaded,
+            r"class Bot has no method choose\(self, view, decision\)",
+        ),
+        (
+            "from cutpurse.sdk.run import run\nclass Bot:\n    def choose(self, v, d): ...\nrun(Bot, 'greed')\n",
+            BotNotLoaded,
+            r'my_bot\.py:4: RuntimeError: run\(\) is called wherever .*: put it below `if __name__ == "__main__":`$',
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(
@@ -58,6 +83,40 @@ def test_what_is_wrong_with_a_file_is_said(
         load_bot(path)
     assert isinstance(raised.value, UsageError)
     assert "\n" not in str(raised.value)
+
+
+def test_methods_may_be_written_in_any_way_that_takes_what_they_are_given(tmp_path: Path) -> None:
+    sources = (
+        "class Bot:\n    @staticmethod\n    def choose(view, decision): return 7\n",
+        "class Bot:\n    @classmethod\n    def choose(cls, *both): return 7\n",
+        "class Bot:\n    def __init__(self, n=7): self.n = n\n    def choose(self, *both, **more): return self.n\n",
+        "class Bot:\n    choose = lambda self, view, decision, depth=3: 7\n",
+        "import functools as f\nclass Bot:\n    def b(self, n, *_): return n\n    choose = f.partialmethod(b, 7)\n",
+    )
+    for number, source in enumerate(sources):
+        assert load_bot(bot_file(tmp_path, source, f"bot_{number}.py")).make().choose(None, None) == 7
+
+
+def test_a_folder_or_a_name_without_its_ending_is_told_with_the_file_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (folder := tmp_path / "my_bot").mkdir()
+    for name in ("cards.py", "my_bot.py", "test_my_bot.py"):
+        bot_file(folder, FIRST, name)
+    bot_file(tmp_path, FIRST, "other.py")
+    bot_file(tmp_path, FIRST, "plain")
+    told = {
+        "my_bot": "no bot is called 'my_bot': my_bot is a folder, and a bot is a file, such as my_bot/my_bot.py",
+        "my_bot/": "my_bot is a folder, and a bot is a file, such as my_bot/my_bot.py",
+        "my_bot/my_bot": "there is no my_bot/my_bot, its file is my_bot/my_bot.py",
+        "other": "no bot is called 'other': there is no other, its file is other.py",
+        "plain": "no bot is called 'plain': plain is no file of Python: its name does not end with .py",
+    }
+    for spec, said in told.items():
+        with pytest.raises(UsageError) as raised:
+            load_bot(spec)
+        assert str(raised.value) == said
 
 
 def test_two_versions_each_import_what_lies_beside_them(tmp_path: Path) -> None:

@@ -206,3 +206,12 @@ def test_a_file_bot_runs_in_other_processes(tmp_path: Path) -> None:
     )
     assert one.pop("seconds") > 0 < two.pop("seconds")
     assert one == two
+
+
+def test_an_interrupt_says_where_in_a_bot_it_came(tmp_path: Path) -> None:
+    path = bot_file(tmp_path, "class Bot:\n    def choose(self, view, decision):\n        raise KeyboardInterrupt\n")
+    broken_off = run("play", "greed", path, "random")
+    assert (broken_off.exit_code, broken_off.stderr) == (130, f"interrupted in {path}:3\n")
+    told_more = run("play", "greed", path, "random", "--debug")
+    assert told_more.stderr.startswith("Traceback ")
+    assert told_more.stderr.endswith(f"interrupted in {path}:3\n")

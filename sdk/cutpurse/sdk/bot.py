@@ -10,6 +10,7 @@ This module knows no match and no game.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import linecache
 import random
 import sys
@@ -35,13 +36,19 @@ __all__ = [
     "bot_chance",
     "bot_makers",
     "built_in_bots",
+    "check_not_loading",
     "load_bot",
+    "where_a_bot_was",
     "where_it_failed",
 ]
 
 GROUP: Final = "cutpurse.bots"
 PROGRAM: Final = "exec:"  # before the command of a bot that is a program
 CLASS: Final = "Bot"  # looked for in a file unless another is named
+MODULE: Final = "_bot_"  # so begin the names of the modules that bots' files are loaded as
+METHODS: Final = {"choose": "view, decision", "start": "match", "event": "event", "end": "result"}  # and with what
+
+_being_loaded: Final[list[str]] = []  # files of bots
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ def load_bot(spec: str) -> BotMaker:
     if path is None:
         return _built_in(spec)
     if not path.is_file():
-        raise NotFound(f"no bot file {path}: it does not exist" if not path.exists() else f"{path} is no file")
+        raise NotFound(_meant(path) or f"no bot file {path}: it does not exist")
     module = _import_file(path)
     bot = getattr(module, name, None)
     if not isinstance(bot, type):
@@ -173,12 +180,46 @@ def _built_in(name: str) -> BotMaker:
         _check_class(name, bot)
         return BotMaker(name, bot, point.value, name)
     known = ", ".join(built_in_bots()) or "none"
+    if meant := _meant(Path(name)):
+        raise UsageError(f"no bot is called {name!r}: {meant}")
     raise UsageError(f"no bot is called {name!r}; there are: {known}, or a file such as my_bot.py")
 
 
+def _meant(path: Path) -> str:
+    """What is there in place of a bot's file, and what was perhaps meant; empty if nothing is."""
+    if path.is_dir():
+        files = [file for file in sorted(path.glob("*.py")) if not file.name.startswith(("test_", "_"))]
+        files.sort(key=lambda file: file.stem != path.resolve().name)
+        return f"{path} is a folder, and a bot is a file" + (f", such as {files[0]}" if files else "")
+    if path.is_file():
+        return f"{path} is no file of Python: its name does not end with .py"
+    if path.exists():
+        return f"{path} is no file"
+    if path.suffix != ".py" and (file := path.with_name(f"{path.name}.py")).is_file():
+        return f"there is no {path}, its file is {file}"
+    return ""
+
+
 def _check_class(spec: str, bot: Any) -> None:
-    if not callable(getattr(bot, "choose", None)):
+    if not callable(choose := getattr(bot, "choose", None)) or choose is Bot.choose:
         raise BotNotLoaded(f"bot {spec}: class {bot.__name__} has no method choose(self, view, decision)")
+    for name, given in METHODS.items():
+        method = inspect.getattr_static(bot, name, None)
+        if inspect.isfunction(method) and not _takes(method, ["self", *given.split(", ")]):
+            is_called = f"but it is called as {name}(self, {given})"
+            raise BotNotLoaded(f"bot {spec}: class {bot.__name__} has {name}{inspect.signature(method)}, {is_called}")
+    if inspect.isfunction(bot.__init__) and not _takes(bot.__init__, ["self"]):
+        is_made = "but a new object is made for each match, without arguments"
+        raise BotNotLoaded(f"bot {spec}: class {bot.__name__} has __init__{inspect.signature(bot.__init__)}, {is_made}")
+
+
+def _takes(method: Callable[..., Any], given: list[str]) -> bool:
+    """Whether it can be called with so many, by place."""
+    try:
+        inspect.signature(method).bind(*given)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_bot_of(module: ModuleType, value: object) -> bool:
@@ -188,20 +229,29 @@ def _is_bot_of(module: ModuleType, value: object) -> bool:
 def _import_file(path: Path) -> ModuleType:
     """Run a bot's file as a module of its own.  Raises BotNotLoaded, which says why and at which line."""
     folder = path.resolve().parent
-    name = f"_bot_{sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{path.stem}"
+    name = f"{MODULE}{sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise BotNotLoaded(f"bot {path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
     linecache.checkcache(str(path))
     sys.modules[name] = module
+    _being_loaded.append(name)
     try:
         with _own_folder(folder):
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as problem:
         del sys.modules[name]
         raise BotNotLoaded(f"bot {path} does not import: {where_it_failed(problem, str(path))}") from problem
+    finally:
+        _being_loaded.remove(name)
     return module
+
+
+def check_not_loading() -> None:
+    """Raises RuntimeError while a bot's file is being loaded, which is to say what the bot is, and not to play yet."""
+    if _being_loaded:
+        raise RuntimeError('run() is called wherever this file is loaded: put it below `if __name__ == "__main__":`')
 
 
 @contextmanager
@@ -215,7 +265,7 @@ def _own_folder(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
         for name in set(sys.modules) - before:
             origin = getattr(sys.modules[name], "__file__", None)
-            if origin and Path(origin).resolve().is_relative_to(folder) and not name.startswith("_bot_"):
+            if origin and Path(origin).resolve().is_relative_to(folder) and not name.startswith(MODULE):
                 del sys.modules[name]
 
 
@@ -231,6 +281,15 @@ def where_it_failed(problem: BaseException, file: str = "") -> str:
     own = [frame for frame in frames if file and _same_file(frame.filename, file)] or frames
     at = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
     return at + _short(problem)
+
+
+def where_a_bot_was(problem: BaseException) -> str:
+    """Where in a bot's file that was, as the end of a line: " in my_bot.py:7"; empty if it was nowhere there."""
+    at = ""
+    for frame, line in traceback.walk_tb(problem.__traceback__):
+        if str(frame.f_globals.get("__name__")).startswith(MODULE):
+            at = f" in {frame.f_code.co_filename}:{line}"
+    return at
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import sys
+import traceback
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Final
@@ -53,8 +54,12 @@ class Commands(LaterGroup):
         """Run the command that was named."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            say("interrupted")
+        except KeyboardInterrupt as interrupt:
+            from cutpurse.sdk.bot import where_a_bot_was  # which commands without bots do without
+
+            if ctx.obj:
+                traceback.print_exception(interrupt)
+            say("interrupted" + where_a_bot_was(interrupt))
             raise typer.Exit(INTERRUPTED) from None
         except CutpurseError as error:
             if ctx.obj:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.sdk.address import PATIENCE_VARIABLE, SERVER_VARIABLE
-from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
+from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
 from cutpurse.sdk.client import Client
 from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
@@ -84,7 +84,10 @@ def run(
     but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it
     thinks about, for `cutpurse bot logs`. quiet: no line a match, and none that tells
     that too few bots are there for one. debug: whole traces.
+
+    Raises RuntimeError in a bot's file that is being loaded, and not run as a program.
     """
+    check_not_loading()
     try:
         stay = asyncio.run(
             connect(
