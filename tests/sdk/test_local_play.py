@@ -100,6 +100,28 @@ def test_a_bot_that_raises_is_played_on_and_reported_once(tmp_path: Path) -> Non
     assert played.faults == (6, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("view.hand", "'GreedView' object has no attribute 'hand'; players have it, as view.me.hand"),
+        ("view.me.middle", "'GreedPlayer' object has no attribute 'middle'; the table has it, view.middle"),
+        ("view.me.hnad", "'GreedPlayer' object has no attribute 'hnad'; did you mean 'hand'?"),
+        ("decision.option", "'Decision' object has no attribute 'option'; did you mean 'options'?"),
+        (
+            "decision.options[0].gold",
+            "'Option' object has no attribute 'gold'; it has: actor, card, cards, index, is_pass, number, places",
+        ),
+        ("view.me.hand.append(1)", "'Pile' object has no attribute 'append'; it has: "),
+        ("[].hnad", "'list' object has no attribute 'hnad'"),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_with_what_there_is(words: str, said: str, tmp_path: Path) -> None:
+    path = bot_file(tmp_path, f"class Bot:\n    def choose(self, view, decision):\n        return {words}\n")
+    (failure,) = play("greed", [path, "random"]).failures
+    begins = f"{path}:3: AttributeError: {said}"
+    assert failure.reason.startswith(begins) if "; it has: " in said else failure.reason == begins
+
+
 def test_illegal_answers_are_asked_again_and_then_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = bot_file(tmp_path, ILLEGAL)
     played = play("greed", [path, "random"], seed=1)

@@ -302,4 +302,22 @@ def _short(problem: BaseException) -> str:
         text = str(problem)
     except Exception:  # its class may be the bot's own
         text = "it cannot be shown"
-    return " ".join(f"{type(problem).__name__}: {text}".rstrip(": ").split())[:200]
+    hint = _attribute_meant(problem) if isinstance(problem, AttributeError) else ""
+    return " ".join(f"{type(problem).__name__}: {text}{hint}".rstrip(": ").split())[:200]
+
+
+def _attribute_meant(problem: AttributeError) -> str:
+    """What was perhaps meant by a name that an object of ours does not have, or what it has; else empty."""
+    one, name = problem.obj, problem.name
+    if not name or type(name) is not str or not str(type(one).__module__).startswith("cutpurse."):
+        return ""
+    if hasattr(getattr(type(one), "player_type", None), name):
+        return f"; players have it, as view.me.{name}"
+    if hasattr(type(getattr(one, "view", None)), name):
+        return f"; the table has it, view.{name}"
+    from difflib import get_close_matches
+
+    names = [word for word in dir(one) if not word.startswith("_")]
+    if close := get_close_matches(name, names, 1):
+        return f"; did you mean {close[0]!r}?"
+    return f"; it has: {', '.join(names)}"
