@@ -107,6 +107,35 @@ def test_the_command_prints_a_table_and_ends_with_the_code_of_a_bot_that_failed(
     assert shown.stderr == ""
 
 
+SHARES = """
+class Bot:
+    open = set()
+
+    def start(self, match):
+        Bot.open.add(match.match)
+
+    def end(self, result):
+        Bot.open.clear()
+
+    def choose(self, view, decision):
+        if len(Bot.open) > 1:
+            raise KeyError("whose match is it?")
+        return 0
+"""
+
+
+@pytest.mark.parametrize(("source", "is_told"), [(SHARES, True), (CRASHES, False)], ids=["shares", "crashes"])
+async def test_only_who_plays_well_at_one_table_is_told_to_keep_matches_apart(
+    source: str, is_told: bool, tmp_path: Path
+) -> None:
+    findings = await check_bot(bot_file(tmp_path, source), ["greed"])
+    verdicts = {one.scenario: one.verdict for one in findings}
+    assert (verdicts["greed, a match"] is Verdict.PASSED) == is_told
+    (several,) = [one for one in findings if one.scenario == "several tables"]
+    assert several.verdict is Verdict.FAILED
+    assert several.seen.endswith("; keep what belongs to a match apart, by its table") == is_told
+
+
 def test_the_command_prints_one_document(tmp_path: Path) -> None:
     shown = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--json")
     document = json.loads(shown.stdout)

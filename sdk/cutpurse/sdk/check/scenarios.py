@@ -76,6 +76,7 @@ class Visit:
     dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
     answer_s: float = field(default_factory=when_asked_too_long_s)
     played: int = 0  # matches, so that no two are alike
+    fails_alone: bool = False  # also at one table, so that the number of tables is not why
 
     async def guest(self) -> Guest:
         """The bot's session; the program is started if it does not run.  Raises Failed if it does not come."""
@@ -181,6 +182,7 @@ async def whole_match(visit: Visit, game: str) -> str:
         took.append(await visit.reply(sitting, f"decision {len(took) + 1}"))
         if wrong := sitting.take():
             sitting.end()
+            visit.fails_alone = True
             raise Failed(f"{wrong}; after three such decisions the seat is played on by safe options")
     sitting.end()
     if not await guest.until(lambda: sitting.table.is_end_known, visit.answer_s):
@@ -222,7 +224,8 @@ async def several_tables(visit: Visit) -> str:
         for sitting in [one for one in open_ones if one.table.reply]:
             answered += 1
             if wrong := sitting.take():
-                raise Failed(f"with {count} tables open {wrong}; keep what belongs to a match apart, by its table")
+                hint = "" if visit.fails_alone else "; keep what belongs to a match apart, by its table"
+                raise Failed(f"with {count} tables open {wrong}{hint}")
             if sitting.over:
                 open_ones.remove(sitting)
             else:
