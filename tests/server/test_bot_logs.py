@@ -164,6 +164,10 @@ def test_what_was_too_much_and_a_match_without_a_course_are_told(monkeypatch: py
     lines = run("bot", "logs", "my_bot").stdout.splitlines()
     assert lines[0].startswith("match 3f2a9c01b7e4  old  ")
     assert lines[0].endswith("seat 1: void (void_server)")
+    wanted = run("bot", "logs", "my_bot", "--as-test", "never_made")
+    assert wanted.stdout.splitlines() == lines
+    assert wanted.stderr == "no decision of my_bot failed in this match, so there is nothing to write a test of\n"
+    assert not Path("never_made").exists()
     assert lines[1:] == [
         "  before its first decision",
         "    sits down",

@@ -81,8 +81,14 @@ def logs(
         print_lines(_told(log, bot, as_test is None))
     for path, is_new in written.items():
         say(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
+    if found and as_test is not None and not any(log.course.faults for log in found):
+        say(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
     if not found:
         say(f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}")
+
+
+def _matches(count: int) -> str:
+    return "this match" if count == 1 else f"these {count} matches"
 
 
 def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
