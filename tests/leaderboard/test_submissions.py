@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -52,6 +53,26 @@ def test_a_version_never_means_other_bytes(store: Store) -> None:
         with pytest.raises(Refused, match=r"sneak:1 was handed in with other bytes .*another version in bot\.toml"):
             store.hand_in(sneak(digest=OTHER), NOW)
     assert store.hand_in(sneak(digest=OTHER, owner="bob"), NOW).owner == "bob"  # a name is its owner's own
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (["greed"], ["class"], "for greed, not for class, and"),
+        (["greed", "class"], ["class"], "for greed, class, not for class, and"),
+        (["greed"], [], "for greed, not for every ladder of its games, and"),
+        ([], ["greed"], "for every ladder of its games, not for greed, and"),
+    ],
+)
+def test_a_version_never_means_other_ladders(store: Store, before: list[str], now: list[str], told: str) -> None:
+    first = store.hand_in(replace(sneak(), ladders=before), NOW)
+    for state in (RECEIVED, BUILT, ACCEPTED, TAKEN_OFF):
+        kept = store.set_submission(first.id, state, NOW)
+        with pytest.raises(Refused, match=rf"^sneak:1 was handed in {told} .*another version in bot\.toml$"):
+            store.hand_in(replace(sneak(), ladders=now), NOW)
+        assert store.hand_in(replace(sneak(), ladders=before[::-1]), NOW) == kept  # in whatever order
+    store.set_submission(first.id, REFUSED, NOW)
+    assert list(store.hand_in(replace(sneak(), ladders=now), NOW).ladders) == now  # it never played
 
 
 def test_what_was_refused_never_played_and_may_come_again(store: Store) -> None:

@@ -106,6 +106,8 @@ async def test_versions_take_over_and_can_be_rolled_back(short: Path) -> None:
         await handed_in(author, first)
         again = await author.submit(first)  # the same bytes: the same answer
         assert (state(again), again.is_active) == ("accepted", True)
+        with pytest.raises(UsageError, match=r"sneak:1 was handed in for every ladder of its games, not for duel"):
+            await author.submit(first, "duel")
         (first / "bot.py").write_text(FIRST + "\n# changed\n")
         with pytest.raises(UsageError, match=r"sneak:1 was handed in with other bytes .*another version"):
             await author.submit(first)

@@ -66,15 +66,15 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
     """Write it down as received; the owner is made if he is new. What is there with the same bytes stays as it is.
 
     One that was refused never played: it may come again, with other bytes too. Raises Refused for other bytes of a
-    version that was not.
+    version that was not, and for other ladders.
     """
     row = {"name": checked_name("the name of an owner", new.owner)}
     connection.execute(insert(OWNERS).values(row).on_conflict_do_nothing())
     owner_id = connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == new.owner))
     found = connection.execute(
-        select(SUBMISSIONS.c.id, SUBMISSIONS.c.digest, SUBMISSIONS.c.state, SUBMISSIONS.c.is_kept).where(
-            SUBMISSIONS.c.owner_id == owner_id, SUBMISSIONS.c.bot == new.bot, SUBMISSIONS.c.version == new.version
-        )
+        select(
+            SUBMISSIONS.c.id, SUBMISSIONS.c.digest, SUBMISSIONS.c.state, SUBMISSIONS.c.is_kept, SUBMISSIONS.c.ladders
+        ).where(SUBMISSIONS.c.owner_id == owner_id, SUBMISSIONS.c.bot == new.bot, SUBMISSIONS.c.version == new.version)
     ).first()
     values = {
         "digest": new.digest,
@@ -103,9 +103,19 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
             f"{new.bot}:{new.version} was handed in with other bytes (SHA-256 {found.digest.hex()[:16]}...), and a "
             "version never changes: give this one another version in bot.toml"
         )
+    elif set(before := json.loads(found.ladders)) != set(new.ladders):
+        raise Refused(
+            f"{new.bot}:{new.version} was handed in for {_where(before)}, not for {_where(new.ladders)}, and a version "
+            "never changes: give the one for others another version in bot.toml"
+        )
     elif not found.is_kept:  # it is the same again, so it may be kept again
         connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == found.id).values(is_kept=True))
     return queries.submission(connection, found.id)
+
+
+def _where(ladders: Sequence[str]) -> str:
+    """Where a bot is to play, in words."""
+    return ", ".join(ladders) or "every ladder of its games"
 
 
 def set_state(
