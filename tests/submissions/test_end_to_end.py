@@ -113,6 +113,9 @@ def test_bots_in_two_languages_are_handed_in_and_ranked(server: RealServer, shor
     assert fetched.stdout == "sneak-1.zip\n"
     retired = cutpurse("bot", "retire", "sneak", folder=short, CUTPURSE_TOKEN=ann, **here)
     assert retired.stderr == "ann/sneak:1 plays no more\n"
+    same = cutpurse("bot", "submit", "sneak", "--ladder", "trio", folder=short, CUTPURSE_TOKEN=ann, **here)
+    assert (same.returncode, same.stdout) == (1, "")
+    assert same.stderr.splitlines()[-1].startswith("ann/sneak:1 was accepted and does not play: it was retired, or ")
     again = cutpurse("bot", "rollback", "sneak:1", folder=short, CUTPURSE_TOKEN=ann, **here)
     assert again.stderr == "ann/sneak:1 plays from now on\n"
     matches = cutpurse("match", "list", "--json", "--limit", "1", folder=short, CUTPURSE_TOKEN=ann, **here)

@@ -10,7 +10,7 @@ import typer
 
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Server, complete_ladders, iso
-from cutpurse.sdk.errors import BOT_FAILED, ServerUnreachable
+from cutpurse.sdk.errors import BOT_FAILED, FAILED, ServerUnreachable
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def submit(
         else:
             say(f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes")
         failed = state(shown) in ("refused", "taken off")
+        rests = wait and state(shown) == "accepted" and not shown.is_active
         log = submissions.log(shown.bot, shown.version).check if failed else ""
     if as_json:
         print_json({**submission_row(shown), "log": log.splitlines() if failed else None})
@@ -69,10 +70,17 @@ def submit(
         for line in log.splitlines()[-TAIL:]:
             say(f"  {legible(line, 300)}")
         say(f"{named(shown)} is not on the ladder: {legible(shown.why, 600)}")
+    elif rests:
+        say(
+            f"{named(shown)} was accepted and does not play: it was retired, or another version plays in its place; "
+            f"`cutpurse bot rollback {legible(shown.bot, 64)}:{legible(shown.version, 64)}` has it play"
+        )
     elif wait:
         print_lines([f"on the ladder as {named(shown)}"])
     if failed:
         raise typer.Exit(BOT_FAILED)
+    if rests:
+        raise typer.Exit(FAILED)
 
 
 def _tell(packed: Packed) -> None:
