@@ -433,6 +433,8 @@ def test_problems_and_the_end_of_the_server_are_told() -> None:
     assert said == Note("the server is about to stop: a new version; open tables go on for 30 s")
     assert trouble == Note("the server has a problem with this bot: too long; 2 more of these end the session")
     assert script.session.come_back_s == 1.5
+    frozen = arena_pb2.Problem(reason=arena_pb2.ERROR_REASON_FROZEN, text="ladder it is frozen")
+    assert script.say(problems=[frozen]) == [Note("the server says: ladder it is frozen")]  # no fault of the bot
 
 
 def test_tables_that_are_over_are_remembered_for_as_long_as_they_may_be_told_again() -> None:

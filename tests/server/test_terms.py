@@ -175,7 +175,53 @@ def test_a_frozen_ladder_begins_no_match_and_ends_those_that_are_open() -> None:
     world.lobby.set_ladder(ladder("it"))  # it is open again
     before = len(world.store.kept)
     world.run(lambda: len(world.store.kept) >= before + 3)
-    assert all(not bot.problems for bot in bots)
+    text = "ladder it is frozen since 2026-01-01 00:16 UTC: no match begins there any more"
+    assert [bot.problems for bot in bots] == [[("FROZEN", text)]] * 3
+
+
+def told(*bots: BotThere) -> list[list[str]]:
+    """Of what trouble each of them was told."""
+    return [[f"{reason}: {text}" for reason, text in bot.problems] for bot in bots]
+
+
+def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
+    world = World([ladder("it", frozen=START + timedelta(seconds=60)), ladder("other", owners=("ann",))])
+    ann, bob = world.bot("a", owner="ann"), world.bot("b", owner="bob", games=["greed"])
+    cid, house = world.bot("c", owner="cid", games=["szmal"]), world.bot("random", owner=HOUSE)
+    world.run(lambda: world.now >= 1_050.0)
+    assert told(ann, bob, house) == [[]] * 3
+    world.run()  # the moment comes, though nothing else happens
+    since = "ladder it is frozen since 2026-01-01 00:17 UTC: no match begins there any more"
+    assert told(ann, bob, house) == [[], [f"FROZEN: {since}"], []]
+    world.lobby.set_ladder(ladder("other", frozen=START, owners=("ann",)))
+    world.run()
+    world.lobby.set_ladder(ladder("other", frozen=START, owners=("ann",), is_private=True))
+    world.run()
+    assert told(ann, bob, house) == [[f"FROZEN: {since}"], [f"FROZEN: {since}"], []]  # that it is no more than before
+    bob.lose_stream(1.0)
+    world.run()
+    assert told(bob) == [[f"FROZEN: {since}"] * 2]  # when it comes back
+    world.lobby.set_ladder(ladder("it", owners=("ann",)))
+    world.run()
+    world.lobby.set_ladder(ladder("it", owners=("ann",), is_private=True))
+    world.run()
+    more = told(bob)[0][2:]
+    gone = "whoever runs the server says who may"
+    assert more == [
+        f"NOT_YOURS: ladder it is not for bots of bob; {gone} play",
+        f"NOT_YOURS: no ladder is left on which this bot may play; {gone}",  # of what is not there for him: no name
+    ]
+    assert told(cid) == [[f"NOT_YOURS: no ladder is left on which this bot may play; {gone}"]]
+
+
+def test_who_is_put_off_a_ladder_that_became_smaller_is_told() -> None:
+    world = World([ladder("it")])
+    bots = [world.bot(name, owner=name) for name in ("ann", "bob", "cid")]
+    world.run(lambda: len(world.store.kept) >= 3)
+    world.lobby.set_ladder(ladder("it", most_bots=2))
+    world.run(lambda: len(world.store.kept) >= 6)
+    text = "FULL: ladder it has its 2 bots; there is room when one of them leaves"
+    assert told(*bots) == [[], [], [text]]
 
 
 def test_a_new_ladder_reaches_bots_that_are_there() -> None:

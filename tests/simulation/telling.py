@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Telling"]
 
 _BY_ITSELF: Final = (EndCause.NORMAL, EndCause.CRASHED)
+# Of what an honest bot may be told: the store, the server, its ladders, and a pause for what its network did.
+_NO_FAULT: Final = ("_STORAGE", "_INCIDENT", "_PAUSED", "_FROZEN", "_FULL", "_NOT_YOURS")
 
 
 class Telling:
@@ -222,7 +224,5 @@ class Telling:
 
     def _problem(self, name: str, problem: arena_pb2.Problem) -> None:
         reason = arena_pb2.ErrorReason.Name(problem.reason)
-        if problem.reason == 0 or (
-            name in self._world.honest and not reason.endswith(("_STORAGE", "_INCIDENT", "_PAUSED"))
-        ):
+        if problem.reason == 0 or (name in self._world.honest and not reason.endswith(_NO_FAULT)):
             self._wrong(f"{name} is told of a problem: {reason}, {problem.text}")

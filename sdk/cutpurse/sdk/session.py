@@ -57,6 +57,14 @@ REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
 WITHOUT_ANSWERS: Final = 64  # bytes of an envelope, at most
 MOST_FINISHED: Final = 1_024  # tables that are over and remembered; servers tell a few of the last 128 again
 
+# Problems of the league and not of the bot: what it says and does is well.
+NO_FAULT: Final = (
+    arena_pb2.ERROR_REASON_STORAGE,
+    arena_pb2.ERROR_REASON_FROZEN,
+    arena_pb2.ERROR_REASON_FULL,
+    arena_pb2.ERROR_REASON_NOT_YOURS,
+)
+
 NOBODY: Final = "local"  # the owner of whoever came without a token
 
 # Fields of PlayRequest.
@@ -278,7 +286,8 @@ class Session:
             self._drain(envelope.drain, todos)
         for problem in envelope.problems:
             left = f"; {problem.strikes_left} more of these end the session" if problem.strikes_left else ""
-            todos.append(Note(f"the server has a problem with this bot: {legible(problem.text)}{left}"))
+            what = "the server says" if problem.reason in NO_FAULT else "the server has a problem with this bot"
+            todos.append(Note(f"{what}: {legible(problem.text)}{left}"))
         return todos
 
     def _welcome(self, welcome: arena_pb2.Welcome) -> Welcomed:

@@ -14,10 +14,11 @@ from typing import Final, TypeAlias
 
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.books import MOST_GONE
+from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing
 from cutpurse.server.results import HOUSE, Identity, ResultStore
 from cutpurse.server.table import Player
-from cutpurse.server.terms import check_entry, may_see, paused_text
+from cutpurse.server.terms import check_entry, may_see, nothing_left, paused_text
 
 __all__ = ["Attendance"]
 
@@ -35,6 +36,7 @@ class Attendance:
         self._pairing = pairing
         self._store = store
         self._paused = set(paused)
+        self._barred: dict[Identity, tuple[str, str]] = {}  # who is here and gets no match: why, as told
         self._wake = wake
         self._asked: dict[Identity, None] = {}
         self._told: deque[tuple[Identity, Standings]] = deque()  # filled by the store's thread
@@ -61,7 +63,7 @@ class Attendance:
             forgets,
         )
 
-    def enter(self, player: Player) -> None:
+    def enter(self, player: Player, at: datetime) -> None:
         """A bot is there, anew or again."""
         identity = player.identity
         self.here[identity] = player
@@ -69,6 +71,7 @@ class Attendance:
             player.tell("PAUSED", paused_text(identity))
             return
         self._pairing.enter(player)
+        self._tell_nothing_left(player, self._pairing.ladders, at)
         if identity not in self._asked:
             self._ask(identity)
 
@@ -76,7 +79,30 @@ class Attendance:
         """A bot is gone."""
         if self.here.get(player.identity) is player:
             del self.here[player.identity]
+            self._barred.pop(player.identity, None)
         self._pairing.leave(player)
+
+    def look_at_terms(self, at: datetime) -> None:
+        """Terms are others than before: for whom no match begins any more is told why, once."""
+        ladders = self._pairing.ladders
+        for player in self.here.values():
+            if player.identity not in self._paused:
+                self._tell_nothing_left(player, ladders, at)
+
+    def _tell_nothing_left(self, player: Player, ladders: Sequence[Ladder], at: datetime) -> None:
+        identity, on = player.identity, self._pairing.ladders_of(player)
+        if any(ladder.name in on and not ladder.is_frozen(at) for ladder in ladders):
+            why = None
+        else:
+            others_on = self._pairing.others_on
+            why = nothing_left(
+                identity, player.plays, ladders, lambda ladder: others_on(ladder.name, identity), at, player.forgets
+            )
+        if why is None:
+            self._barred.pop(identity, None)
+        elif self._barred.get(identity) != why:
+            self._barred[identity] = why
+            player.tell(*why)
 
     # -- pauses
     def is_paused(self, identity: Identity) -> bool:

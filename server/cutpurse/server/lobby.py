@@ -103,6 +103,7 @@ class Lobby:
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started = self._dealing.on_started
         self._look_at = 0.0  # when the queues are looked at next
+        self._terms_at = AT_ONCE  # when terms are looked at next: they were changed, or a ladder freezes then
 
     # -- ladders
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
@@ -119,6 +120,7 @@ class Lobby:
         Raises ValueError if there is one of this name of which more than the terms differ.
         """
         self._pairing.set_ladder(ladder)
+        self._terms_at = AT_ONCE
         self._seek()
 
     # -- who is there
@@ -132,7 +134,7 @@ class Lobby:
 
     def enter(self, session: Player) -> None:
         """A bot is there, anew or again."""
-        self._attendance.enter(session)
+        self._attendance.enter(session, self._utc())
         self._seek()
 
     def leave(self, session: Player) -> None:
@@ -244,6 +246,7 @@ class Lobby:
         if self._may_start:
             has_more = self._dealing.start(now, self._most_tables - len(self._matches))
             self._is_changed = has_more and len(self._matches) < self._most_tables
+        self._look_at_terms(now)
         self._check_queues(now)
 
     def next_event_at(self) -> float | None:
@@ -252,7 +255,7 @@ class Lobby:
             return AT_ONCE
         if self._is_changed and self._may_start:
             return AT_ONCE
-        moments = [self._storing.next_event_at] if self._storing.next_event_at < inf else []
+        moments = [at for at in (self._storing.next_event_at, self._terms_at) if at < inf]
         if (at_first := self._matches.next_event_at()) is not None:
             moments.append(at_first)
         if (
@@ -262,6 +265,16 @@ class Lobby:
         if (at_last := self._dealing.next_event_at()) is not None:
             moments.append(at_last)
         return min(moments, default=None)
+
+    def _look_at_terms(self, now: float) -> None:
+        """For whom no match begins any more is told why: looked at when terms change, and when a ladder freezes."""
+        if now < self._terms_at:
+            return
+        at = self._utc()
+        self._attendance.look_at_terms(at)
+        frozen = [ladder.terms.frozen for ladder in self._pairing.ladders]
+        left = [(moment - at).total_seconds() for moment in frozen if moment is not None and moment > at]
+        self._terms_at = now + min(left, default=inf)
 
     def _check_queues(self, now: float) -> None:
         """What waits is no more than may wait; looked at once a second, and told once."""

@@ -14,7 +14,7 @@ from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["FAULTS_IN_A_ROW", "check_entry", "frozen_text", "may_play", "may_see", "paused_text"]
+__all__ = ["FAULTS_IN_A_ROW", "check_entry", "frozen_text", "may_play", "may_see", "nothing_left", "paused_text"]
 
 FAULTS_IN_A_ROW: Final = 3  # rated matches with a fault of its own, after which the leaderboard pauses a version
 
@@ -85,6 +85,32 @@ def check_entry(
             found = found or obstacle
     if found is not None and not has_one:
         raise Refused(*found)
+
+
+def nothing_left(
+    identity: Identity,
+    plays: Callable[[str, str], bool],
+    ladders: Iterable[Ladder],
+    others_on: Callable[[Ladder], int],
+    at: datetime,
+    forgets: bool = False,
+) -> tuple[str, str] | None:
+    """Why no match begins any more for a bot that is there, as reason and text; None if one may, or for a house bot.
+
+    plays: whether it wants to, by game and ladder. The others are those of `check_entry`.
+    """
+    if identity.owner == HOUSE:
+        return None
+    found: _Obstacle | None = None
+    for ladder in ladders:
+        if not plays(ladder.game, ladder.name):
+            continue
+        obstacle = _obstacle(ladder, identity, others_on, at, forgets)
+        if obstacle is None:
+            return None
+        if may_see(ladder, identity.owner):
+            found = found or obstacle
+    return found or ("NOT_YOURS", "no ladder is left on which this bot may play; whoever runs the server says who may")
 
 
 def _obstacle(
