@@ -234,3 +234,32 @@ def test_a_full_disk_is_told_in_a_line(words: str, said: str, tmp_path: Path) ->
     with full.open("wb") as nowhere:
         run = subprocess.run(command, stdout=nowhere, stderr=subprocess.PIPE, text=True, check=False)
     assert (run.returncode, run.stderr.splitlines()) == (1, [f"cutpurse: {said.format(full)}"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes them")
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_where_the_shell_has_closed_stderr_nothing_is_written_into_files_and_the_exit_code_is_right(
+    closed: str, tmp_path: Path
+) -> None:
+    (tmp_path / "loud.py").write_text("""
+import os
+
+class Bot:
+    def choose(self, view, decision):
+        for number in (0, 1, 2):
+            try:
+                os.write(number, b"what I think\\n")
+            except OSError:
+                pass
+        return 0
+""")
+
+    def run(*words: str) -> int:
+        command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "cutpurse.sdk.cli", *words]
+        return subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False).returncode
+
+    assert run("play", "greed", "loud.py", "random", "--matches", "2", "--record", "two.jsonl") == 0
+    for line in (tmp_path / "two.jsonl").read_text(encoding="utf-8").splitlines():
+        assert json.loads(line)["schema"]
+    assert run("match", "verify", "nothing.jsonl") == 4
+    assert run("play", "greed", "random") == 2

@@ -7,6 +7,7 @@ group of commands, a function is one command. This module knows what no single c
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import traceback
 from collections.abc import Iterable
@@ -104,7 +105,21 @@ def cutpurse(debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may
 
 def main() -> None:
     """The console script."""
+    _open_what_is_closed()
     app(prog_name="cutpurse")
+
+
+def _open_what_is_closed() -> None:
+    """What the shell has closed, as by `2>&-`, leads nowhere.
+
+    Else nothing could be said, not even why a command failed, and what is opened next, as a database, would be taken
+    for it by whatever writes to its number.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: as a rule the one that was closed
+            os.set_inheritable(nowhere, nowhere == number)
+            setattr(sys, name, os.fdopen(nowhere, "w" if number else "r", encoding="utf-8", closefd=False))
 
 
 if __name__ == "__main__":
