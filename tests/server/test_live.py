@@ -145,6 +145,50 @@ async def test_a_lobby_that_breaks_does_not_stop_the_server(monkeypatch: pytest.
         assert (await bot.plays(1))["ends"] == 1
 
 
+async def test_sessions_are_looked_at_again_after_a_fault(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cutpurse.server.host._AGAIN_S", 0.05)
+    async with house(ToyLobby(length=2, tables=1), Limits(resume_window_ms=0)) as server:
+        bot = await server.welcomed()
+        sessions, faults = server.arena.sessions, 2
+        tick = sessions.tick
+
+        def breaks(now: float) -> None:
+            nonlocal faults
+            if faults:
+                faults -= 1
+                raise RuntimeError(f"the deck is {SECRET}")
+            tick(now)
+
+        monkeypatch.setattr(sessions, "tick", breaks)
+        bot.call.cancel()
+        await server.until(lambda: not len(sessions))  # it is given up though it was looked at in vain before
+        assert (faults, server.arena.counts.incidents) == (0, 2)
+    printed = capsys.readouterr()
+    assert SECRET not in printed.out + printed.err
+
+
+async def test_a_stall_is_credited_to_others_where_one_of_them_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with house(ToyLobby(length=2, tables=1)) as server:
+        arena, lobby = server.arena, server.lobby
+        before, credited = lobby.credited, arena.pulse.stalled_s
+
+        def breaks(seconds: float) -> None:
+            raise RuntimeError(f"the deck is {SECRET}")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(arena.sessions, "credit", breaks)
+            patch.setattr(lobby, "credit", breaks)
+            arena.pulse.beat(arena.pulse.alive_at + 7.0)
+        assert arena.pulse.stalled_s >= credited + 7.0
+        assert arena.counts.incidents == 2
+        assert lobby.credited == before
+        bot = server.dial()
+        await bot.say_hello()
+        assert (await bot.plays(1))["ends"] == 1
+
+
 async def test_who_waits_is_told_once_that_results_cannot_be_stored() -> None:
     async with house() as server:
         bot = await server.welcomed()

@@ -196,6 +196,7 @@ class Arena:
         """Time passes, for the matches and for the sessions."""
         self._timer: asyncio.TimerHandle | None = None
         self._is_woken = False
+        self._sessions_at = 0.0  # not before that are the sessions looked at
         self._matches.wake = self._wake
         self._beat()
         self._wake()
@@ -334,8 +335,7 @@ class Arena:
                 at = self._matches.next_event_at()
             self._tell_of_the_store()
         except Exception as problem:
-            facts = {"incident": self._incident_number(), "error": type(problem).__name__, "places": places(problem)}
-            self._log.error("lobby broke", **facts)
+            self._broke("lobby broke", problem)
             return now + _AGAIN_S
         return at
 
@@ -348,9 +348,13 @@ class Arena:
 
     def _session_broke(self, problem: Exception, session: Session) -> str:
         """Note that an invariant is broken in a session.  Returns the number of the incident."""
+        return self._broke("session broke", problem, session=session.id)
+
+    def _broke(self, what: str, problem: Exception, **more: str) -> str:
+        """Note a fault of the server.  Returns the number of the incident."""
         number = self._incident_number()
         facts = {"incident": number, "error": type(problem).__name__, "places": places(problem)}
-        self._log.error("session broke", session=session.id, **facts)
+        self._log.error(what, **more, **facts)
         return number
 
     def _ring(self) -> None:
@@ -358,19 +362,27 @@ class Arena:
         self._look()
 
     def _beat(self) -> None:
+        """Look at the sessions, again and again: a fault costs time only, as in `_tick`."""
         now = self._loop.time()
         self.pulse.ring(now)
-        if self._guard.look(now):
-            self.sessions.check_tokens(now)
-        self.sessions.tick(now)
+        if now >= self._sessions_at:
+            try:
+                if self._guard.look(now):
+                    self.sessions.check_tokens(now)
+                self.sessions.tick(now)
+            except Exception as problem:
+                self._broke("sessions broke", problem)
+                self._sessions_at = now + _AGAIN_S
         self._beating = self._loop.call_at(now + EVERY_S, self._beat)
 
     def _credit(self, seconds: float) -> None:
         tell = self._log.warning if seconds >= _LONG_S else self._log.debug
         tell("stood still", seconds=round(seconds, 3))
-        self._matches.credit(seconds)
-        self.sessions.credit(seconds)
-        self._arena.credit(seconds)
+        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit):
+            try:
+                credit(seconds)
+            except Exception as problem:  # whoever looks at the clock next goes on, with the credit of the others
+                self._broke("credit broke", problem)
 
     def _incident_number(self) -> str:
         self.counts.incidents += 1
