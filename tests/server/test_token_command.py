@@ -10,6 +10,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,6 +35,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def cutpurse(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="cutpurse")
+
+
+@pytest.fixture
+def tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Where this machine stands."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 def entries() -> dict[str, tuple[tuple[str, ...], str]]:
@@ -60,6 +72,22 @@ def test_a_database_that_is_made_is_named_once() -> None:
     assert first.stderr.splitlines() == [said]
     assert json.loads(first.stdout)["owner"] == "ann"
     assert said not in cutpurse("token", "create", "bob").stderr
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process cannot be set here")
+@pytest.mark.usefixtures("tokyo")
+def test_a_date_is_in_this_machines_zone_as_for_ladders() -> None:
+    for given, meant in (
+        ("2099-03-01", "2099-02-28T15:00:00+00:00"),
+        ("2099-03-01T18:00", "2099-03-01T09:00:00+00:00"),
+        ("2099-03-01T18:00+01:00", "2099-03-01T17:00:00+00:00"),
+    ):
+        run = cutpurse("token", "create", "ann", "--expires", given, "--json")
+        assert (run.exit_code, json.loads(run.stdout)["expires"]) == (0, meant)
+    run = cutpurse("token", "create", "bob", "--expires", "2099-03-01")
+    assert "good for play, read until 2099-03-01 00:00 JST; it is not shown again" in run.stderr
+    run = cutpurse("token", "list", "bob")
+    assert "2099-03-01 00:00 JST" in run.stdout
 
 
 @pytest.mark.parametrize("command", [("create", "ann"), ("list",), ("revoke", "3fXq0aZ9")])
@@ -112,7 +140,11 @@ def test_a_token_is_revoked() -> None:
         (["create", "<b>ann</b>"], 2, "it can be 1 to 32 of a-z"),
         (["create", "local"], 2, "whoever plays without a token"),
         (["create", "ann", "--scope", "fly"], 2, "there is no scope 'fly'; there are: admin, play, read"),
-        (["create", "ann", "--expires", "soon"], 2, "--expires 'soon': it is as 90d, 12h or 2027-03-01"),
+        (
+            ["create", "ann", "--expires", "soon"],
+            2,
+            "--expires 'soon': it is as 90d, 12h, 2027-03-01 or 2027-03-01T18:00+01:00",
+        ),
         (["create", "ann", "--expires", "2020-01-01"], 2, "--expires 2020-01-01: that is over"),
         (["create"], 2, "name one OWNER, or a class"),
         (["create", "ann", "--out", "x.csv"], 2, "--from and --out belong together"),

@@ -117,7 +117,7 @@ def _open_what_is_closed() -> None:
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: as a rule the one that was closed
+            nowhere = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: as a rule that one
             os.set_inheritable(nowhere, nowhere == number)
             setattr(sys, name, os.fdopen(nowhere, "w" if number else "r", encoding="utf-8", closefd=False))
 

@@ -16,6 +16,7 @@ import typer
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import SERVER_VARIABLE
 from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.asking import local_time
 from cutpurse.sdk.errors import NotFound, needs
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 from cutpurse.server.configuration import configured
@@ -69,7 +70,7 @@ def create(
         typer.Option(metavar="SCOPE", help="play, read or admin; may be given again. Else play and read."),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="As 90d, 12h or 2027-03-01 (UTC); else never.")
+        str | None, typer.Option(metavar="WHEN", help="As 90d, 12h or 2027-03-01, in this machine's zone; else never.")
     ] = None,
     of: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="CSV with a column owner and maybe label: a class.")
@@ -115,10 +116,12 @@ def create(
             print_json({"tokens": len(wanted), "file": str(out)})
         else:
             say(f"{len(wanted)} tokens for {place} are in {out}, which only you can read; give each owner his line")
-    elif as_json:
-        print_json({**_row(entry, now), "token": made.reveal()})
+        return
+    row = _row(entry, now)
+    if as_json:
+        print_json({**row, "token": made.reveal()})
     else:
-        good_for = ", ".join(entry.scopes)
+        good_for = ", ".join(entry.scopes) + (f" until {_local(row['expires'])}" if row["expires"] else "")
         say(f"token {made.id} of {entry.owner} for {place}, good for {good_for}; it is not shown again:")
         print_lines([made.reveal()])
 
@@ -151,7 +154,7 @@ def list_tokens(
             row["owner"],
             " ".join(row["scopes"]),
             row["state"],
-            *(str(row[moment] or "")[:16].replace("T", " ") for moment in ("created", "expires", "last_used")),
+            *(_local(row[moment]) for moment in ("created", "expires", "last_used")),
             row["label"],
         )
         for row in rows
@@ -255,17 +258,23 @@ def _row(entry: TokenEntry, now: datetime) -> dict[str, Any]:
     }
 
 
+def _local(moment: str | None) -> str:
+    """A moment of a row, as every table shows moments."""
+    return "" if moment is None else local_time(int(datetime.fromisoformat(moment).timestamp() * 1_000))
+
+
 def _moment(given: str | None, now: datetime) -> datetime | None:
-    """When a token expires: after so many days or hours, or at a moment."""
+    """When a token expires: after so many days or hours, or at a moment, in this machine's zone if it names none."""
+    from cutpurse.sdk.ladder_file import moment_ms
+
     if given is None:
         return None
     if found := re.fullmatch(r"(\d{1,5})([dh])", given, re.ASCII):
         return now + int(found[1]) * timedelta(**{"days" if found[2] == "d" else "hours": 1})
     try:
-        moment = datetime.fromisoformat(given)
-    except ValueError:
-        raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h or 2027-03-01") from None
-    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        moment = datetime.fromtimestamp(moment_ms(given, "--expires") / 1_000, UTC)  # as a ladder freezes
+    except UsageError:
+        raise UsageError(f"--expires {given!r:.80}: it is as 90d, 12h, 2027-03-01 or 2027-03-01T18:00+01:00") from None
     if moment <= now:
         raise UsageError(f"--expires {given}: that is over, and the token would be good for nothing")
     return moment
