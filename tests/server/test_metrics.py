@@ -14,9 +14,13 @@ import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
-from cutpurse.v1 import arena_pb2
+from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.metrics import Metrics
+from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.roots import CHECKOUT
-from tests.server.monitored import Figures, WatchedServer, watched_server
+from tests.server.arenas import running_arena
+from tests.server.monitored import Figures, WatchedServer, figures, watched_server
 from tests.server.raw_bot import RawBot
 
 
@@ -162,3 +166,18 @@ async def test_no_series_appears_later(server: WatchedServer) -> None:
         await bob.hello("bob")
         await asyncio.gather(ann.play_on(), bob.play_on())
     assert set(await server.figures()) == before
+
+
+async def test_a_private_ladder_is_in_the_figures_and_its_game_is_no_secret(tmp_path: Path) -> None:
+    terms = LadderTerms(owners=("ann",), is_private=True)
+    ladders = [Ladder("duel", "greed", 2), Ladder("hidden", "szmal", 3, terms=terms)]
+    async with running_arena(tmp_path, ladders) as arena:
+        metrics = Metrics(arena.opened)
+        metrics.take()
+        found = figures(metrics.text().decode())
+        for name in ("duel", "hidden"):
+            assert found["cutpurse_matches_started_total", (("ladder", name),)] == 0
+        async with grpc.aio.insecure_channel(arena.address) as channel:
+            told = await game_pb2_grpc.GameServiceStub(channel).ListGames(game_pb2.ListGamesRequest())
+        assert [game.game for game in told.games] == ["greed", "szmal"]
+        assert b"hidden" not in told.SerializeToString()

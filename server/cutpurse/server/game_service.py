@@ -1,4 +1,8 @@
-"""GameService over gRPC: which games there are, and the catalogue of each."""
+"""GameService over gRPC: which games there are, and the catalogue of each.
+
+It knows no caller. A game is told of though all its ladders are private: what it is can be read anywhere, and bots of
+those ladders ask for their catalogue without a token.
+"""
 
 from __future__ import annotations
 

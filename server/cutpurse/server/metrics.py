@@ -23,6 +23,7 @@ from cutpurse.engine.match import EndCause
 from cutpurse.server.counts import Tally
 from cutpurse.server.errors import REASONS
 from cutpurse.server.open_arena import OpenArena
+from cutpurse.server.results import HOUSE
 
 __all__ = ["TEXT_FORMAT", "Metrics"]
 
@@ -62,7 +63,7 @@ class Metrics(Collector):
 def _families(opened: OpenArena) -> Iterator[Metric]:
     """Everything that hangs on the event loop."""
     arena, lobby, counts = opened.arena, opened.lobby, opened.arena.counts
-    ladders = [ladder for names in lobby.ladders().values() for ladder in names]
+    ladders = [ladder for names in lobby.ladders(HOUSE).values() for ladder in names]  # private ones too
 
     yield _counts("matches_started", "Matches that were dealt", "ladder", ladders, counts.matches_started)
     ended = CounterMetricFamily(
