@@ -91,6 +91,18 @@ async def test_a_ladder_is_made_played_on_frozen_and_opened(arena: RunningArena,
     ]
 
 
+async def test_a_ladder_that_this_server_does_not_play_is_changed_and_still_not_played(
+    arena: RunningArena, tokens: dict[str, str]
+) -> None:
+    """As with `serve --game greed`, on a database that has ladders of other games."""
+    store, lobby = arena.opened.store, arena.opened.lobby
+    store.create_ladders([Ladder("other", "szmal", 2).kept], datetime.now(UTC))
+    run = await cutpurse("ladder", "change", "other", "--most-bots", 5, token=tokens["root"])
+    assert (run.exit_code, run.stderr) == (0, "ladder other is changed\n")
+    assert {entry.name: entry.terms.most_bots for entry in store.ladders()} == {"duel": 0, "other": 5}
+    assert lobby.ladders() == {"greed": ["duel"]}
+
+
 async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, str]) -> None:
     for words, expected in (
         (["--owner", "ann", "--owner", "bob", "--private"], (["ann", "bob"], True, 0, [])),

@@ -71,6 +71,9 @@ class RunningLobby(Protocol):
     def request(self, wanted: MatchRequest, now: float) -> str:
         """Have a match played; its name.  Raises Refused."""
 
+    def ladder_named(self, name: str) -> Ladder | None:
+        """The ladder of this name, if it is played."""
+
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder, or put its new terms in force."""
 
@@ -200,7 +203,8 @@ class LadderService:
         """The call ChangeLadder."""
         asked = ladder_pb2.ChangeLadderRequest.FromString(request)
         entry = await self._apart(lambda: self._steering.change(asked, caller))
-        self._lobby.set_ladder(ladder_of(entry))
+        if self._lobby.ladder_named(entry.name) is not None:  # else this server was told to play other games
+            self._lobby.set_ladder(ladder_of(entry))
         frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
         self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
         return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
