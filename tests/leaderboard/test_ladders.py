@@ -8,8 +8,9 @@ import pytest
 
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import Announcement, LadderTerms, SeatResult
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import NewSubmission
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
 
 
@@ -113,3 +114,48 @@ def test_each_ladder_tells_its_own_epoch_and_matches(store: Store) -> None:
     fitted = TrueSkill(draw_probability=0.2)
     store.open_epoch("a", fitted)
     assert [(one.name, one.matches, one.rating) for one in store.ladders()] == [("a", 1, fitted), (LADDER, 0, RATING)]
+
+
+def test_a_ladder_without_a_match_can_be_deleted_and_its_name_used_again(store: Store) -> None:
+    prepare(store)
+    store.create_ladder("clas", game="szmal", seats=2, rating=RATING, created=DAWN)
+    store.open_epoch("clas", TrueSkill(draw_probability=0.2))
+    store.check_unused("clas")
+    store.delete_ladder("clas")
+    assert [one.name for one in store.ladders()] == [LADDER]
+    for delete in (store.check_unused, store.delete_ladder):
+        with pytest.raises(NotFound, match="there is no ladder 'clas'"):
+            delete("clas")
+    again = store.create_ladder("clas", game="greed", seats=3, rating=RATING, created=DAWN)
+    assert (again.game, again.seats, again.rating, again.matches) == ("greed", 3, RATING, 0)
+
+
+@pytest.mark.parametrize("what", ["rated", "void", "announced"])
+def test_a_ladder_with_a_match_is_kept(store: Store, what: str) -> None:
+    seated = prepare(store)[:4]
+    seats = tuple(SeatResult(version, None, None, "void_server") for version in seated)
+    void = result("m1", seated, seats=seats, void_cause="void_server", record=None)
+    played = result("m1", seated)
+    if what == "announced":
+        assert played.deal is not None
+        deal = (played.match, played.board, played.ladder, played.rules, played.started, played.deal, tuple(seated))
+        store.announce(Announcement(*deal)).result()
+    else:
+        store.submit(void if what == "void" else played).result()
+    with pytest.raises(Refused, match=rf"^ladder {LADDER} has matches, and those are kept: freeze it instead$"):
+        store.delete_ladder(LADDER)
+    assert [one.name for one in store.ladders()] == [LADDER]
+
+
+def test_a_ladder_for_which_a_bot_was_handed_in_is_kept_until_it_is_retired(store: Store) -> None:
+    prepare(store)
+    entry = store.hand_in(NewSubmission("ann", "sneak", "1", b"1" * 32, 1_000, [LADDER]), DAWN)
+    text = rf"^ann/sneak:1 was handed in for ladder {LADDER}: freeze it instead, or have the bot retired$"
+    with pytest.raises(Refused, match=text):
+        store.delete_ladder(LADDER)
+    store.accept(entry.id, DAWN, "")
+    with pytest.raises(Refused, match=text):
+        store.delete_ladder(LADDER)
+    store.retire(entry.id, DAWN)
+    store.delete_ladder(LADDER)
+    assert store.ladders() == []

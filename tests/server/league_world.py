@@ -34,6 +34,7 @@ CALLS: Final = [method.name for method in SERVICE.methods]
 NEEDS: Final = {  # a scope, one of these; all others need none
     "CreateLadder": ("admin",),
     "ChangeLadder": ("admin",),
+    "DeleteLadder": ("admin",),
     "RequestMatch": ("play",),
     "ListLogs": ("read", "admin"),
     "LiftPause": ("play",),

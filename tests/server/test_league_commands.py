@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.league import league_at
 from cutpurse.server.ladders import Ladder
-from cutpurse.v1 import arena_pb2
+from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import house
 from tests.server.raw_bot import Ended, RawBot
@@ -101,6 +104,76 @@ async def test_a_ladder_that_this_server_does_not_play_is_changed_and_still_not_
     assert (run.exit_code, run.stderr) == (0, "ladder other is changed\n")
     assert {entry.name: entry.terms.most_bots for entry in store.ladders()} == {"duel": 0, "other": 5}
     assert lobby.ladders() == {"greed": ["duel"]}
+
+
+async def test_a_ladder_made_by_mistake_is_deleted_and_its_name_is_free(
+    arena: RunningArena, tokens: dict[str, str]
+) -> None:
+    root, lobby = tokens["root"], arena.opened.lobby
+    assert (await cutpurse("ladder", "create", "clas", "--game", "szmal", token=root)).exit_code == 0
+    run = await cutpurse("ladder", "delete", "clas", token=tokens["ann"])
+    assert run.exit_code == 6
+    async with RawBot(arena.address, tokens["ann"]) as ann:
+        await ann.hello("sneak", games=[arena_pb2.GameWanted(game="szmal", ladders=["clas"])])
+        run = await cutpurse("ladder", "delete", "clas", token=root)
+        assert (run.exit_code, run.stderr) == (0, "ladder clas is deleted\n")
+        (problem,) = (await ann.read()).problems
+        assert problem.reason == arena_pb2.ERROR_REASON_NOT_YOURS
+    assert lobby.ladders() == {"greed": ["duel"]}
+    run = await cutpurse("ladder", "delete", "clas", token=root)
+    assert run.exit_code == 4
+    assert "no ladder is called 'clas' here; there are: duel" in run.stderr
+    run = await cutpurse("ladder", "create", "clas", "--game", "greed", "--seats", 2, token=root)
+    assert run.exit_code == 0
+    await play(arena, tokens, "clas")  # another game than before, by the same name
+    run = await cutpurse("ladder", "delete", "clas", token=root)
+    assert run.exit_code == 2
+    assert "ladder clas has matches, and those are kept: freeze it instead" in run.stderr
+    await play(arena, tokens, "clas")
+    (line,) = [line for line in map(json.loads, arena.log.splitlines()) if line["event"] == "ladder deleted"]
+    assert (line["ladder"], line["game"], line["by"]) == ("clas", "szmal", "root")
+
+
+async def test_of_two_who_delete_a_ladder_one_is_told_that_it_is_not_there(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_TOKEN", tokens["root"])
+    assert (await cutpurse("ladder", "create", "clas", "--game", "szmal")).exit_code == 0
+
+    def delete() -> str:
+        with league_at(arena.address) as league:
+            try:
+                return league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder="clas")).ladder.defined.name
+            except NotFound:
+                return "not there"
+
+    told = await asyncio.gather(asyncio.to_thread(delete), asyncio.to_thread(delete))
+    assert sorted(told) == ["clas", "not there"]
+    assert arena.opened.lobby.ladders() == {"greed": ["duel"]}
+
+
+async def test_what_is_refused_by_the_database_leaves_the_ladder_where_it_was(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(name: str) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(arena.opened.store, "delete_ladder", full)
+    run = await cutpurse("ladder", "delete", "duel", token=tokens["root"])
+    assert run.exit_code == 1
+    assert arena.opened.lobby.ladders() == {"greed": ["duel"]}
+    await play(arena, tokens, "duel")
+
+
+async def test_a_ladder_of_a_file_is_deleted_too(tmp_path: Path, tokens: dict[str, str]) -> None:
+    file = tmp_path / "test.db"
+    for name in ("class", "clas"):
+        run = await cutpurse("ladder", "create", name, "--game", "greed", "--db", file)
+        assert run.exit_code == 0
+    run = await cutpurse("ladder", "delete", "clas", "--db", file, "--json")
+    assert (run.exit_code, json.loads(run.stdout)["ladder"]) == (0, "clas")
+    run = await cutpurse("ladder", "list", "--db", file, "--json")
+    assert [row["ladder"] for row in json.loads(run.stdout)] == ["class"]
 
 
 async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, str]) -> None:

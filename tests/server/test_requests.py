@@ -152,6 +152,39 @@ def test_a_frozen_ladder_lends_its_rules() -> None:
     assert len(world.store.kept) == 1
 
 
+def not_removed(world: World, ladder: str) -> None:
+    with pytest.raises(Refused) as told:
+        world.lobby.remove_ladder(ladder)
+    text = f"a match is being played on ladder {ladder}, and a ladder that has a match is kept"
+    assert (told.value.ending.reason, told.value.ending.text) == ("BAD_MESSAGE", text)
+
+
+def test_a_ladder_whose_rules_a_match_on_request_is_played_by_is_not_removed() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    name = ask(world, two(world))
+    world.run(lambda: world.lobby.requested(name) == "open")
+    not_removed(world, "it")
+    world.run(lambda: name in world.store.kept)
+    assert world.store.kept[name].void is None
+
+
+def test_what_waits_for_a_ladder_that_is_removed_is_dropped() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0), Ladder("rated", "greed", 2, matches_wanted=1)])
+    ann, bob = two(world)
+    world.run(lambda: bool(world.lobby.open_matches()))
+    name = ask(world, (ann, bob))
+    not_removed(world, "rated")
+    world.lobby.remove_ladder("it")
+    assert world.lobby.requested(name) == "dropped: ladder it was deleted"
+    assert [bot.ladders for bot in world.lobby.here()] == [("rated",)] * 2
+    world.run()
+    assert [(result.ladder, result.void) for result in world.store.kept.values()] == [("rated", None)]
+    assert ann.problems == bob.problems == []
+    world.lobby.set_ladder(Ladder("it", "szmal", 2))  # the name may be that of another game later
+    world.run(lambda: len(world.store.kept) == 3)
+    assert {result.ladder for result in world.store.kept.values()} == {"rated", "it"}
+
+
 # -- who is first
 def test_a_request_comes_before_the_ladders_own_matches() -> None:
     world = World([Ladder("it", "greed", 2)])

@@ -15,13 +15,24 @@ from typing import Final
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from cutpurse.leaderboard.boards import BOARDS
+from cutpurse.leaderboard.boards import BOARDS as KINDS
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import EPOCHS, ESTIMATES, LADDERS
+from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, SUBMISSIONS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
+from cutpurse.leaderboard.submissions import UNDER_WAY
 
-__all__ = ["MOST_SEATS", "NewLadder", "change_ladder", "create_ladder", "ensure_ladder", "epoch_of", "open_epoch"]
+__all__ = [
+    "MOST_SEATS",
+    "NewLadder",
+    "change_ladder",
+    "check_unused",
+    "create_ladder",
+    "delete_ladder",
+    "ensure_ladder",
+    "epoch_of",
+    "open_epoch",
+]
 
 MOST_SEATS: Final = 255  # a place is kept in a byte
 
@@ -79,6 +90,36 @@ def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> No
         raise NotFound(f"there is no ladder {ladder!r:.300}")
 
 
+def check_unused(connection: Connection, ladder: str) -> int:
+    """The id of a ladder that nothing hangs on.
+
+    Raises NotFound, and Refused if a match was ever announced there, or a bot that was handed in for it plays or will.
+    """
+    ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
+    if ladder_id is None:
+        raise NotFound(f"there is no ladder {ladder!r:.300}")
+    if connection.scalar(select(BOARDS.c.id).where(BOARDS.c.ladder_id == ladder_id).limit(1)) is not None:
+        raise Refused(f"ladder {ladder} has matches, and those are kept: freeze it instead")
+    may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
+    handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
+        OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id
+    )
+    for owner, bot, version, names in connection.execute(handed_in.where(may_play).order_by(SUBMISSIONS.c.id)):
+        if ladder in json.loads(names):
+            raise Refused(
+                f"{owner}/{bot}:{version} was handed in for ladder {ladder}: freeze it instead, or have the bot retired"
+            )
+    return int(ladder_id)
+
+
+def delete_ladder(connection: Connection, ladder: str) -> None:
+    """A ladder that was made by mistake is gone.  Raises as `check_unused` does."""
+    ladder_id = check_unused(connection, ladder)
+    for rows in (ESTIMATES, EPOCHS):
+        connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
+    connection.execute(delete(LADDERS).where(LADDERS.c.id == ladder_id))
+
+
 def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     """Rate the boards of a ladder with other numbers from the next on; the epoch, which may be the one there is.
 
@@ -119,8 +160,8 @@ def _defined(new: NewLadder) -> dict[str, object]:
         raise Refused(f"ladder {name} has {seats} seats; at least 2 are needed")
     if seats > MOST_SEATS:
         raise Refused(f"ladder {name} has {seats} seats; at most {MOST_SEATS} can be rated")
-    if new.boards not in BOARDS:
-        raise Refused(f"ladder {name} has boards of kind {new.boards!r:.40}; there are: {', '.join(BOARDS)}")
+    if new.boards not in KINDS:
+        raise Refused(f"ladder {name} has boards of kind {new.boards!r:.40}; there are: {', '.join(KINDS)}")
     return {
         "name": name,
         "game": new.game,

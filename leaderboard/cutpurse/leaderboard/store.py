@@ -168,6 +168,17 @@ class Store(Readings):
 
         return self._do(change)
 
+    def check_unused(self, ladder: str) -> None:
+        """Whether a ladder may be deleted.  Raises as `delete_ladder` does."""
+        self._do(lambda connection: ladders.check_unused(connection, ladder))
+
+    def delete_ladder(self, name: str) -> None:
+        """There is no such ladder any more; returns once that is stored.
+
+        Raises NotFound, Refused if a match was begun there or a bot was handed in for it, and StoreError.
+        """
+        self._do(lambda connection: ladders.delete_ladder(connection, name))
+
     def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
         """The id of a version of a bot of an owner, made if it is new, and then known since `created`.
 

@@ -30,6 +30,7 @@ __all__ = [
     "REFUSED",
     "STATES",
     "TAKEN_OFF",
+    "UNDER_WAY",
     "UNPACKED",
     "NewSubmission",
     "accept",
@@ -47,6 +48,7 @@ ACCEPTED: Final = "accepted"
 REFUSED: Final = "refused"
 TAKEN_OFF: Final = "taken_off"
 STATES: Final = (RECEIVED, UNPACKED, BUILT, ACCEPTED, REFUSED, TAKEN_OFF)
+UNDER_WAY: Final = (RECEIVED, UNPACKED, BUILT)  # they will play, if they pass their check
 MOST_WHY: Final = 500  # characters
 
 

@@ -458,6 +458,52 @@ class ChangeLadderResponse(_message.Message):
 Global___ChangeLadderResponse: _TypeAlias = ChangeLadderResponse  # noqa: Y015
 
 @_typing.final
+class DeleteLadderRequest(_message.Message):
+    """Asks to delete a ladder."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """Its name."""
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteLadderRequest: _TypeAlias = DeleteLadderRequest  # noqa: Y015
+
+@_typing.final
+class DeleteLadderResponse(_message.Message):
+    """The ladder that was deleted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def ladder(self) -> Global___LadderShown:
+        """As it was."""
+
+    def __init__(
+        self,
+        *,
+        ladder: Global___LadderShown | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteLadderResponse: _TypeAlias = DeleteLadderResponse  # noqa: Y015
+
+@_typing.final
 class ListRankingsRequest(_message.Message):
     """Asks who stands where."""
 

@@ -50,6 +50,11 @@ class LadderServiceStub(object):
                 request_serializer=cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderRequest.SerializeToString,
                 response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderResponse.FromString,
                 _registered_method=True)
+        self.DeleteLadder = channel.unary_unary(
+                '/cutpurse.v1.LadderService/DeleteLadder',
+                request_serializer=cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderRequest.SerializeToString,
+                response_deserializer=cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderResponse.FromString,
+                _registered_method=True)
         self.ListRankings = channel.unary_unary(
                 '/cutpurse.v1.LadderService/ListRankings',
                 request_serializer=cutpurse_dot_v1_dot_ladder__pb2.ListRankingsRequest.SerializeToString,
@@ -132,6 +137,13 @@ class LadderServiceServicer(object):
 
     def ChangeLadder(self, request, context):
         """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin".
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteLadder(self, request, context):
+        """Deletes a ladder that was made by mistake: one on which no match was ever begun. Needs "admin".
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -238,6 +250,11 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     servicer.ChangeLadder,
                     request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderRequest.FromString,
                     response_serializer=cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderResponse.SerializeToString,
+            ),
+            'DeleteLadder': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteLadder,
+                    request_deserializer=cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderRequest.FromString,
+                    response_serializer=cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderResponse.SerializeToString,
             ),
             'ListRankings': grpc.unary_unary_rpc_method_handler(
                     servicer.ListRankings,
@@ -382,6 +399,33 @@ class LadderService(object):
             '/cutpurse.v1.LadderService/ChangeLadder',
             cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderRequest.SerializeToString,
             cutpurse_dot_v1_dot_ladder__pb2.ChangeLadderResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteLadder(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cutpurse.v1.LadderService/DeleteLadder',
+            cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderRequest.SerializeToString,
+            cutpurse_dot_v1_dot_ladder__pb2.DeleteLadderResponse.FromString,
             options,
             channel_credentials,
             insecure,

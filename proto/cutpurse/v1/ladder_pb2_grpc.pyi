@@ -46,6 +46,8 @@ class LadderServiceStub:
     """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin"."""
     ChangeLadder: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ChangeLadderRequest, _ladder_pb2.ChangeLadderResponse]
     """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin"."""
+    DeleteLadder: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.DeleteLadderRequest, _ladder_pb2.DeleteLadderResponse]
+    """Deletes a ladder that was made by mistake: one on which no match was ever begun. Needs "admin"."""
     ListRankings: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]
     """Who stands where on a ladder."""
     ListHistory: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListHistoryRequest, _ladder_pb2.ListHistoryResponse]
@@ -82,6 +84,8 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Makes ladders, all of them or none; they are played on at once. Needs the scope "admin"."""
     ChangeLadder: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ChangeLadderRequest, _ladder_pb2.ChangeLadderResponse]  # type: ignore[assignment]
     """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin"."""
+    DeleteLadder: _aio.UnaryUnaryMultiCallable[_ladder_pb2.DeleteLadderRequest, _ladder_pb2.DeleteLadderResponse]  # type: ignore[assignment]
+    """Deletes a ladder that was made by mistake: one on which no match was ever begun. Needs "admin"."""
     ListRankings: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]  # type: ignore[assignment]
     """Who stands where on a ladder."""
     ListHistory: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListHistoryRequest, _ladder_pb2.ListHistoryResponse]  # type: ignore[assignment]
@@ -133,6 +137,14 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.ChangeLadderResponse, _abc.Awaitable[_ladder_pb2.ChangeLadderResponse]]:
         """Changes what may change of a ladder: when it is frozen, who may play, how many, what is public. Needs "admin"."""
+
+    @_abc_1.abstractmethod
+    def DeleteLadder(
+        self,
+        request: _ladder_pb2.DeleteLadderRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ladder_pb2.DeleteLadderResponse, _abc.Awaitable[_ladder_pb2.DeleteLadderResponse]]:
+        """Deletes a ladder that was made by mistake: one on which no match was ever begun. Needs "admin"."""
 
     @_abc_1.abstractmethod
     def ListRankings(

@@ -84,6 +84,7 @@ class League:
         self.ListLadders: Callable[[pb.ListLaddersRequest], pb.ListLaddersResponse] = partial(ask, "ListLadders")
         self.CreateLadder: Callable[[pb.CreateLadderRequest], pb.CreateLadderResponse] = partial(ask, "CreateLadder")
         self.ChangeLadder: Callable[[pb.ChangeLadderRequest], pb.ChangeLadderResponse] = partial(ask, "ChangeLadder")
+        self.DeleteLadder: Callable[[pb.DeleteLadderRequest], pb.DeleteLadderResponse] = partial(ask, "DeleteLadder")
         self.ListRankings: Callable[[pb.ListRankingsRequest], pb.ListRankingsResponse] = partial(ask, "ListRankings")
         self.ListHistory: Callable[[pb.ListHistoryRequest], pb.ListHistoryResponse] = partial(ask, "ListHistory")
         self.ListOpponents: Callable[[pb.ListOpponentsRequest], pb.ListOpponentsResponse] = partial(

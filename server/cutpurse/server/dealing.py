@@ -244,6 +244,10 @@ class Dealing:
         for player in entry.players:
             self._pairing.changed(player)
 
+    def forget_ladder(self, name: str) -> None:
+        """A ladder is gone; one that is made later may have its name and be another."""
+        self._phrases.pop(name, None)
+
     def _phrases_of(self, ladder: Ladder) -> Phrases:
         """The phrases that all matches of a ladder share."""
         phrases = self._phrases.get(ladder.name)

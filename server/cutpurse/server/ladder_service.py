@@ -77,6 +77,9 @@ class RunningLobby(Protocol):
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder, or put its new terms in force."""
 
+    def remove_ladder(self, name: str) -> None:
+        """A ladder that is played is no more.  Raises Refused if a match is being played there."""
+
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""
 
@@ -115,6 +118,7 @@ class LadderService:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
         self._calls: Counter[str] = Counter()  # being answered, by address
         self._last_seen, self._seen_until = NOWHERE, 0.0
+        self._steers = asyncio.Lock()  # so that what is written first is put in force first
         self._steered: set[asyncio.Task[bytes]] = set()  # that go on though their callers may have gone
 
     def close(self) -> None:
@@ -145,6 +149,7 @@ class LadderService:
         for name, scope, steer in (
             ("CreateLadder", "admin", self._create),
             ("ChangeLadder", "admin", self._change),
+            ("DeleteLadder", "admin", self._delete),
             ("RequestMatch", "play", self._request),
             ("LiftPause", "play", self._lift),
         ):
@@ -192,9 +197,11 @@ class LadderService:
     async def _create(self, request: bytes, caller: Caller) -> Message:
         """The call CreateLadder."""
         asked = ladder_pb2.CreateLadderRequest.FromString(request)
-        made = await self._apart(lambda: self._steering.create(asked))
+        async with self._steers:
+            made = await self._apart(lambda: self._steering.create(asked))
+            for entry in made:
+                self._lobby.set_ladder(ladder_of(entry))
         for entry in made:
-            self._lobby.set_ladder(ladder_of(entry))
             self._log.info("ladder made", ladder=entry.name, game=entry.game, by=caller.owner)
         first, *others = [self._answers.shown(entry, self._presence()) for entry in made]
         return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
@@ -202,12 +209,31 @@ class LadderService:
     async def _change(self, request: bytes, caller: Caller) -> Message:
         """The call ChangeLadder."""
         asked = ladder_pb2.ChangeLadderRequest.FromString(request)
-        entry = await self._apart(lambda: self._steering.change(asked, caller))
-        if self._lobby.ladder_named(entry.name) is not None:  # else this server was told to play other games
-            self._lobby.set_ladder(ladder_of(entry))
+        async with self._steers:
+            entry = await self._apart(lambda: self._steering.change(asked, caller))
+            if self._lobby.ladder_named(entry.name) is not None:  # else this server was told to play other games
+                self._lobby.set_ladder(ladder_of(entry))
         frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
         self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
         return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
+
+    async def _delete(self, request: bytes, caller: Caller) -> Message:
+        """The call DeleteLadder."""
+        asked = ladder_pb2.DeleteLadderRequest.FromString(request)
+        async with self._steers:
+            entry = await self._apart(lambda: self._steering.deletable(asked, caller))
+            shown = self._answers.shown(entry, self._presence())
+            ladder = self._lobby.ladder_named(entry.name)
+            if ladder is not None:
+                self._lobby.remove_ladder(entry.name)  # first: no match begins there meanwhile
+            try:
+                await self._apart(lambda: self._steering.delete(entry))
+            except Exception:
+                if ladder is not None:
+                    self._lobby.set_ladder(ladder)
+                raise
+        self._log.info("ladder deleted", ladder=entry.name, game=entry.game, by=caller.owner)
+        return ladder_pb2.DeleteLadderResponse(ladder=shown)
 
     async def _request(self, request: bytes, caller: Caller) -> Message:
         """The call RequestMatch."""

@@ -90,6 +90,14 @@ def _change(store: Store, asked: ladder_pb2.ChangeLadderRequest) -> Message:
     return ladder_pb2.ChangeLadderResponse(ladder=answers.shown(entry, NOWHERE))
 
 
+def _delete(store: Store, asked: ladder_pb2.DeleteLadderRequest) -> Message:
+    answers = Answers(store, _utc)
+    steering = Steering(store, answers, _utc)
+    entry = steering.deletable(asked, ANYTHING)
+    steering.delete(entry)
+    return ladder_pb2.DeleteLadderResponse(ladder=answers.shown(entry, NOWHERE))
+
+
 def _lift(store: Store, asked: ladder_pb2.LiftPauseRequest) -> Message:
     answers = Answers(store, _utc)
     lifted = Steering(store, answers, _utc).lift(asked, ANYTHING)
@@ -99,6 +107,7 @@ def _lift(store: Store, asked: ladder_pb2.LiftPauseRequest) -> Message:
 _WRITES: Final[dict[str, Callable[[Store, Any], Message]]] = {
     "CreateLadder": _create,
     "ChangeLadder": _change,
+    "DeleteLadder": _delete,
     "LiftPause": _lift,
 }
 

@@ -123,6 +123,22 @@ class Lobby:
         self._terms_at = AT_ONCE
         self._seek()
 
+    def remove_ladder(self, name: str) -> None:
+        """A ladder is gone: nobody is on it any more, and what was asked for there is dropped.
+
+        Raises Refused if a match is being played there; its result needs the ladder.
+        """
+        try:
+            if self._requests.is_open_on(name):
+                raise ValueError(f"a match is being played on ladder {name}")
+            self._pairing.remove_ladder(name)
+        except ValueError as problem:
+            raise Refused("BAD_MESSAGE", f"{problem}, and a ladder that has a match is kept") from None
+        self._requests.forget_ladder(name, f"ladder {name} was deleted")
+        self._dealing.forget_ladder(name)
+        self._terms_at = AT_ONCE
+        self._seek()
+
     # -- who is there
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool = False) -> None:
         """Whether a bot that wants to play these ladders of these games may come in.

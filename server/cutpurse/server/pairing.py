@@ -101,6 +101,12 @@ class Pairing:
             raise ValueError(f"ladder {ladder.name} is another one; only its terms may change")
         books.change(ladder, self._there)
 
+    def remove_ladder(self, name: str) -> None:
+        """A ladder is gone, and nobody is on it any more.  Raises ValueError if a match is being played there."""
+        if self._books[name].open:
+            raise ValueError(f"a match is being played on ladder {name}")
+        del self._books[name]
+
     def others_on(self, name: str, identity: Identity) -> int:
         """How many other bots are on a ladder, house bots left out."""
         return self._books[name].others(identity)

@@ -130,6 +130,15 @@ class Requests:
         for one in [one for one in self._waiting.values() if identity in one.seats]:
             self.drop(one.name, why)
 
+    def is_open_on(self, ladder: str) -> bool:
+        """Whether a match that was asked for is being played by the rules of this ladder."""
+        return any(one.ladder.name == ladder for one in self._open.values())
+
+    def forget_ladder(self, ladder: str, why: str) -> None:
+        """A ladder is gone: what waits to be played by its rules is dropped."""
+        for one in [one for one in self._waiting.values() if one.ladder.name == ladder]:
+            self.drop(one.name, why)
+
     def next_event_at(self) -> float | None:
         """When `next` is to be asked though nothing else has happened."""
         return min((one.until for one in self._waiting.values()), default=None)

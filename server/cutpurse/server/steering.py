@@ -45,6 +45,22 @@ class Steering:
         entry = self._answers.ladder(asked.ladder, caller)
         return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
+    def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
+        """A ladder that may be deleted, as it is."""
+        entry = self._answers.ladder(asked.ladder, caller)
+        try:
+            self._store.check_unused(entry.name)
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        return entry
+
+    def delete(self, entry: LadderEntry) -> None:
+        """Delete it, if nothing has come to it since."""
+        try:
+            self._store.delete_ladder(entry.name)
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+
     def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
         """A paused version may play again; which."""
         owner, bot = self._answers.own(asked.bot, caller)

@@ -64,6 +64,7 @@ class Steering(LaterGroup):
     places: ClassVar[dict[str, str]] = {
         "create": "cutpurse.sdk.commands.ladder_steer:create",
         "change": "cutpurse.sdk.commands.ladder_steer:change",
+        "delete": "cutpurse.sdk.commands.ladder_steer:delete",
         "freeze": "cutpurse.sdk.commands.ladder_steer:freeze",
         "open": "cutpurse.sdk.commands.ladder_steer:open_again",
     }

@@ -1,4 +1,4 @@
-"""`cutpurse ladder create`, `change`, `freeze` and `open`: whoever runs a server steers its ladders."""
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: whoever runs a server steers its ladders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cutpurse.sdk.terminal import legible, print_json, say
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["change", "create", "freeze", "open_again"]
+__all__ = ["change", "create", "delete", "freeze", "open_again"]
 
 Owners: TypeAlias = Annotated[
     list[str] | None,
@@ -176,6 +176,23 @@ def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]
     if not left:
         raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
     return left
+
+
+def delete(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
+) -> None:
+    """Delete a ladder that was made by mistake, on which no match was ever begun. Takes an admin's token.
+
+    One that has matches is kept with them: `ladder freeze` ends it. A ladder that is in the file of `serve --ladders`
+    is made again at the next start.
+
+    Example: cutpurse ladder delete clas-greed
+    """
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        answer = league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder=ladder))
+    _tell([answer.ladder], "deleted", as_json)
 
 
 def freeze(

@@ -15,7 +15,16 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.store import Store
-from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, UNPACKED, NewSubmission
+from cutpurse.leaderboard.submissions import (
+    ACCEPTED,
+    BUILT,
+    RECEIVED,
+    REFUSED,
+    TAKEN_OFF,
+    UNDER_WAY,
+    UNPACKED,
+    NewSubmission,
+)
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.logs import Logger
@@ -38,7 +47,6 @@ MOST_BYTES: Final = 256 * 1024 * 1024  # of those archives together
 MOST_WAITING: Final = 3  # of an owner that are not checked yet
 MOST_IN_ALL: Final = 64  # of all
 MOST_LISTED: Final = 500
-_UNDER_WAY: Final = (RECEIVED, UNPACKED, BUILT)
 _STATES: Final = {
     RECEIVED: submission_pb2.SUBMISSION_STATE_RECEIVED,
     UNPACKED: submission_pb2.SUBMISSION_STATE_UNPACKED,
@@ -125,7 +133,7 @@ class Desk:
             self._log.info("archives removed", count=gone)
         self._sync()
         self.residents.begin()
-        self.intake.put(entry for entry in reversed(entries) if entry.state in _UNDER_WAY)
+        self.intake.put(entry for entry in reversed(entries) if entry.state in UNDER_WAY)
         self.intake.begin()
 
     def drain(self) -> None:
@@ -210,7 +218,7 @@ class Desk:
             raise
         self._remove([one.digest for one in same if one.digest != digest])  # it was refused, and these take its place
         self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
-        if entry.state in _UNDER_WAY:
+        if entry.state in UNDER_WAY:
             self.intake.put([entry])
         elif entry.is_active:  # its archive may have been lost, and is there again
             self._sync()
@@ -241,9 +249,9 @@ class Desk:
         """Of old versions only so many are kept, and so many bytes."""
         mine = [one for one in self._store.submissions(owner) if one.is_kept]
         room, count, gone = MOST_BYTES, 0, []
-        for one in sorted(mine, key=lambda one: (not one.is_active, one.state not in _UNDER_WAY, -one.id)):
+        for one in sorted(mine, key=lambda one: (not one.is_active, one.state not in UNDER_WAY, -one.id)):
             room, count = room - one.size, count + 1
-            if (room < 0 or count > MOST_KEPT) and not one.is_active and one.state not in _UNDER_WAY:
+            if (room < 0 or count > MOST_KEPT) and not one.is_active and one.state not in UNDER_WAY:
                 gone.append(one)
         if not gone:
             return
@@ -340,7 +348,7 @@ def _not_kept(entry: SubmissionEntry) -> Refused:
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
     """The bots of which a version plays, or will once it is checked."""
-    return {one.bot for one in entries if one.is_active or one.state in _UNDER_WAY}
+    return {one.bot for one in entries if one.is_active or one.state in UNDER_WAY}
 
 
 def _too_many(owner: str, playing: Collection[str]) -> str:
