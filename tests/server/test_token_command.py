@@ -202,6 +202,16 @@ def test_a_class_gets_a_file_that_nobody_else_can_read(folder: Path) -> None:
         assert {entry.digest for entry in store.tokens()} == {token.digest for token in tokens if token}
 
 
+def test_a_class_with_semicolons_as_a_spreadsheet_writes_it(folder: Path) -> None:
+    Path("class.csv").write_text('\ufeffowner;label\r\nann;"Archer; Ann, A"\r\n', encoding="utf-8")
+    run = cutpurse("token", "create", "--from", "class.csv", "--out", "tokens.csv")
+    assert run.exit_code == 0
+    assert "1 token for league.db is in tokens.csv, which only you can read" in run.stderr
+    assert entries() == {"ann": (("play", "read"), "Archer; Ann, A")}
+    with (folder / "tokens.csv").open(encoding="utf-8", newline="") as file:
+        assert [(line["owner"], line["label"]) for line in csv.DictReader(file)] == [("ann", "Archer; Ann, A")]
+
+
 def test_a_file_is_not_written_over() -> None:
     Path("class.csv").write_text("owner\nann\n", encoding="utf-8")
     Path("tokens.csv").write_text("dear", encoding="utf-8")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
@@ -115,7 +116,8 @@ def create(
         if as_json:
             print_json({"tokens": len(wanted), "file": str(out)})
         else:
-            say(f"{len(wanted)} tokens for {place} are in {out}, which only you can read; give each owner his line")
+            tokens = "1 token for {} is" if len(wanted) == 1 else f"{len(wanted)} tokens for {{}} are"
+            say(f"{tokens.format(place)} in {out}, which only you can read; give each owner his line")
         return
     row = _row(entry, now)
     if as_json:
@@ -289,7 +291,9 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     wanted = []
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
-            lines = csv.DictReader(opened, strict=True)
+            head = opened.readline()
+            between = ";" if ";" in head else ","  # as spreadsheets write it where numbers have commas
+            lines = csv.DictReader(chain([head], opened), strict=True, delimiter=between)
             names = [name.strip().lower() for name in lines.fieldnames or ()]
             lines.fieldnames = names
             if "owner" not in names:
