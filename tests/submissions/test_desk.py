@@ -27,6 +27,7 @@ from cutpurse.server.submissions import residents as residents_module
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
+from tests.server.raw_bot import Ended, RawBot
 from tests.submissions.bad_archives import good
 from tests.submissions.desks import FIRST, Author, author_of, bot_folder, handed_in, running_desk
 
@@ -368,6 +369,31 @@ async def test_an_archive_that_is_not_read_is_not_kept_in_memory_and_keeps_no_ot
         assert max(sizes) < 65_536
         for call in calls:
             call.cancel()
+
+
+async def test_nobody_runs_by_himself_what_the_server_runs_and_nobody_hands_in_what_he_runs(short: Path) -> None:
+    """Each would take over from the other, and the open matches of both would be lost, with three faults in a row."""
+    folder = bot_folder(short)
+    async with running_desk(short) as arena:
+        async with RawBot(arena.address) as mine:
+            await mine.hello("sneak")
+            with pytest.raises(UsageError, match=r"^.*sneak:1 plays here already, and you run it: end it with Ctrl-C"):
+                await author_of(arena).submit(folder)
+            assert arena.opened.store.submissions() == []
+            assert [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"]
+        await until(lambda: arena.opened.lobby.here() == [])
+        shown = await handed_in(author_of(arena), folder)
+        await until(lambda: [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"])
+        async with RawBot(arena.address) as mine:
+            with pytest.raises(Ended) as ended:
+                await mine.hello("sneak")
+            assert ended.value.reason == "HELLO"
+            assert "sneak:1 was handed in, and the server runs it: give this one another version" in ended.value.text
+            assert [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"]
+        again = await author_of(arena).submit(folder)  # the same bytes again are not what somebody else runs
+        assert (again.sha256, again.is_running) == (shown.sha256, True)
+        async with RawBot(arena.address) as mine:
+            assert (await mine.hello("sneak", version="2")).version == "2"
 
 
 async def test_while_the_server_stops_nothing_is_taken(short: Path) -> None:

@@ -41,6 +41,7 @@ class Introduction:
     most_tables: int = 2**32 - 1  # that it may have at any time
     forgets: bool = False  # it keeps nothing from one match to the next
     one_match: OneMatch | None = None  # it plays no more than this one
+    is_run_here: bool = False  # it was handed in, and the server runs it itself
 
     def plays(self, game: str, ladder: str) -> bool:
         """Whether it is to be paired on this ladder of this game."""
@@ -91,6 +92,7 @@ def introduction(
         most_tables=most_tables,
         forgets=grant.forgets,
         one_match=one_match,
+        is_run_here=resident is not None,
     )
 
 

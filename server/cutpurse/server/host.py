@@ -149,6 +149,7 @@ class Arena:
                 self._entrance,
                 self._log,
                 is_open=lambda: self.stage == "open",
+                is_run_elsewhere=self.sessions.is_run_elsewhere,
                 incident_number=self._incident_number,
             )
             self._server.add_generic_rpc_handlers((self._submissions.handler(),))

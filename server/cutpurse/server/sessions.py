@@ -113,8 +113,20 @@ class Sessions:
             link.drain(max(0, round((self._ends_at - now) * 1_000)), self._reconnect_after_ms())
         return link
 
+    def is_run_elsewhere(self, identity: Identity) -> bool:
+        """Whether this version is here by a process that is not the server's own."""
+        session = self._by_identity.get(identity)
+        return session is not None and session.is_connected and not session.introduction.is_run_here
+
     def _new(self, told: Introduction, now: float) -> Session:
         older = self._by_identity.get(told.identity)
+        if older is not None and older.is_connected and older.introduction.is_run_here and not told.is_run_here:
+            # The server would start its own anew, which would take over in turn: both would lose their open matches.
+            raise Refused(
+                "HELLO",
+                f"{told.identity.shown} was handed in, and the server runs it: give this one another version or name, "
+                f"or take that one off with cutpurse bot retire {told.identity.bot}",
+            )
         if older is not None:
             if older.link is not None:
                 older.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)

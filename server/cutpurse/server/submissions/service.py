@@ -63,14 +63,19 @@ class SubmissionService:
         log: Logger,
         *,
         is_open: Callable[[], bool],
+        is_run_elsewhere: Callable[[Identity], bool],
         incident_number: Callable[[], str],
     ) -> None:
-        """is_open: whether anything is taken now; not while the server stops."""
+        """is_open: whether anything is taken now; not while the server stops.
+
+        is_run_elsewhere: whether a bot is here by a process that is not the server's own; on the event loop.
+        """
         self._desk = desk
         self._ladders = ladders
         self._entrance = entrance
         self._log = log
         self._is_open = is_open
+        self._is_run_elsewhere = is_run_elsewhere
         self._incident_number = incident_number
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
         self._sending: Counter[str] = Counter()  # by owner
@@ -179,6 +184,12 @@ class SubmissionService:
         desk.check_ladders(ladders)
         identity = Identity(owner, manifest.name, manifest.version)
         self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
+        if self._is_run_elsewhere(identity):  # the server's would take over, and the open matches of this one be lost
+            raise Refused(
+                "BAD_MESSAGE",
+                f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and hand it in then, or give "
+                "this one another version in bot.toml",
+            )
         # Begun, it goes on though its caller may go: what is on the disk is taken up.
         work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
         entry = await asyncio.shield(asyncio.wrap_future(work))
