@@ -97,6 +97,7 @@ class SessionBook:
 
     name: str
     tables: dict[int, str] = field(default_factory=dict)  # to matches
+    guessed: list[tuple[int, Read]] = field(default_factory=list)  # of decisions at tables that it was not told of
     is_fresh: bool = True  # it has had one stream only
     heard: set[int] = field(default_factory=set)  # tables whose end was acknowledged
     maybe_heard: set[int] = field(default_factory=set)  # those where the server may have missed it

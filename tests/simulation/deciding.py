@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause
 from cutpurse.server.table import Table
-from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, SeatBook
+from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, Read, SeatBook
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -88,6 +88,7 @@ class Deciding:
         slack = _AFTER_S + BEAT_S * (self._world.stalls - asked.stalls + 1) * (self._world.stalls > asked.stalls)
         least, most = (bank + base + grace for bank in seat.bank)
         where = book.where(seat, asked)
+        guesses = self._guesses(seat, asked)
         if thought > most + slack:
             self._wrong(f"{where} was open for {thought:.3f} s of {most:.3f}")
         if chosen.cause in _TIME:
@@ -96,15 +97,15 @@ class Deciding:
             self._judge_time_out(seat, asked, started + least, where)
         elif chosen.cause is _OWN:
             options = asked.decision.options
-            said = {read.option for read in asked.reads if read.is_live and not read.gives_up}
+            said = {read.option for read in [*asked.reads, *guesses] if read.is_live and not read.gives_up}
             said |= self._said_before_welcome(book, seat, asked)
             if not any(options[o] == chosen.option for o in said if o is not None and o < len(options)):
                 self._wrong(f"{where}: {seat.name} never chose what was taken for it; it said {said}")
         elif chosen.cause is EndCause.ILLEGAL:
             count = self._illegal(asked)
-            if count != CORRECTIONS + 1:
+            if count != CORRECTIONS + 1 and not guesses:
                 self._wrong(f"{where} was closed after {count} illegal answers")
-        elif not any(read.gives_up and read.is_live for read in asked.reads):
+        elif not any(read.gives_up and read.is_live for read in [*asked.reads, *guesses]):
             self._wrong(f"{where} was closed for {chosen.cause} though nobody gave up")
         least, most = seat.bank
         spent = min(max(0.0, thought - grace - base), most)
@@ -113,6 +114,14 @@ class Deciding:
         faults = [one for one in book.table.match.faults if one.seat == book.seats.index(seat)]
         if len(faults) > FAULTS:
             self._wrong(f"{where}: {len(faults)} faults and not played on")
+
+    def _guesses(self, seat: SeatBook, asked: Asked) -> list[Read]:
+        """What may have been said of a decision before the seat was told of its table: numbers can be guessed."""
+        session = self._books.sessions.get(seat.session)
+        if session is None or asked.told_on:
+            return []
+        number = asked.decision.number + 1
+        return [read for decision, read in session.guessed if decision == number and read.at >= asked.put - EPS]
 
     def _illegal(self, asked: Asked) -> int:
         """How many illegal answers count: one that was given on an earlier call is its repeat."""

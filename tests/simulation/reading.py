@@ -64,6 +64,8 @@ class Reading:
             self._said(session, given_up.table, given_up.decision, read)
 
     def _said(self, session: SessionBook, table: int, decision: int, read: Read) -> None:
+        if table not in session.tables:  # it may be one that is there already
+            session.guessed.append((decision, read))
         book = self._books.matches.get(session.tables.get(table, ""))
         if book is None:
             return
