@@ -297,7 +297,7 @@ def test_nothing_that_stands_in_a_file_is_run_by_its_test_but_the_bot(name: str)
         names: dict[str, Any] = {"RAN": []}
         exec(compile("\n".join(as_test(filed, 0, which, "a test", bot)), "test_it.py", "exec"), names)
         assert names["RAN"] == []
-        assert names["BOT"] == (bot or name.replace("\n", "?"))
+        assert names["BOT"] == (bot or name)
 
 
 def test_names_in_a_record_do_not_write_over_a_terminal(tmp_path: Path) -> None:
@@ -309,5 +309,5 @@ def test_names_in_a_record_do_not_write_over_a_terminal(tmp_path: Path) -> None:
     for words in (["verify", path], ["replay", path], ["replay", path, "--at", "0"]):
         told = run("match", *words)
         assert told.exit_code == 0
-        assert "red?[31m??forged" in told.stdout
+        assert "red [31m forged" in told.stdout
         assert "\x1b" not in told.stdout

@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -96,12 +96,10 @@ class FiledMatch:
     text: str | None
 
     def record(self) -> Record:
-        """The record, its seats by names that can be shown.  Raises RecordError if there is none, or it is damaged."""
+        """The record.  Raises RecordError if there is none, or it is damaged."""
         if self.text is None:
             raise RecordError("this match has no record, so it cannot be shown: the platform broke down in it")
-        record = read_record(self.text)
-        names = ["".join([sign if sign.isprintable() else "?" for sign in name]) for name in record.seats]
-        return replace(record, seats=tuple(names))
+        return read_record(self.text)
 
 
 class Checked(NamedTuple):
@@ -224,8 +222,7 @@ def _seat(seat: dict[str, Any]) -> HeadSeat:
 def _text(body: dict[str, Any], name: str) -> str:
     if not isinstance(body[name], str):
         raise TypeError(f"{name} is no text")
-    if not body[name].isprintable():
-        raise ValueError(f"{name} has signs that cannot be shown")
+    body[name].encode()  # raises for half a sign
     return str(body[name])
 
 

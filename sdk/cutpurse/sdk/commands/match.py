@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import typer
 
@@ -12,9 +12,11 @@ from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.match_file import Checked, FiledMatch, check
-from cutpurse.sdk.terminal import print_json, print_lines
+from cutpurse.sdk.terminal import legible, print_json, print_lines
 
 __all__ = ["app", "verify"]
+
+LONGEST: Final = 10_000  # characters of a line of `verify`: what a stranger has written is in it, and all of ours
 
 
 class Others(LaterGroup):
@@ -62,7 +64,7 @@ def verify(
             which = "" if filed.head is None else f"match {filed.head.match} of "
             lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
             first = f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}"
-            print_lines([first, *[f"  {line}" for line in lines]])
+            print_lines([legible(first, LONGEST), *[f"  {legible(line, LONGEST)}" for line in lines]])
     if as_json:
         print_json({"file": file, "matches": matches})
     else:

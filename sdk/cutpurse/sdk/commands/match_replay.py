@@ -117,7 +117,7 @@ def _steps(record: Record, seat: int | None) -> Iterator[_Step]:
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
     """The match as a viewer was told it: who decided what, and what came of it."""
     who = "a spectator" if seat is None else f"seat {seat}"
-    yield [f"{record.game}, {', '.join(record.seats)}, as {who} sees it"]
+    yield [f"{record.game}, {', '.join(map(legible, record.seats))}, as {who} sees it"]
     for step in _steps(record, seat):
         lines = event_lines(step.view)
         if step.decided is not None:
@@ -133,7 +133,7 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
         return
     outcomes = zip(record.seats, result["places"], result["scores"], result["end_causes"], strict=True)
     yield [
-        f"seat {i} ({name}): place {place}, score {score:,}, {legible(cause)}"
+        f"seat {i} ({legible(name)}): place {place}, score {score:,}, {legible(cause)}"
         for i, (name, place, score, cause) in enumerate(outcomes)
     ]
 
@@ -142,7 +142,7 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
     """A decision with the table as its seat, or another, saw it."""
     viewer = asked.seat if seat is None else seat
     _, decision = decision_for(match, asked)
-    lines = picture(view_for(match, viewer), match.seats)
+    lines = picture(view_for(match, viewer), [legible(name) for name in match.seats])
     question = f"seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"
     lines += ["", f"decision {len(match.choices)}: {question}"]
     if viewer != asked.seat:
