@@ -66,6 +66,9 @@ class Stage:
         ladder = Ladder("it", self.game.words.game, self.game.n, self.game.settings.changed())
         return [OpenMatch(self.name, ladder, None, seats, "", self)]  # type: ignore[arg-type]  # no clock, no table
 
+    def ladder_named(self, name: str) -> None:
+        """It has other terms now: never."""
+
 
 def sent(game: Game, viewer: int) -> list[bytes]:
     """What a viewer is told who begins to watch now, and then of all that is in the log; the others are told first."""
