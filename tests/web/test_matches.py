@@ -134,7 +134,7 @@ def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient,
 
 
 def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored: list[MatchEntry]) -> None:
-    void = next(match for match in stored if match.void_cause and match.decisions)
+    void = next(match for match in stored if match.void_cause)
     html = page.get(f"/matches/{void.match}").text
     assert "by a fault of the server it counts for nothing" in html
     assert " won" not in html
@@ -144,15 +144,16 @@ def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored
     assert "not rated" in html
 
 
-def test_where_nothing_was_decided_nothing_is_offered_to_be_replayed(
-    page: TestClient, stored: list[MatchEntry]
-) -> None:
-    nothing = next(match for match in stored if match.void_cause and not match.decisions)
-    html = page.get(f"/matches/{nothing.match}").text
-    assert "there is nothing to replay" in html
-    assert f'href="/matches/{nothing.match}/replay"' not in html
+@pytest.mark.parametrize("decisions", [0, 1])
+def test_where_nothing_was_decided_nothing_is_offered_to_be_replayed(decisions: int) -> None:
+    match = ladder_pb2.MatchShown(
+        match="ab" * 16, ladder="duel", game="greed", void_cause="void_server", decisions=decisions
+    )
+    told = ladder_pb2.GetMatchResponse(match=match, has_record=True)
+    html = page_of({"GetMatch": lambda _: told}).get(f"/matches/{match.match}").text
+    assert ("there is nothing to replay" in html) == (not decisions)
+    assert (f'href="/matches/{match.match}/replay"' in html) == bool(decisions)
     assert "How long they thought" not in html
-    assert page.get(f"/matches/{nothing.match}/replay").status_code == 404
 
 
 def test_a_link_to_a_match_can_be_shown_in_a_line_and_its_moment_cited(
