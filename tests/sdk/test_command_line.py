@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
+import platform
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,13 @@ def run_apart(*arguments: object, **environment: str) -> subprocess.CompletedPro
         check=False,
         env=os.environ | environment,
     )
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    shown = run("--version")
+    assert shown.exit_code == 0
+    assert shown.stdout == f"cutpurse {version('cutpurse')}, Python {platform.python_version()}\n"
+    assert run("--version", "play").stdout == shown.stdout, "whatever is said after it"
 
 
 def test_games_lists_every_game() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import sys
 import traceback
 from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from typing import Any, ClassVar, Final
 
 import typer
@@ -95,8 +96,19 @@ app = typer.Typer(
 )
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cutpurse {version('cutpurse')}, Python {platform.python_version()}")
+        raise typer.Exit
+
+
 @app.callback()
-def cutpurse(debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may stand anywhere.")) -> None:
+def cutpurse(
+    debug: bool = typer.Option(False, DEBUG, help="Show tracebacks; may stand anywhere."),
+    told: bool = typer.Option(
+        False, "--version", callback=_tell_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
     """Bot battles in five card games of hidden information.
 
     Example: cutpurse play greed my_bot.py random random random --matches 100
