@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
 from heapq import heappop, heappush
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from random import Random
 
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.pairing import Pairing, Seating
+from cutpurse.server.requests import Requests
 from cutpurse.server.results import Identity
 
 
@@ -341,3 +342,36 @@ def test_chance_decides_between_equals() -> None:
 def test_ladders_have_different_names() -> None:
     with pytest.raises(ValueError, match="two ladders have the same name: it, it"):
         Pairing([Ladder("it", "greed", 2), Ladder("it", "szmal", 2)], Chance(bytes(32)))
+
+
+class Placed(Somebody):
+    """One who lies at this place in a set, as others do by where they happen to lie in memory."""
+
+    def __init__(self, name: str, place: int) -> None:
+        super().__init__(name, tables=1)
+        self._place = place
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return self._place
+
+
+@pytest.mark.parametrize("is_asked_for", [False, True])
+def test_where_bots_lie_in_memory_does_not_matter(is_asked_for: bool) -> None:
+    paired = set()
+    for places in permutations(range(4)):
+        bots = [Placed(name, place) for name, place in zip(("ann", "bob", "cid", "dan"), places, strict=True)]
+        pairing = Pairing([Ladder("it", "greed", 2)], Chance(bytes(32)))
+        requests = Requests()
+        for bot in bots:
+            pairing.enter(bot)
+        requests.next({}, 0.0, bots if is_asked_for else ())
+        pairing.keep(requests.reserved if is_asked_for else bots)
+        assert pairing.next(0.0) is None, "all are kept for somebody else"
+        pairing.keep(())
+        seating = pairing.next(0.0)
+        assert seating is not None
+        paired.add(tuple(map(repr, seating.players)))
+    assert len(paired) == 1

@@ -218,10 +218,10 @@ def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
     ladder = Ladder("it", "greed", 2)
     requests.ask(Requested("m", ladder, tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is None
-    assert requests.reserved == {own}
+    assert list(requests.reserved) == [own]
     own.most_tables, other.most_tables = 1, 0
     assert requests.next(here, 1.0) is None
-    assert requests.reserved == {own, other}
+    assert list(requests.reserved) == [other, own]
     other.most_tables = 1
     found = requests.next(here, 2.0)
     assert found is not None

@@ -58,11 +58,16 @@ class Bot:
         self._call: Call | None = None
         self._attempts = 0
         self._is_leaving = False
+        self._wanted = tables
         self._welcome_by = inf
         self.session = self._new()
 
     def _new(self) -> Session:
-        return Session(self.name, "1", max_tables=self.tables)
+        """A new process; what its owner wants of the bot is as before."""
+        session = Session(self.name, "1", max_tables=self.tables)
+        session.want_tables(self._wanted)
+        session.leaving = self._is_leaving
+        return session
 
     @property
     def identity(self) -> Identity:
@@ -118,7 +123,6 @@ class Bot:
         elif reason in _FINAL:
             self.given_up.append(reason)
             self.session = self._new()
-            self.session.leaving = self._is_leaving
             wait_s = _AGAIN_S
         elif how is not None and (said := session.come_back_s if how.retry_s is None else how.retry_s) is not None:
             wait_s = max(wait_s, said)
@@ -178,6 +182,7 @@ class Bot:
 
     def want(self, tables: int) -> None:
         """At how many tables to sit."""
+        self._wanted = tables
         self.session.want_tables(tables)
         self._send()
 

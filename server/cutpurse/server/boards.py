@@ -78,7 +78,7 @@ class Boards:
     """See the module's docstring."""
 
     def __init__(self) -> None:
-        self.reserved: set[Plays] = set()  # whose next free table is for a board; as of the last `next`
+        self.reserved: dict[Plays, None] = {}  # in order: whose next free table is for a board; as of the last `next`
         self._open: dict[str, Board] = {}  # by name
 
     @property
@@ -112,7 +112,7 @@ class Boards:
                     board.waiting.remove(at)
                     return board, at, players
             if board.waiting:
-                self.reserved.update(_there(board.seating.tables[board.waiting[0]], here))
+                self.reserved.update(dict.fromkeys(_there(board.seating.tables[board.waiting[0]], here)))
         return None
 
     def given_up(

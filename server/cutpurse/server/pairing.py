@@ -27,7 +27,7 @@ stream and no table; chance is handed in.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cutpurse.engine.chance import Chance
@@ -76,7 +76,7 @@ class Pairing:
         self._there: dict[Plays, None] = {}
         self._seated: dict[Plays, int] = {}  # at how many tables; also those who left, while they have any
         self._free: dict[Plays, None] = {}  # whoever is there and has a free table
-        self._kept: frozenset[Plays] = frozenset()  # whose next free table is for somebody else
+        self._kept: dict[Plays, None] = {}  # whose next free table is for somebody else
 
     # -- ladders
     @property
@@ -150,11 +150,14 @@ class Pairing:
                     others = [other.matches for other in books.free(self._free) if other is not entry]
                     entry.matches = max(entry.matches, min(others, default=0) - LAG)
 
-    def keep(self, players: Collection[Plays]) -> None:
-        """One free table of each of these is for somebody else, until this is called again."""
-        had, self._kept = self._kept, frozenset(players)
+    def keep(self, players: Iterable[Plays]) -> None:
+        """One free table of each of these is for somebody else, until this is called again.
+
+        Who is looked at first is nobody's choice but that of the order handed in: the same course, the same pairs.
+        """
+        had, self._kept = self._kept, dict.fromkeys(players)
         if had != self._kept:
-            for player in (*had, *players):
+            for player in {**had, **self._kept}:
                 self.changed(player)
 
     def sat(self, players: Iterable[Plays]) -> None:

@@ -57,7 +57,7 @@ class Requests:
     """See the module's docstring."""
 
     def __init__(self) -> None:
-        self.reserved: set[Plays] = set()  # whose next free table is for a request; as of the last `next`
+        self.reserved: dict[Plays, None] = {}  # in order: whose next free table is for a request; as of the last `next`
         self._waiting: dict[str, Requested] = {}
         self._open: dict[str, Requested] = {}
         self._dropped: OrderedDict[str, str] = OrderedDict()  # by name: why
@@ -92,7 +92,7 @@ class Requests:
         """
         for one in [one for one in self._waiting.values() if now >= one.until]:
             self._drop(one, here)
-        self.reserved = set(kept)
+        self.reserved = dict.fromkeys(kept)
         lent = {
             identity for one in self._open.values() for identity in one.seats if not _is_of(identity, one.by)
         }  # to others than their owners
@@ -109,8 +109,8 @@ class Requests:
                     del self._waiting[one.name]
                     self._open[one.name] = one
                     return one, found
-                self.reserved.update(others)
-            self.reserved.update(own)
+                self.reserved.update(dict.fromkeys(others))
+            self.reserved.update(dict.fromkeys(own))
         return None
 
     def ended(self, name: str) -> None:
