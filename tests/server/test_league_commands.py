@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
+from cutpurse.sdk.commands import ladder_steer
+from cutpurse.sdk.commands.asking import ladder_named
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import league_at
+from cutpurse.sdk.league import League, league_at
 from cutpurse.server.ladders import Ladder
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import RunningArena, running_arena
@@ -194,6 +197,54 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
         row = json.loads(run.stdout)
         assert (row["owners"], row["private"], row["most_bots"], row["house"]) == expected
         assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
+
+
+async def test_a_change_that_comes_between_is_kept(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else changes the ladder after this command has asked for its terms: neither undoes the other."""
+    root = tokens["root"]
+    await cutpurse("ladder", "change", "duel", "--owner", "ann", token=root)
+    others = [["ann", "bob"], ["ann", "bob", "cid"]]
+
+    def overtaken(league: League, ladder: str) -> ladder_pb2.LadderShown:
+        shown = ladder_named(league, ladder)
+        if others:
+            terms = ladder_pb2.LadderTerms(owners=others.pop(0), most_bots=7, frozen_ms=4_000_000_000_123)
+            league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=terms))
+        return shown
+
+    monkeypatch.setattr(ladder_steer, "ladder_named", overtaken)
+    run = await cutpurse("ladder", "change", "duel", "--add-owner", "dan", "--private", "--json", token=root)
+    row = json.loads(run.stdout)
+    assert (row["owners"], row["most_bots"], row["private"], row["frozen"]) == (
+        ["ann", "bob", "cid", "dan"],
+        7,
+        True,
+        "2096-10-02T07:06:40.123+00:00",
+    )
+    entry = arena.opened.store.ladders()[0]
+    assert (entry.terms.owners, entry.terms.most_bots) == (("ann", "bob", "cid", "dan"), 7)
+
+
+async def test_terms_that_are_not_those_expected_are_left_as_they_are(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUTPURSE_TOKEN", tokens["root"])
+
+    def change() -> None:
+        with league_at(arena.address) as league:
+            wanted = ladder_pb2.ChangeLadderRequest(ladder="duel", terms=ladder_pb2.LadderTerms(owners=["ann"]))
+            wanted.expected.most_bots = 3
+            with pytest.raises(UsageError, match="the terms of ladder duel are not those expected; ask for them again"):
+                league.ChangeLadder(wanted)
+            wanted.expected.Clear()  # open to everybody, as it is
+            league.ChangeLadder(wanted)
+            with pytest.raises(UsageError, match="not those expected"):
+                league.ChangeLadder(wanted)
+
+    await asyncio.to_thread(change)
+    assert arena.opened.store.ladders()[0].terms == LadderTerms(owners=("ann",))
 
 
 @pytest.mark.parametrize(

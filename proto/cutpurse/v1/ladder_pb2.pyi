@@ -413,21 +413,29 @@ class ChangeLadderRequest(_message.Message):
 
     LADDER_FIELD_NUMBER: _builtins.int
     TERMS_FIELD_NUMBER: _builtins.int
+    EXPECTED_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """Its name."""
     @_builtins.property
     def terms(self) -> Global___LadderTerms:
         """All of its terms, as they are to be."""
 
+    @_builtins.property
+    def expected(self) -> Global___LadderTerms:
+        """All of its terms, as the caller knows them: if they are others by now, nothing is changed and the call is refused
+        (ERROR_REASON_BAD_MESSAGE), so that of two changes at once none undoes the other. Without it they are not looked at.
+        """
+
     def __init__(
         self,
         *,
         ladder: _builtins.str = ...,
         terms: Global___LadderTerms | None = ...,
+        expected: Global___LadderTerms | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["terms", b"terms"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expected", b"expected", "terms", b"terms"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected", b"expected", "ladder", b"ladder", "terms", b"terms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,6 +26,7 @@ __all__ = [
     "opponent_shown",
     "ranking_shown",
     "step_shown",
+    "terms_shown",
 ]
 
 
@@ -48,7 +49,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
             settings=_settings(entry.settings),
             seats=entry.seats,
             clock=_clock(entry.clock),
-            terms=_terms(entry.terms),
+            terms=terms_shown(entry.terms),
             boards=board_kind(entry.boards),
         ),
         matches=entry.matches,
@@ -192,7 +193,8 @@ def _clock(clock: Mapping[str, Any]) -> ladder_pb2.LadderClock:
     return ladder_pb2.LadderClock(**{name: value for name, value in clock.items() if name in told})
 
 
-def _terms(terms: LadderTerms) -> ladder_pb2.LadderTerms:
+def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
+    """Who may play on a ladder, how many, and who may see it."""
     return ladder_pb2.LadderTerms(
         owners=terms.owners,
         most_bots=terms.most_bots,

@@ -16,6 +16,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.ladders import Ladder, ladder_defined, terms_defined
 from cutpurse.server.league import Answers, Caller
+from cutpurse.server.league_messages import terms_shown
 from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2
 
@@ -41,8 +42,10 @@ class Steering:
             raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
-        """A ladder with other terms."""
+        """A ladder with other terms, if it has those that are expected. Not to be called twice at once."""
         entry = self._answers.ladder(asked.ladder, caller)
+        if asked.HasField("expected") and asked.expected != terms_shown(entry.terms):
+            raise Refused("BAD_MESSAGE", f"the terms of ladder {entry.name} are not those expected; ask for them again")
         return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
     def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -35,6 +35,8 @@ House: TypeAlias = Annotated[
         "--house", metavar="BOTS", help="House bots that take seats where too few others are, as random,greedy."
     ),
 ]
+
+_TRIES: Final = 20  # to change a ladder that others change at the same moment
 
 
 def create(
@@ -241,13 +243,22 @@ def _changed(
     ca: Path | None,
     db: Path | None,
 ) -> ladder_pb2.LadderShown:
-    """A ladder with other terms; what is not changed stays as it is."""
+    """A ladder with other terms; what is not changed stays as it is, also what others change at the same moment."""
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:
-        terms = ladder_named(league, ladder).defined.terms
-        change(terms)
-        return league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=terms)).ladder
+        before = ladder_named(league, ladder).defined.terms
+        for tries_left in reversed(range(_TRIES)):
+            wanted = ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=before, expected=before)
+            change(wanted.terms)
+            try:
+                return league.ChangeLadder(wanted).ladder
+            except UsageError:
+                now = ladder_named(league, ladder).defined.terms
+                if now == before or not tries_left:
+                    raise
+                before = now
+    raise AssertionError("the last try returns or raises")
 
 
 def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_list: bool = False) -> None:
