@@ -28,6 +28,7 @@ from cutpurse.leaderboard.tokens import NOBODY, Token, new_token, read_token
 from cutpurse.server import entrance
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
 from cutpurse.server.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
 from tests.server.arenas import running_arena
@@ -492,6 +493,29 @@ async def test_sixty_students_behind_one_address_come_in_while_one_of_them_guess
         assert not all(guess.done() for guess in guesses)  # the guesser still waits
         assert {(await guess).text for guess in guesses} == {BAD}
         assert arena.opened.arena.sessions.connected == 60
+
+
+async def test_an_owner_has_so_many_streams_and_others_get_theirs(tmp_path: Path) -> None:
+    ann, bob = tokens_of(tmp_path, "ann", "bob")
+    limits = Limits(streams_per_owner=3, sessions_per_owner=2, hello_s=600.0)
+    async with running_arena(tmp_path, [LADDER], limits) as arena, contextlib.AsyncExitStack() as stack:
+        streams = [await stack.enter_async_context(alone(arena.address, ann)) for _ in range(3)]
+        await streams[0].hello("one")
+        await streams[1].hello("two")  # the third says nothing
+        while arena.opened.arena.streams < 3:
+            await asyncio.sleep(0)
+        async with alone(arena.address, ann) as late:
+            ended = await end_of(late)
+        text = "ann has 3 streams, as many as an owner may; end one of them first"
+        assert (ended.reason, ended.text) == ("STREAMS", text)
+        assert text in arena.log
+        other = await stack.enter_async_context(alone(arena.address, bob))
+        assert (await other.hello("one")).owner == "bob"
+        await streams[2].channel.close()
+        while arena.opened.arena.streams > 3:  # two of ann's, and bob's
+            await asyncio.sleep(0)
+        again = await stack.enter_async_context(alone(arena.address, ann))
+        assert (await again.hello("two")).owner == "ann"
 
 
 async def test_a_guard_that_breaks_lets_nobody_in_and_tells_nothing() -> None:

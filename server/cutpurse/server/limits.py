@@ -30,7 +30,9 @@ class Limits:
     most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
     most_calls: int = 8_192  # at once, of every kind: streams, those that gRPC is not rid of yet, and all short calls
     streams_per_connection: int = 16
+    streams_per_owner: int = 256  # at once, by his tokens; those that hang and those that have not said Hello count
     most_sessions: int = 16_384  # also those whose streams were lost
+    sessions_per_owner: int = 64  # of these; sixty owners have fewer together than there may be streams
     most_watchers: int = 256  # at once, of all matches; one whose call hangs counts until gRPC is rid of it
     watchers_per_address: int = 64  # a class of sixty behind one address may watch the same final
     watcher_bytes: int = 2_097_152  # that a watcher has not read: some thousand moments of a match

@@ -9,6 +9,7 @@ guard, and no exception's text leaves the process.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
@@ -22,6 +23,7 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.owners import Grant, TokenRefused
+from cutpurse.server.results import HOUSE
 from cutpurse.server.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 
@@ -61,6 +63,7 @@ class ArenaService:
         self.incident_number = incident_number
         self.stalled_s = 0.0  # that the server stood still, in all
         self.streams = 0  # calls that gRPC has not finished
+        self._streams_of: Counter[str] = Counter()  # by owner
         self._entrance = entrance
         self._moved = moved
 
@@ -92,7 +95,30 @@ class ArenaService:
             return refused.ending
         except Exception as problem:  # gRPC would tell the caller its text
             return self.broke(problem, self.log)
+        if not self._has_room(context, grant):
+            most = self.limits.streams_per_owner
+            how = ending("STREAMS", f"{grant.owner} has {most} streams, as many as an owner may; end one of them first")
+            self.counts.streams_refused[how.reason] += 1
+            self.log.info("stream refused", peer=context.peer(), reason=how.reason, text=how.text)
+            return how
         return await _Stream(self, context, grant).run()
+
+    def _has_room(self, context: Context, grant: Grant) -> bool:
+        """Whether an owner may have one more stream, which then counts until gRPC has finished its call."""
+        if not grant.token or grant.owner == HOUSE or grant.resident is not None:
+            return True  # without tokens all are one owner, and what we run ourselves has bounds of its own
+        owner = grant.owner
+        if self._streams_of[owner] >= self.limits.streams_per_owner:
+            return False
+        self._streams_of[owner] += 1
+
+        def done(_context: object) -> None:
+            self._streams_of[owner] -= 1
+            if not self._streams_of[owner]:
+                del self._streams_of[owner]
+
+        context.add_done_callback(done)  # type: ignore[arg-type]  # is typed as a generic class
+        return True
 
     def broke(self, problem: Exception, log: Logger) -> Ending:
         """A fault of ours: the caller gets its number, the log the place in the code."""

@@ -18,7 +18,7 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.link import Link
 from cutpurse.server.matches import Matches
 from cutpurse.server.owners import ANYBODY, BAD, Grant
-from cutpurse.server.results import Identity
+from cutpurse.server.results import HOUSE, Identity
 from cutpurse.server.session import Session
 from cutpurse.v1 import arena_pb2
 
@@ -133,9 +133,22 @@ class Sessions:
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
             raise Refused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
+        self._check_owner(told)
         session = Session(self._entropy(16).hex(), self._entropy(32), told, self._matches)
         self._by_id[session.id] = self._by_identity[told.identity] = session
         return session
+
+    def _check_owner(self, told: Introduction) -> None:
+        """Whether its owner may have one more.  Raises Refused.
+
+        Without tokens all are one owner, and what we run ourselves has bounds of its own.
+        """
+        owner, most = told.identity.owner, self.limits.sessions_per_owner
+        if not told.token or owner == HOUSE or told.is_run_here:
+            return
+        his = [one for one in self._by_id.values() if one.identity.owner == owner]
+        if sum(not one.introduction.is_run_here for one in his) >= most:
+            raise Refused("STREAMS", f"{owner} has {most} bots here, as many as an owner may; end one of them first")
 
     def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> Session:
         session = self._by_id.get(resume.session)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.server.owners import Grant
+from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.server.limits import Limits
+from cutpurse.server.owners import Grant, Resident
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 
@@ -90,3 +92,33 @@ def test_a_name_that_is_none_is_refused_in_a_line_that_can_be_shown(name: str) -
         assert refusal.text.isprintable()
         assert len(refusal.text) < 200
     assert len(house.sessions) == 0
+
+
+def test_an_owner_has_so_many_bots_here_and_others_get_in() -> None:
+    house = House(Limits(sessions_per_owner=2))
+    lost = house.dial("a", ANN).welcomed()
+    house.dial("b", ANN_TOO).welcomed()  # by whichever of his tokens
+    refusal = house.refusal(bot="c", grant=ANN)
+    assert (refusal.reason, refusal.retry_s) == ("STREAMS", 5.0)
+    assert refusal.text == "ann has 2 bots here, as many as an owner may; end one of them first"
+    assert house.refusal(bot="a", version="2", grant=ANN) == refusal
+    house.dial("c", BOB)
+    house.dial("b", ANN)  # who is there already takes no place
+    lost.lose()
+    resume = arena_pb2.Resume(session=lost.session.id, secret=lost.session.secret)
+    house.dial("a", ANN, resume=resume).lose()  # nor who comes back
+    assert house.refusal(bot="c", grant=ANN) == refusal
+    house.now += 31.0
+    house.sessions.tick(house.now)
+    house.dial("c", ANN)
+
+
+def test_bots_without_tokens_and_those_of_the_server_itself_are_not_counted_by_owner() -> None:
+    house = House(Limits(sessions_per_owner=2))
+    for number in range(5):
+        house.dial(f"bot{number}")
+        house.dial(f"bot{number}", Grant(HOUSE, "housetok", forgets=True))
+        house.dial("x", Grant("ann", f"residen{number}", resident=Resident(f"bot{number}", "1")))
+    house.dial("one", ANN)
+    house.dial("two", ANN)
+    assert house.refusal(bot="three", grant=ANN).reason == "STREAMS"
