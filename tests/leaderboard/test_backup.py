@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,27 @@ def test_a_newer_database_gives_no_backup_that_nobody_can_check(tmp_path: Path) 
     file.close()
     with pytest.raises(NewerSchema, match="has schema 99"):
         back_up(path, tmp_path / "copy.db")
+
+
+@pytest.mark.parametrize("word", ["backup", "restore"])
+def test_a_disk_without_room_for_the_copy_is_named_and_not_that_of_the_leaderboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    path = made(tmp_path / "ladder.db", 1)
+    (tmp_path / "other").mkdir()
+
+    def full(*_: object) -> str:
+        with closing(sqlite3.connect(":memory:")) as small:
+            small.execute("PRAGMA max_page_count=1")
+            small.execute("CREATE TABLE too_much (a)")  # SQLite's own error
+        raise AssertionError
+
+    monkeypatch.setattr(module, "_copy", full)
+    said = f"the disk of {tmp_path / 'other'} is full: no room for a copy of {path}; free some space there"
+    with pytest.raises(StoreError) as problem:
+        (back_up if word == "backup" else restore)(path, tmp_path / "other" / "to.db")
+    assert str(problem.value) == said
+    assert not [name for name in names(tmp_path / "other") if not name.endswith(".lock")]
 
 
 # -- restore

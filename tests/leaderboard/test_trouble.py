@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import OperationalError
 
+from cutpurse.leaderboard.database import explained
 from cutpurse.leaderboard.errors import LedgerBroken, StoreError, Unsure
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
@@ -246,3 +248,18 @@ def by_hand(path: Path, statement: str) -> None:
     file = sqlite3.connect(path, isolation_level=None)
     assert file.execute(statement).rowcount == 1
     file.close()
+
+
+@pytest.mark.parametrize(
+    ("free", "advice"),
+    [(0, "its disk is full: free some space; "), (1_000_000, "look at the disk; ")],
+)
+def test_an_error_of_the_disk_says_so_where_it_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, advice: str
+) -> None:
+    """Where the file beside a leaderboard cannot be made that WAL needs, SQLite knows of an I/O error only."""
+    disk = SimpleNamespace(f_bavail=free, f_frsize=1)
+    monkeypatch.setattr(os, "statvfs", lambda folder: disk if Path(folder) == tmp_path else None)
+    problem = explained(sqlite3.OperationalError("disk I/O error"), tmp_path / "test.db")
+    said = f"the leaderboard {tmp_path / 'test.db'}: disk I/O error; {advice}the same may be handed in again"
+    assert str(problem) == said

@@ -107,6 +107,9 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
             revision = _copy(database, copy, progress)
             os.fsync(handle)
         except sqlite3.Error as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_FULL:  # nothing is written but the copy
+                said = f"the disk of {folder} is full: no room for a copy of {database}; free some space there"
+                raise StoreError(said) from None
             raise explained(error, database) from None
         yield copy, revision
     finally:

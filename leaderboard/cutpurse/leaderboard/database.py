@@ -25,6 +25,7 @@ __all__ = ["OWNERS", "database_path", "explained", "file_identity", "reading_eng
 OWNERS: Final = 0o600  # the mode of files that hold tokens' hashes, all cards, notes and private ladders
 READERS: Final = 8  # connections; more readers at once wait for one
 _URL: Final = "sqlite:///"
+_ROOM: Final = 65_536  # bytes; twice what SQLite needs beside a file to open it
 
 # What to do about it, by what SQLite says.
 _ADVICE: Final = {
@@ -106,7 +107,17 @@ def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = str(cause).partition("\n")[0]
     advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
+    if "disk I/O" in said and _is_full(path.parent):  # what SQLite says of a -shm that cannot be made
+        advice = f"its disk is full: {_ADVICE['full']}"
     return StoreError(f"the leaderboard {path}: {said}{f'; {advice}' if advice else ''}")
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        disk = os.statvfs(folder)
+    except (OSError, AttributeError):  # Windows has none
+        return False
+    return disk.f_bavail * disk.f_frsize < _ROOM
 
 
 def _make(path: Path) -> None:
