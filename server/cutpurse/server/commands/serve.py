@@ -148,6 +148,7 @@ def _serve(values: dict[str, Value]) -> None:
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.address import host_and_port
         from cutpurse.server.logs import LEVELS, logger, take_others
+        from cutpurse.server.open_files import see_to_files
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     runner = _runner(values)
@@ -159,6 +160,7 @@ def _serve(values: dict[str, Value]) -> None:
             import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
     log = logger(sys.stderr, values["log_level"].value)
     take_others(log)
+    see_to_files(log)
     try:
         _run(values, wanted, log, runner)
     except InUse as problem:

@@ -18,6 +18,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cutpurse.server.open_files import allow_files
+
 __all__ = ["serve_page"]
 
 MOST_HEAD_BYTES: Final = 65_536  # of a request that uvicorn reads at all
@@ -42,19 +44,8 @@ def serve_page(app: ASGIApp, listening: socket.socket, is_over: Callable[[], boo
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_S,
     )
-    _allow_files(2 * MOST_CONNECTIONS)
+    allow_files(2 * MOST_CONNECTIONS)
     asyncio.run(_serve(_Server(config), listening, is_over))
-
-
-def _allow_files(count: int) -> None:
-    """As many open files as there may be connections, where the system lets a process have them."""
-    with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 class _Server(uvicorn.Server):
