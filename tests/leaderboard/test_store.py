@@ -405,8 +405,10 @@ def test_a_float_is_stored_to_the_bit(store: Store, versions: list[int], tmp_pat
     assert [[n.hex() for n in skill] for skill in found] == [[n.hex() for n in c.after] for c in stored.changes]
 
 
-@pytest.mark.parametrize("address", ["postgresql://host/db", ":memory:", "", "sqlite:///"])
-def test_only_a_file_is_taken(address: str) -> None:
+@pytest.mark.parametrize(
+    "address", ["postgresql://host/db", Path("postgresql://host/db"), ":memory:", "", "sqlite:///"]
+)
+def test_only_a_file_is_taken(address: str | Path) -> None:
     with pytest.raises(StoreError, match="a leaderboard is kept in"):
         Store(address)
 

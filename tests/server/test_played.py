@@ -18,6 +18,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import Announcement, LadderTerms
+from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.server.ladders import Ladder, default_ladders
@@ -25,6 +26,7 @@ from cutpurse.server.logs import logger
 from cutpurse.server.open_arena import open_arena
 from cutpurse.server.played import Wanted, played
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
+from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -173,6 +175,23 @@ def test_a_database_that_everybody_can_read_is_told_at_the_start(tmp_path: Path)
         with open_arena("127.0.0.1:0", path, [], logger(said)):
             told.append([(line["event"], line["mode"]) for line in map(json.loads, said.getvalue().splitlines())])
     assert told == [[], [], [("others can read the database", "644")]]
+
+
+def test_a_database_that_is_upgraded_is_told_at_the_start(tmp_path: Path) -> None:
+    path, told = first_schema(tmp_path / "old.db"), []
+    path.chmod(0o600)
+    for _ in range(2):
+        said = io.StringIO()
+        with open_arena("127.0.0.1:0", path, [], logger(said)):
+            told.append([json.loads(line) for line in said.getvalue().splitlines()])
+    ((line,), after) = told
+    assert (line["event"], line["file"], line["before"], line["schema"]) == (
+        "database upgraded",
+        str(path),
+        "1",
+        newest_revision(),
+    )
+    assert after == []
 
 
 # -- from a file

@@ -9,6 +9,7 @@ alone, and SQLite gives what it makes beside it the same mode. No table is known
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = ["OWNERS", "database_path", "explained", "file_identity", "reading_eng
 OWNERS: Final = 0o600  # the mode of files that hold tokens' hashes, all cards, notes and private ladders
 READERS: Final = 8  # connections; more readers at once wait for one
 _URL: Final = "sqlite:///"
+_OTHER_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # as a Path too, which has lost a stroke; C:/ is none
 _ROOM: Final = 65_536  # bytes; twice what SQLite needs beside a file to open it
 
 # What to do about it, by what SQLite says.
@@ -45,8 +47,8 @@ def database_path(database: str | os.PathLike[str]) -> Path:
     text = os.fspath(database)
     if text.startswith(_URL):
         text = text.removeprefix(_URL)
-    elif "://" in text:
-        scheme = text.partition("://")[0]
+    elif found := _OTHER_URL.match(text):
+        scheme = found[1]
         raise StoreError(f"a leaderboard is kept in SQLite: give a path or sqlite:///PATH, not a {scheme} address")
     if not text or text == ":memory:":
         raise StoreError("a leaderboard is kept in a file: give its path")

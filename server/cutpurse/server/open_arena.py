@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.address import checked, is_local
@@ -91,6 +92,8 @@ def open_arena(
             _check_alone(store, address)
         if callable(ladders):
             ladders = ladders(store)
+        if store.found not in (None, newest_revision()):
+            log.info("database upgraded", file=str(store.path), before=store.found, schema=newest_revision())
         _see_who_reads(Path(store.path), log)
         if unfinished := store.void_unfinished(_utc()):
             log.warning("unfinished matches are void", count=len(unfinished))
