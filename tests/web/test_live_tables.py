@@ -7,7 +7,7 @@ import json
 import queue
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -24,6 +24,7 @@ from tests.web.drawings import taken_apart
 from tests.web.test_frames import check_cards
 
 SOON_S = 20.0
+WAKE = ladder_pb2.WatchMatchResponse()  # for who waits in a stream that is closed
 
 
 class Stream:
@@ -32,13 +33,23 @@ class Stream:
     def __init__(self) -> None:
         self.pieces: queue.SimpleQueue[ladder_pb2.WatchMatchResponse | CutpurseError | None] = queue.SimpleQueue()
         self.opened = 0
+        self.is_closed = False
 
-    def __call__(self) -> Iterator[ladder_pb2.WatchMatchResponse]:
+    def __call__(self) -> Self:
         self.opened += 1
-        while (piece := self.pieces.get()) is not None:
+        self.is_closed = False
+        return self
+
+    def __iter__(self) -> Iterator[ladder_pb2.WatchMatchResponse]:
+        while not self.is_closed and (piece := self.pieces.get()) is not None:
             if isinstance(piece, CutpurseError):
                 raise piece
-            yield piece
+            if piece is not WAKE:
+                yield piece
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.pieces.put(WAKE)
 
     def tell(self, *pieces: ladder_pb2.WatchMatchResponse | CutpurseError | None) -> None:
         for piece in pieces:
@@ -283,9 +294,10 @@ async def test_what_is_missed_is_skipped_when_matches_are_played_faster_than_the
         assert screen.kinds.count("whole") == 2
 
 
-async def test_a_watch_that_nobody_reads_ends_with_the_next_thing_that_happens(
+async def test_a_watch_that_nobody_reads_ends_though_nothing_happens(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Else a ladder on which nothing is played is followed for ever, and counts among those that may be."""
     monkeypatch.setattr(live, "LINGER_S", 0.0)
     stream = Stream()
     async with watching() as watches:
@@ -294,9 +306,49 @@ async def test_a_watch_that_nobody_reads_ends_with_the_next_thing_that_happens(
         stream.tell(matches["greed"][0])
         await screen.until(lambda: bool(screen.lines))
         watch.leave(reader)
-        stream.tell(matches["greed"][1])
-        while ("it", "") in watches._watches:
-            await asyncio.sleep(0)
+        async with asyncio.timeout(SOON_S):
+            while ("it", "") in watches._watches:
+                await asyncio.sleep(0)
+        assert stream.is_closed
         other, _ = watches.join("it", "", stream)
         assert other is not watch
         stream.tell(None, None)
+
+
+async def test_a_reader_who_comes_back_in_time_finds_the_same_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "LINGER_S", 0.0)
+    stream = Stream()
+    async with watching() as watches:
+        watch, reader = watches.join("it", "", stream)
+        watch.leave(reader)
+        again, _ = watches.join("it", "", stream)  # before the loop looks at its timers
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert again is watch
+        assert not stream.is_closed
+        assert stream.opened <= 1
+
+
+async def test_who_looks_at_most_matches_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOST_WATCHES", 4)
+    streams = [Stream() for _ in range(4)]
+    async with watching() as watches:
+        many = [
+            Screen(watches.join(f"m{number}", "", stream, "one of many windows")[1])
+            for number, stream in enumerate(streams)
+        ]
+        watches.join("m0", "", streams[0], "a friend")  # so that one is not his alone
+        first, _ = watches.join("n", "", Stream(), "somebody")
+        assert set(watches._watches) == {("m0", ""), ("m2", ""), ("m3", ""), ("n", "")}
+        await many[1].until(lambda: many[1].kinds[-1:] == ["over"])
+        assert many[1].said[-1] == live.MADE_ROOM
+        assert await many[1].next() is None
+        assert streams[1].is_closed
+        # With two and one of them nobody has more than his share: the server says whether there is room.
+        watches.join("o", "", Stream(), "somebody")
+        assert {("m2", ""), ("m3", ""), ("n", ""), ("o", "")} < set(watches._watches)
+        # What nobody looks at any more goes first.
+        first.leave(next(iter(first._readers)))
+        watches.join("p", "", Stream(), "somebody")
+        assert ("n", "") not in watches._watches
+        assert len(watches._watches) == 5

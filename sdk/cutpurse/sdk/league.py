@@ -33,6 +33,7 @@ from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 __all__ = [
     "LOCAL",
     "PATIENCE_S",
+    "Following",
     "League",
     "bot_name",
     "league_at",
@@ -96,7 +97,7 @@ class League:
         )
         self.GetMatch: Callable[[pb.GetMatchRequest], pb.GetMatchResponse] = partial(ask, "GetMatch")
         self.GetRecord: Callable[[pb.GetRecordRequest], Iterator[pb.GetRecordResponse]] = partial(ask, "GetRecord")
-        self.WatchMatch: Callable[[pb.WatchMatchRequest], Iterator[pb.WatchMatchResponse]] = partial(ask, "WatchMatch")
+        self.WatchMatch: Callable[[pb.WatchMatchRequest], Following] = partial(ask, "WatchMatch")
         self.RequestMatch: Callable[[pb.RequestMatchRequest], pb.RequestMatchResponse] = partial(ask, "RequestMatch")
         self.ListBots: Callable[[pb.ListBotsRequest], pb.ListBotsResponse] = partial(ask, "ListBots")
         self.ListLogs: Callable[[pb.ListLogsRequest], pb.ListLogsResponse] = partial(ask, "ListLogs")
@@ -198,13 +199,13 @@ def _local(path: Path, as_stranger: bool) -> AbstractContextManager[League]:
 # -- a server
 @contextmanager
 def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
-    watching: set[grpc.Channel] = set()
+    watching: set[Following] = set()
     with to.blocking_channel(_OPTIONS) as channel:
         stub = ladder_pb2_grpc.LadderServiceStub(channel)
 
         def ask(name: str, request: Message) -> Any:
             if name == "WatchMatch":
-                return _watched(request, to, watching)
+                return Following(request, to, watching)
             call = getattr(stub, name)
             if name == "GetRecord":
                 return _pieces(call(request, metadata=to.metadata), to)
@@ -220,19 +221,34 @@ def _remote(to: Dialling, patience_s: float) -> Iterator[League]:
                 own.close()
 
 
-def _watched(request: Message, to: Dialling, watching: set[grpc.Channel]) -> Iterator[Any]:
-    """A match that is watched, on a connection of its own, which is among `watching` as long as it lasts.
+class Following(Iterator[ladder_pb2.WatchMatchResponse]):
+    """What a server tells of a match that is watched, on a connection of its own.
 
     Of all calls on a connection a server answers so many at once, and who watches holds his for as long as a match
     lasts: on one with other calls a few watchers would keep those waiting.
     """
-    with to.blocking_channel(_OPTIONS) as own:
-        watching.add(own)
+
+    def __init__(self, request: Message, to: Dialling, among: set[Following]) -> None:
+        """among: where it is as long as it lasts."""
+        self._among = among
+        self._own = to.blocking_channel(_OPTIONS)
+        among.add(self)
+        stub: Any = ladder_pb2_grpc.LadderServiceStub(self._own)
+        self._pieces = _pieces(stub.WatchMatch(request, metadata=to.metadata), to)
+
+    def __next__(self) -> ladder_pb2.WatchMatchResponse:
+        """Waits for it.  Raises as the calls of `League` do."""
         try:
-            stub: Any = ladder_pb2_grpc.LadderServiceStub(own)
-            yield from _pieces(stub.WatchMatch(request, metadata=to.metadata), to)
-        finally:
-            watching.discard(own)
+            piece: ladder_pb2.WatchMatchResponse = next(self._pieces)
+        except BaseException:
+            self.close()
+            raise
+        return piece
+
+    def close(self) -> None:
+        """It ends.  May be called again, and on any thread: where one waits for what comes next, that raises."""
+        self._among.discard(self)
+        self._own.close()
 
 
 def _pieces(call: Any, to: Dialling) -> Iterator[Any]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.league import League, ranking_pages
+from cutpurse.sdk.league import Following, League, ranking_pages
 from cutpurse.sdk.match_file import FiledMatch, read_matches
 from cutpurse.v1 import ladder_pb2
 
@@ -227,7 +227,7 @@ class Asking:
         request = ladder_pb2.GetRecordRequest(match=name)
         return b"".join([told.piece for told in self._league.GetRecord(request)])
 
-    def watch(self, match: str = "", ladder: str = "") -> Iterator[ladder_pb2.WatchMatchResponse]:
+    def watch(self, match: str = "", ladder: str = "") -> Following:
         """A match as it is played, or those of a ladder one after the other, for spectators; nothing of it is kept.
 
         Ends, or raises, when the server does; closing it lets go of it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -74,6 +75,18 @@ def _whole(ask: Asking, match: str) -> str:
     return found[0] if len(found) == 1 else match
 
 
+def _visitor(request: Request) -> str:
+    """By whom a reader is counted: his address, of IPv6 its network, which is one visitor's."""
+    host = request.client.host if request.client is not None else ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address) or address.ipv4_mapped is not None:
+        return host
+    return str(ip_network((int(address), 64), strict=False))
+
+
 def _nothing_else() -> dict[str, Any]:
     return {"match": "", "matches": (), "ladders": (), "symbols": symbols()}
 
@@ -92,7 +105,7 @@ async def events(
         raise NotFound("nothing is being played in an archive")
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
-    watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder))
+    watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), _visitor(request))
 
     async def told() -> AsyncIterator[ServerSentEvent]:
         try:

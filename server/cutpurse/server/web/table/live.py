@@ -2,7 +2,8 @@
 
 A thread reads what the league tells of a match, or of a ladder's matches one after the other; a task draws it at a pace
 that people can follow (faster the more waits) and hands the same text to every reader. A reader who does not keep up is
-let go: his browser comes again, and is given the whole table. This module knows no HTTP.
+let go: his browser comes again, and is given the whole table. Of matches that nobody looks at any more, and where too
+many are followed of those that one visitor keeps for himself, the stream is closed. This module knows no HTTP.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import EndCause, MatchResult
@@ -25,9 +27,17 @@ from cutpurse.server.web.table.frames import SeatMarks, asked_of, frame
 from cutpurse.server.web.table.telling import Told, Whereabouts
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Messages", "News", "Reader", "Watch", "Watches"]
+__all__ = ["Messages", "News", "Reader", "Stream", "Watch", "Watches"]
 
-Messages: TypeAlias = Callable[[], Iterator[ladder_pb2.WatchMatchResponse]]
+
+class Stream(Protocol):
+    """What a league tells of a match; `close` ends it from any thread, also while another waits for what comes."""
+
+    def __iter__(self) -> Iterator[ladder_pb2.WatchMatchResponse]: ...
+    def close(self) -> None: ...
+
+
+Messages: TypeAlias = Callable[[], Stream]
 
 STEP_S: Final = 0.5  # that a moment stays, if nothing waits
 HURRIES: Final = 12  # moments that wait when each stays half as long
@@ -37,9 +47,11 @@ MOST_WAITING: Final = 1_000  # moments; then the league has to wait
 MOST_TOLD: Final = 14  # lines of what has happened
 MOST_UNREAD: Final = 48  # pieces of news that one reader leaves lying
 LINGER_S: Final = 10.0  # that a match is followed without a reader
+MOST_WATCHES: Final = 60  # without making room; a server tells an address 64, just closed ones among them
 PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
 REFUSED: Final = "The arena does not let this page watch now; load it again in a while."
 BROKEN: Final = "The page broke down over this match."
+MADE_ROOM: Final = "Too many matches are looked at now, so this one is not shown any more; load it again in a while."
 UNREACHED: Final = "The arena cannot be reached; the table is shown again as soon as it can."
 
 
@@ -60,9 +72,10 @@ class _Trouble:
 
 
 class Reader:
-    """One who reads the news of a watch, until it is over or he is let go."""
+    """One who reads the news of a watch, until it is over or he is let go.  visitor: by whom he is counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, visitor: str = "") -> None:
+        self.visitor: Final = visitor
         self._news: asyncio.Queue[News | None] = asyncio.Queue()
 
     def tell(self, news: News) -> bool:
@@ -101,8 +114,9 @@ class Watch:
         self._arrived = asyncio.Event()
         self._room = threading.Semaphore(MOST_WAITING)
         self._stop = threading.Event()
+        self._stream: Stream | None = None
         self._readers: set[Reader] = set()
-        self._left_at: float | None = None  # when the last reader went
+        self._linger: asyncio.TimerHandle | None = None  # once the last reader has gone
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
@@ -114,11 +128,11 @@ class Watch:
         threading.Thread(target=self._read, name="live", daemon=True).start()
 
     # -- readers
-    def join(self) -> Reader:
+    def join(self, visitor: str = "") -> Reader:
         """One more; he is told how the table looks now, and then what changes."""
-        reader = Reader()
+        reader = Reader(visitor)
         self._readers.add(reader)
-        self._left_at = None
+        self._stay()
         reader.tell(self._status)
         if self._lines:
             reader.tell(News("whole", _text({"number": self._number, "lines": self._lines})))
@@ -127,17 +141,40 @@ class Watch:
     def leave(self, reader: Reader) -> None:
         """He has gone."""
         self._readers.discard(reader)
-        if not self._readers:
-            self._left_at = self._loop.time()
+        if not self._readers and not self._stop.is_set():
+            self._stay()
+            self._linger = self._loop.call_later(LINGER_S, self.end)
+
+    def _stay(self) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
 
     @property
     def readers(self) -> int:
         """How many there are."""
         return len(self._readers)
 
+    @property
+    def kept_by(self) -> str | None:
+        """The visitor who looks at it alone, in however many windows."""
+        visitors = {reader.visitor for reader in self._readers}
+        return visitors.pop() if len(visitors) == 1 else None
+
+    def end(self, text: str = "") -> None:
+        """It is followed no longer.  text: what readers are told of that."""
+        if text:
+            self._say(text, is_trouble=True)
+            self._tell(News("over", "{}"))
+        self._forget(self)
+        self.close()
+
     def close(self) -> None:
         """Nothing more is told."""
         self._stop.set()
+        if self._stream is not None:
+            self._stream.close()
+        self._stay()
         self._showing.cancel()
         for reader in self._readers:
             reader.let_go(at_once=False)
@@ -153,10 +190,11 @@ class Watch:
         tries = 0
         while not self._stop.is_set():
             try:
-                for step in watched(self._messages()):
-                    tries = 0
-                    if not self._hand(step):
-                        return
+                with self._opened() as stream:
+                    for step in watched(stream):
+                        tries = 0
+                        if not self._hand(step):
+                            return
                 self._hand(_Trouble("", is_end=True))
                 return
             except ServerUnreachable:
@@ -174,6 +212,17 @@ class Watch:
                 self._hand(_Trouble(BROKEN, is_end=True))
                 raise  # the log of the process has it
 
+    @contextmanager
+    def _opened(self) -> Iterator[Stream]:
+        """The stream, for as long as it is read; `close` ends it meanwhile."""
+        stream = self._stream = self._messages()
+        try:
+            if self._stop.is_set():  # so it was closed before it was there
+                stream.close()
+            yield stream
+        finally:
+            stream.close()
+
     def _hand(self, step: Watched | _Trouble) -> bool:
         """Hand a step to the event loop, and wait while too many lie there; whether somebody still wants them."""
         while not self._room.acquire(timeout=1.0):
@@ -189,9 +238,6 @@ class Watch:
     def _add(self, step: Watched | _Trouble) -> None:
         self._waiting.append(step)
         self._arrived.set()
-        if self._left_at is not None and self._loop.time() - self._left_at > LINGER_S:
-            self._forget(self)
-            self.close()
 
     async def _show(self) -> None:
         while True:
@@ -203,8 +249,7 @@ class Watch:
                 self._say(step.text or "The match is over.", is_trouble=not step.is_end or bool(step.text))
                 if step.is_end:
                     self._tell(News("over", "{}"))
-                    self._forget(self)
-                    self.close()
+                    self.end()
                     return
                 continue
             if isinstance(step, Began):
@@ -220,10 +265,7 @@ class Watch:
         if task.cancelled() or (problem := task.exception()) is None:
             return
         self._loop.call_exception_handler({"message": "a live table broke down", "exception": problem, "task": task})
-        self._say(BROKEN, is_trouble=True)
-        self._tell(News("over", "{}"))
-        self._forget(self)
-        self.close()
+        self.end(BROKEN)
 
     def _take(self, most: int) -> Watched | _Trouble:
         """The next step that waits, or so many moves of a match as one."""
@@ -269,10 +311,14 @@ class Watches:
         self._step_s = step_s
         self._watches: dict[tuple[str, str], Watch] = {}
 
-    def join(self, match: str, ladder: str, messages: Messages) -> tuple[Watch, Reader]:
-        """The watch of a match or ladder, begun if there is none; and a new reader of it."""
+    def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, Reader]:
+        """The watch of a match or ladder, begun if there is none; and a new reader of it.
+
+        visitor: who he is, as far as that can be told; who looks at most makes room where there is none.
+        """
         key = match, ladder
         if key not in self._watches:
+            self._make_room(visitor)
 
             def forget(watch: Watch) -> None:
                 if self._watches.get(key) is watch:
@@ -280,7 +326,23 @@ class Watches:
 
             self._watches[key] = Watch(messages, follows=bool(ladder), forget=forget, step_s=self._step_s)
         watch = self._watches[key]
-        return watch, watch.join()
+        return watch, watch.join(visitor)
+
+    def _make_room(self, visitor: str) -> None:
+        """Let go of one, where many are followed: one that nobody looks at, else the oldest of whoever has most alone.
+
+        As far as he still has more than the new visitor; where nobody has, the server says whether there is room.
+        """
+        if len(self._watches) < MOST_WATCHES:
+            return
+        watches = list(self._watches.values())
+        if left := [watch for watch in watches if not watch.readers]:
+            left[0].end()
+            return
+        alone = Counter(keeper for watch in watches if (keeper := watch.kept_by) is not None)
+        for keeper, count in alone.most_common(1):
+            if count > alone[visitor] + 1:
+                next(watch for watch in watches if watch.kept_by == keeper).end(MADE_ROOM)
 
     @property
     def readers(self) -> int:
