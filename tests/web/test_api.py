@@ -195,7 +195,15 @@ def test_an_answer_that_is_had_is_not_sent_again(page: TestClient) -> None:
     for had in (tag, f'"x", {tag}', tag.removeprefix("W/"), "*"):
         again = page.get(f"{PREFIX}/ladders", headers={"If-None-Match": had})
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        assert again.headers["vary"] == first.headers["vary"] == "Accept-Encoding"  # as caches on the way want it
     assert page.get(f"{PREFIX}/ladders", headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_scripts_of_other_pages_may_read_the_headers_that_are_documented(page: TestClient) -> None:
+    """A browser takes that from the answer itself."""
+    answer = page.get(f"{PREFIX}/matches?limit=2", headers={"Origin": "https://elsewhere.example"})
+    assert {"etag", "link"} <= set(answer.headers)
+    assert answer.headers["access-control-expose-headers"] == "ETag, Link"
 
 
 def test_any_page_may_read_it_and_nobody_may_write(page: TestClient) -> None:
@@ -303,7 +311,9 @@ def test_matches_are_sent_page_by_page() -> None:
     assert pages == [0, 3, 2]
     assert (told[0]["bot"], told[0]["version"], told[0]["score"]) == ("'@now", "'-1", "-5")
     pages.clear()
-    assert page.head("/ladders/it/matches.csv").content == b""
+    head = page.head("/ladders/it/matches.csv")
+    assert (head.status_code, head.content) == (200, b"")
+    assert "content-length" not in head.headers  # it is not 0, and not known
     assert pages == []
 
 

@@ -291,3 +291,15 @@ def test_which_bot_is_meant(text: str, owner: str, bot: str, version: str) -> No
 def test_links_of_hostile_names_lead_back(page: TestClient) -> None:
     for name in SCRIPTS:
         assert page.get(f"/matches?bot={quote('cid/' + name, safe='')}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/matches/{}", "/matches/{}/replay"])
+def test_the_first_signs_of_a_match_lead_to_its_whole_name(
+    page: TestClient, stored: list[MatchEntry], path: str
+) -> None:
+    """So that caches, bookmarks and links have one address for it."""
+    name = next(match.match for match in stored if match.sequence)
+    answer = page.get(path.format(name[:8]), follow_redirects=False)
+    assert answer.status_code == 307
+    assert answer.headers["location"].partition("?")[0] == path.format(name)
+    assert page.get(path.format(name), follow_redirects=False).status_code == 200

@@ -24,14 +24,14 @@ from cutpurse.server.web.rendering import Asked, show
 
 __all__ = ["router"]
 
-OPEN: Final = {"Access-Control-Allow-Origin": "*"}
+# What may be read of an answer is said with the answer; of a preflight browsers do not take it.
+OPEN: Final = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "ETag, Link"}
 _READ: Final = ["GET", "HEAD"]
 _FILE_KEEP_S: Final = 3_600
 _PREFLIGHT: Final = {
-    **OPEN,
+    "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET, HEAD",
     "Access-Control-Allow-Headers": "*",
-    "Access-Control-Expose-Headers": "ETag, Link",
     "Access-Control-Max-Age": "86400",
 }
 
@@ -79,7 +79,8 @@ def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict
     headers = {**OPEN, "ETag": tag, "Cache-Control": f"public, max-age={keep_s}", **headers}
     had = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
     if had & {tag, tag.removeprefix("W/"), "*"}:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        # With a body the compression says that.
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={**headers, "Vary": "Accept-Encoding"})
     return Response(body, media_type=kind, headers=headers)
 
 

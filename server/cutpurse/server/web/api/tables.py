@@ -129,8 +129,8 @@ def _table(request: Request, name: str, head: Iterable[str], rows: Iterator[tupl
         "Cache-Control": "no-cache",
         "Access-Control-Allow-Origin": "*",
     }
-    if request.method == "HEAD":
-        return Response(media_type="text/csv; charset=utf-8", headers=headers)
+    if request.method == "HEAD":  # how long it would be is not known, and not said
+        return StreamingResponse(iter(()), media_type="text/csv; charset=utf-8", headers=headers)
     first = list(_lines([next(rows, ())]))  # what fails at once is told as an error, and not as a file
     lines = chain([_MARK], _lines([tuple(head)]), first, _lines(rows))
     return StreamingResponse(_gathered(lines), media_type="text/csv; charset=utf-8", headers=headers)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.v1 import arena_pb2, ladder_pb2
@@ -77,6 +78,8 @@ def match(request: Request, ask: Asked, match: str) -> Response:
     if isinstance(told, ladder_pb2.OpenMatch):
         return show(request, "match_going_on.html", match=told)
     one = told.match
+    if match != one.match:  # by its first signs
+        return RedirectResponse(f"/matches/{quote(one.match)}")
     faults = [
         _Fault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
         for seat, course in enumerate(told.courses)
