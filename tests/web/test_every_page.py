@@ -23,6 +23,7 @@ AXE: Final = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="
 PHONE: Final = {"width": 360, "height": 740}
 PLACES: Final = (
     "home",
+    "all ladders",
     "ladder",
     "ladder of every version",
     "frozen ladder",
@@ -87,6 +88,7 @@ def address(site: str, place: str) -> str:
             return f"/matches/{newest(site, 'ladder=szmal')}/replay?at=20&seat=1"
     return {
         "home": "/",
+        "all ladders": "/ladders",
         "ladder": "/ladders/greed",
         "ladder of every version": "/ladders/greed?every_version=true",
         "frozen ladder": "/ladders/duel",

@@ -204,7 +204,7 @@ def test_what_is_not_there_or_not_public_is_an_error_page(page: TestClient, path
         ("/rules/greed//", "/rules/greed"),
         ("/%5Celsewhere.test/", "/%5Celsewhere.test"),
         ("/bots/", "/bots"),
-        ("/ladders", "/"),
+        ("/ladders/", "/ladders"),
     ],
 )
 def test_an_address_with_a_slash_at_its_end_leads_to_the_one_without(
@@ -212,6 +212,41 @@ def test_an_address_with_a_slash_at_its_end_leads_to_the_one_without(
 ) -> None:
     answer = page.get(path, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (308, leads_to)
+
+
+def test_the_first_page_asks_about_two_dozen_ladders_and_the_others_can_be_found() -> None:
+    """Each costs a call, every second as long as somebody looks."""
+    asked = []
+
+    def ladders(_: ladder_pb2.ListLaddersRequest) -> ladder_pb2.ListLaddersResponse:
+        some = [
+            ladder_pb2.LadderShown(
+                defined=ladder_pb2.LadderDefined(name=f"class-{number:03}", game="greed", seats=4),
+                matches=number,
+                is_frozen=number == 199,
+            )
+            for number in range(200)
+        ]
+        return ladder_pb2.ListLaddersResponse(ladders=some)
+
+    def rankings(request: ladder_pb2.ListRankingsRequest) -> ladder_pb2.ListRankingsResponse:
+        asked.append(request.ladder)
+        return ladder_pb2.ListRankingsResponse()
+
+    page = page_of({**EMPTY, "ListLadders": ladders, "ListRankings": rankings})
+    first = page.get("/").text
+    assert asked == [f"class-{number}" for number in range(128, 152)]  # of about as many matches, by name
+    assert '<a href="/ladders">All 200 ladders</a>' in first
+    every = page.get("/ladders").text
+    names = re.findall(r'<th scope="row"><a href="/ladders/([^"]*)"', every)
+    assert (len(names), names[0], names[-1]) == (200, "class-128", "class-199")
+    assert "frozen" in every
+    assert re.findall(r'row"><a href="/ladders/([^"]*)"', page.get("/ladders?find=LASS-19").text) == [
+        *(f"class-{number}" for number in range(190, 199)),
+        "class-199",
+    ]
+    assert "No ladder and no game is called so" in page.get("/ladders?find=szmal").text
+    assert len(asked) == 24
 
 
 def test_no_address_leads_to_another_host_nor_to_itself(page: TestClient) -> None:

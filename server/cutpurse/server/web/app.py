@@ -19,7 +19,7 @@ from cutpurse.server.web.api import tables
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.guarding import Guarded
 from cutpurse.server.web.news import News
-from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, live, match, matches, replay
+from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, ladders, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
 from cutpurse.server.web.table.live import Watches
@@ -28,7 +28,10 @@ __all__ = ["create_app"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ROUTERS: Final = tuple(
-    [page.router for page in (home, ladder, bots, bot, events, matches, match, replay, live, docs, api, tables)]
+    [
+        page.router
+        for page in (home, ladders, ladder, bots, bot, events, matches, match, replay, live, docs, api, tables)
+    ]
 )
 
 
@@ -58,7 +61,6 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.add_api_route("/favicon.ico", _icon, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/robots.txt", _robots, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/healthz", _healthz, methods=["GET", "HEAD"], include_in_schema=False)
-    app.add_api_route("/ladders", _home, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/{path:path}/", _without_slash, methods=["GET", "HEAD"], include_in_schema=False)
     return app
 
@@ -81,11 +83,6 @@ async def _robots() -> Response:
     return PlainTextResponse(
         "User-agent: *\nDisallow: /matches/\nDisallow: /live\nDisallow: /api/\nDisallow: /events/\n"
     )
-
-
-async def _home() -> Response:
-    """For whoever shortens the address of a ladder."""
-    return RedirectResponse("/", HTTPStatus.PERMANENT_REDIRECT)
 
 
 async def _without_slash(request: Request, path: str) -> Response:

@@ -17,8 +17,9 @@ from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.standing import Lead, lead_of
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["now_playing", "router"]
+__all__ = ["now_playing", "order", "router"]
 
+MOST_LADDERS: Final = 24  # whose leaders are shown: each costs a call a second, and nobody looks through more cards
 LEADERS: Final = 3
 OPEN: Final = 8
 NEWEST: Final = 10
@@ -44,17 +45,20 @@ def home(request: Request, ask: Asked) -> Response:
 
 def now_playing(ask: Asking) -> dict[str, Any]:
     """What moves on it."""
-    entries = [_entry(ask, one) for one in ask.ladders()]
-    entries.sort(key=lambda one: _order(one.ladder))
+    ladders = sorted(ask.ladders(), key=order)
     return {
-        "entries": entries,
+        "entries": [_entry(ask, one) for one in ladders[:MOST_LADDERS]],
+        "all_ladders": len(ladders),
         "open_matches": ask.open_matches().matches[:OPEN],
         "newest": ask.matches(limit=NEWEST).matches,
     }
 
 
-def _order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
-    """By how much was played, in powers of two: cards that change places each second cannot be read, nor clicked."""
+def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
+    """What ladders are shown by: those that are open first, then those on which much was played.
+
+    That is in powers of two: cards that change places each second cannot be read, nor clicked.
+    """
     return ladder.is_frozen, -ladder.matches.bit_length(), ladder.defined.name
 
 

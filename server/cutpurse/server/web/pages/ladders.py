@@ -1,0 +1,28 @@
+"""All ladders, with what is played there and how much; found by a part of the name or the game's."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from cutpurse.server.web.pages.home import order
+from cutpurse.server.web.rendering import Asked, show
+
+__all__ = ["router"]
+
+MOST_ROWS: Final = 500
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/ladders", methods=["GET", "HEAD"])
+def ladders(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """The page, in the order of the first one.  find: a part of a ladder's name or its game's, in any letters."""
+    wanted = find.strip()
+    rows = sorted(
+        [one for one in ask.ladders() if wanted.casefold() in f"{one.defined.name} {one.defined.game}".casefold()],
+        key=order,
+    )
+    return show(request, "ladders.html", rows=rows[:MOST_ROWS], found=len(rows), wanted=wanted)
