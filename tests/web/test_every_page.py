@@ -160,6 +160,23 @@ def test_a_page_can_be_read_by_anybody(site: str, watched: Watched, place: str) 
         watched.forgive("404")
 
 
+@pytest.mark.parametrize("place", ["match", "replay of greed"])
+def test_paper_is_white_though_the_screen_is_dark(site: str, watched: Watched, place: str) -> None:
+    """Browsers leave the background out: light letters would be on white."""
+    page = watched.page(color_scheme="dark")
+    page.goto(site + address(site, place))
+    ink = "getComputedStyle(document.querySelector('main')).color"
+    paper = "getComputedStyle(document.querySelector(':root')).colorScheme"
+    assert page.evaluate(f"[{ink}, {paper}]")[1] == "light dark"
+    dark = page.evaluate(ink)
+    page.emulate_media(media="print", color_scheme="dark")
+    printed, scheme = page.evaluate(f"[{ink}, {paper}]")
+    assert scheme == "light"
+    assert printed != dark
+    page.emulate_media(media="screen", color_scheme="light")
+    assert page.evaluate(ink) == printed
+
+
 @pytest.mark.parametrize("place", TRIED)
 def test_a_page_works_without_scripts(site: str, watched: Watched, place: str) -> None:
     path = address(site, place)

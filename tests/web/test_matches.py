@@ -303,3 +303,12 @@ def test_the_first_signs_of_a_match_lead_to_its_whole_name(
     assert answer.status_code == 307
     assert answer.headers["location"].partition("?")[0] == path.format(name)
     assert page.get(path.format(name), follow_redirects=False).status_code == 200
+
+
+def test_how_a_rating_moved_is_told_as_exactly_as_on_the_page_of_the_bot(
+    page: TestClient, stored: list[MatchEntry]
+) -> None:
+    """Of a bot with many matches a tenth is more than one match moves."""
+    match = next(match for match in stored if match.sequence)
+    told = page.get(f"/matches/{match.match}").text
+    assert len(re.findall(r'<span class="(?:good|bad)">[+−]\d+\.\d\d</span>', told)) == len(match.seats)
