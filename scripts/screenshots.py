@@ -50,6 +50,7 @@ PICTURES: Final = (
     Picture("bot", "/bots/local/greedy?ladder=greed", dark=True),
     Picture("match", "/matches/MATCH"),
     Picture("replay", "/matches/MATCH/replay?at=40"),
+    Picture("scores", "/matches/MATCH/replay?at=40#scores", "steal_and_plunder"),
     Picture("replay-dark", "/matches/MATCH/replay?at=30", "steal_and_plunder", dark=True),
     Picture("phone", "/matches/MATCH/replay?at=24", "szmal", dark=True, phone=True),
 )

@@ -234,3 +234,14 @@ def test_a_replay_works_without_scripts_and_on_a_phone(
     for game in EVERY_GAME:
         opened(wide, f"{archive}/matches/{records[game][0]}/replay?at=40")
         assert wide.evaluate("document.documentElement.scrollWidth") <= 360, game
+
+
+def test_a_link_to_a_part_of_a_replay_does_not_lead_below_the_player(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    """The player stays at the top of the window."""
+    match, _ = records["greed"]
+    page.goto(f"{archive}/matches/{match}/replay?at=9#scores")
+    page.wait_for_function("() => document.querySelector('#player').getBoundingClientRect().top === 0")
+    box = "document.querySelector('{}').getBoundingClientRect()"
+    assert page.evaluate(box.format("#scores-title") + ".top >= " + box.format("#player") + ".bottom")
