@@ -136,6 +136,43 @@ async def test_only_who_plays_well_at_one_table_is_told_to_keep_matches_apart(
     assert several.seen.endswith("; keep what belongs to a match apart, by its table") == is_told
 
 
+END_RAISES = """
+class Bot:
+    def choose(self, view, decision):
+        return decision.safe
+
+    def end(self, result):
+        raise KeyError("no place")
+"""
+
+
+async def test_a_bot_whose_end_raises_is_not_ready_and_is_told_where(tmp_path: Path) -> None:
+    file = bot_file(tmp_path, END_RAISES)
+    findings = await check_bot(file, ["greed"])
+    (failed,) = [one for one in findings if one.verdict is not Verdict.PASSED]
+    assert (failed.scenario, failed.verdict) == ("end of a match", Verdict.FAILED)
+    assert failed.seen == f"its method `end` raised: {file}:6: KeyError: 'no place'"
+
+
+NEVER_ANSWERS = """
+import threading
+
+
+class Bot:
+    def choose(self, view, decision):
+        threading.Event().wait()
+"""
+
+
+async def test_a_bot_that_answers_nothing_is_not_asked_in_every_scenario(tmp_path: Path) -> None:
+    findings = await check_bot(bot_file(tmp_path, NEVER_ANSWERS), answer_s=1.0)
+    handshake, match, rest = findings
+    assert (handshake.verdict, match.verdict, rest.verdict) == (Verdict.PASSED, Verdict.FAILED, Verdict.FAILED)
+    assert "no answer to decision 1 in 1 s" in match.seen
+    assert rest.scenario == "all others"
+    assert rest.seen == "not tried: it has not answered a single decision, and all others begin with one"
+
+
 def test_the_command_prints_one_document(tmp_path: Path) -> None:
     shown = run("bot", "check", bot_file(tmp_path, CRASHES), "--game", "greed", "--json")
     document = json.loads(shown.stdout)

@@ -34,15 +34,17 @@ class Child:
         environment: Mapping[str, str],
         on_end: Callable[[], None] = lambda: None,
         quiet: bool = False,
+        on_line: Callable[[str], None] = lambda line: None,
     ) -> None:
         """`environment` is added to our own. on_end is told, from another thread, that it has ended. quiet: only keep
-        its talk.
+        its talk. on_line is told each line of that, from another thread too.
 
         Raises OSError if it cannot be run.
         """
         self.name = name
         self.quiet = quiet
         self._on_end = on_end
+        self._on_line = on_line
         self._lines: deque[str] = deque(maxlen=KEPT)
         self._process = subprocess.Popen(
             command,
@@ -107,6 +109,7 @@ class Child:
             while data := pipe.readline(LINE_MOST):
                 line = _legible(data.decode("utf-8", "replace").rstrip("\r\n"))
                 self._lines.append(line)
+                self._on_line(line)
                 if not self.quiet:
                     sys.stderr.write(f"{self.name}: {line}\n")
 

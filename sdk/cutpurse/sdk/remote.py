@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.match import EndCause, MatchResult
@@ -40,7 +40,9 @@ from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.asked import asked
 
-__all__ = ["PlayedMatch", "RemoteBots"]
+__all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
+
+IN_END: Final = "crashed, in end: "  # is said of a bot whose `end` raised, before where; the check listens for it
 
 T = TypeVar("T")
 
@@ -307,7 +309,8 @@ class RemoteBots:
     def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
         if failed is not None:
             self.faults += 1
-            self._tell_failure(seat, "in end", failed.where, failed.trace)
+            self.say(f"{self._at(seat)} {IN_END}{failed.where}")
+            self._tell_trace(failed.trace)
 
     # -- what is said
     def _at(self, seat: _Seat) -> str:
@@ -316,6 +319,9 @@ class RemoteBots:
 
     def _tell_failure(self, seat: _Seat, when: str, what: str, trace: str) -> None:
         self.say(f"{self._at(seat)} crashed, {when}: {what}")
+        self._tell_trace(trace)
+
+    def _tell_trace(self, trace: str) -> None:
         if self.debug:
             self.say(trace.rstrip())
 

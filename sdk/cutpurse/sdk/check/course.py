@@ -24,6 +24,7 @@ from cutpurse.v1 import arena_pb2
 __all__ = ["check_bot", "check_program", "program_of"]
 
 SCENARIO_S: Final = 60.0  # whatever a scenario waits for
+NEVER: Final = "not tried: it has not answered a single decision, and all others begin with one"
 
 
 def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
@@ -54,7 +55,8 @@ async def check_bot(
     games: with which it is checked; none: all that it says it plays. answer_s: how long an answer is waited for, as
     long as the usual clock gives a decision unless told otherwise. on_hello: told how the bot says Hello, if it does.
     quiet: the talk of its program is not passed on.
-    After a handshake that failed there is nothing more to see. Raises UsageError for a bot or game that there is not.
+    After a handshake that failed there is nothing more to see, nor after a match in which nothing was answered.
+    Raises UsageError for a bot or game that there is not.
     """
     async with Host() as host:
         command = program_of(bot, games, host.address)
@@ -65,7 +67,7 @@ async def check_bot(
 
         def start() -> Child:
             try:
-                return Child(bot, command, environment_for(host.address), ended, quiet)
+                return Child(bot, command, environment_for(host.address), ended, quiet, visit.hear)
             except OSError as problem:
                 raise BotNotLoaded(f"{bot} cannot be run: {problem.strerror}") from None
 
@@ -102,6 +104,13 @@ async def check_program(
                 on_hello(host.guest.hello)
                 for game in visit.plays(host.guest):
                     found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
+                    if findings[-1].verdict is Verdict.FAILED and not visit.has_answered:
+                        break
+                if not visit.has_answered and any(one.verdict is Verdict.FAILED for one in findings[1:]):
+                    found(Finding("all others", Verdict.FAILED, NEVER))
+                    break
+        if visit.raised_in_end:
+            found(Finding("end of a match", Verdict.FAILED, f"its method `end` raised: {visit.raised_in_end}"))
     finally:
         if visit.child is not None:
             await asyncio.to_thread(visit.child.stop)

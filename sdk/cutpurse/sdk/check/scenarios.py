@@ -21,6 +21,7 @@ from cutpurse.sdk.check.sitting import EXTRA, Sitting
 from cutpurse.sdk.guest import Ending, Guest, HostTable
 from cutpurse.sdk.host import Host
 from cutpurse.sdk.program import DIAL_IN_S, when_asked_too_long_s
+from cutpurse.sdk.remote import IN_END
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.v1 import arena_pb2
 
@@ -77,6 +78,14 @@ class Visit:
     answer_s: float = field(default_factory=when_asked_too_long_s)
     played: int = 0  # matches, so that no two are alike
     fails_alone: bool = False  # also at one table, so that the number of tables is not why
+    has_answered: bool = False  # ever
+    raised_in_end: str = ""  # what the SDK said of a method `end` that raised, the first time
+
+    def hear(self, line: str) -> None:
+        """The program has said this; may be called from any thread."""
+        _, found, where = line.partition(IN_END)
+        if found and not self.raised_in_end:
+            self.raised_in_end = where.strip()
 
     async def guest(self) -> Guest:
         """The bot's session; the program is started if it does not run.  Raises Failed if it does not come."""
@@ -120,6 +129,7 @@ class Visit:
 
         await guest.until(lambda: table.reply is not None or gone(), self.answer_s)
         if table.reply is not None:
+            self.has_answered = True
             return table.reply_at - table.put_at
         if child.code is not None:
             raise Failed(f"after {what} the program {child.how_it_ended()}; its last words: {child.last_words()}")

@@ -131,9 +131,10 @@ def _hear(pipe: Any, findings: list[Finding]) -> None:
 class _Checked:
     """The bot's program, as scenarios see it."""
 
-    def __init__(self, running: Running, shown: Callable[[str], str]) -> None:
+    def __init__(self, running: Running, shown: Callable[[str], str], hear: Callable[[str], None]) -> None:
         self._running = running
         self._shown = shown
+        self._hear = hear  # each line of what it said, once it has ended
 
     @property
     def code(self) -> int | None:
@@ -155,7 +156,10 @@ class _Checked:
         """Whether it ended by itself."""
         began = time.monotonic()
         self._running.stop(grace_s)
-        return time.monotonic() - began < grace_s  # else it was not waited for any longer
+        by_itself = time.monotonic() - began < grace_s  # else it was not waited for any longer
+        for line in self._shown(self._running.talk()).splitlines():
+            self._hear(line)
+        return by_itself
 
 
 def _words(ended: Ended) -> str:
@@ -178,7 +182,7 @@ async def _check(told: dict[str, Any], runner: Runner, say: Callable[[Finding], 
             except (RunnerError, OSError) as problem:
                 raise Failed(f"it cannot be run: {without_paths(str(problem), folder, arena)}") from None
             _watch(running, lambda: loop.call_soon_threadsafe(host.changed))
-            return _Checked(running, lambda text: without_paths(text, folder, arena))
+            return _Checked(running, lambda text: without_paths(text, folder, arena), visit.hear)
 
         visit = Visit(host, games, start, dial_in_s=DIAL_IN_S)
         itself: list[tuple[str, Scenario]] = [
