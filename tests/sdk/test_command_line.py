@@ -10,12 +10,15 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from cutpurse.games import GAMES
+from cutpurse.sdk import local
 from cutpurse.sdk.cli import app
+from cutpurse.sdk.local import Played
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 
 COMMANDS = [
@@ -103,6 +106,20 @@ def test_play_with_json_prints_one_document(tmp_path: Path) -> None:
     assert [list(seat) for seat in document["seats"]] == [["bot", "first_places", "mean_place", "mean_score"]] * 2
     assert [seat["bot"] for seat in document["seats"]] == [path, "random"]
     assert "talking" in shown.stderr
+
+
+def test_a_long_run_takes_no_more_memory_than_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Played] = []
+    play = local.play
+
+    def kept(*given: Any, **named: Any) -> Played:
+        runs.append(play(*given, **named))
+        return runs[-1]
+
+    monkeypatch.setattr(local, "play", kept)
+    shown = run("play", "greed", "random", "random", "--matches", 3)
+    assert "3 matches of greed" in shown.stdout
+    assert [(one.matches, one.rows) for one in runs] == [(3, ())]
 
 
 def test_play_writes_a_row_a_match_and_bot(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.local import play
+from cutpurse.sdk.local import MatchRow, play
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
 
 
@@ -284,6 +285,14 @@ def test_progress_is_told_after_every_match() -> None:
     told: list[tuple[int, int]] = []
     play("greed", ["random"] * 2, matches=3, progress=lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_run_that_keeps_no_rows_counts_the_same_up() -> None:
+    told: list[MatchRow] = []
+    kept = play("greed", ["random"] * 3, matches=5, seed=2)
+    run = play("greed", ["random"] * 3, matches=5, seed=2, on_match=told.append, keep_rows=False)
+    assert replace(run, seconds=0.0, rows=kept.rows) == replace(kept, seconds=0.0)
+    assert (run.rows, tuple(told)) == ((), kept.rows)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ class Played:
     decisions: int
     seconds: float
     seats: tuple[SeatRow, ...]  # by bot
-    rows: tuple[MatchRow, ...] = field(repr=False)
+    rows: tuple[MatchRow, ...] = field(repr=False)  # empty if they were not to be kept
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
     faults: tuple[int, ...] = ()  # how many of each bot
 
@@ -118,13 +118,15 @@ def play(
     progress: Callable[[int, int], None] | None = None,
     on_match: Callable[[MatchRow], None] | None = None,
     watch: Callable[[Match], None] | None = None,
+    keep_rows: bool = True,
 ) -> Played:
     """Play matches and count them up.
 
     bots: one a seat, each a name, a file, or a class (anything that makes a bot). jobs: processes; with more than one,
     classes must be importable by name. record: a file that gets a line a match. progress: told how many matches of how
     many are over. on_match: told of each that is over, in their order. watch: told of a match when it begins and after
-    every answer, in one process only.
+    every answer, in one process only. keep_rows: whether `Played.rows` has them all; without, as `on_match` is told of
+    each, a long run takes no more memory than a short one.
 
     Raises UsageError for what does not exist, CutpurseError for a record that cannot be written. A bot that fails
     raises nothing: see `Played.failures`.
@@ -142,12 +144,15 @@ def play(
     run = _Run(rules, tuple(makers), seed, dict(settings or {}), record is not None)
     began = time.perf_counter()
     rows: list[MatchRow] = []
+    count = _Count(makers)
     first: dict[int, Failure] = {}
     faults = [0] * len(makers)
     results = run.several(range(matches), watch) if jobs == 1 else in_order(run.batch, matches, jobs)
     with a_run(), Lines(record, "the record") as lines, closing(results) as played:
         for done in played:
-            rows.append(done.row)
+            count.add(done.row)
+            if keep_rows:
+                rows.append(done.row)
             lines.write(done.record)
             for failure in done.failures:
                 first.setdefault(failure.bot, failure)
@@ -155,11 +160,10 @@ def play(
             if on_match is not None:
                 on_match(done.row)
             if progress is not None:
-                progress(len(rows), matches)
+                progress(count.matches, matches)
     seconds = time.perf_counter() - began
     failures = tuple(first[bot] for bot in sorted(first))
-    decisions = sum(row.decisions for row in rows)
-    return Played(game, matches, decisions, seconds, _count_up(makers, rows), tuple(rows), failures, tuple(faults))
+    return Played(game, matches, count.decisions, seconds, count.seats(), tuple(rows), failures, tuple(faults))
 
 
 @dataclass(frozen=True)
@@ -207,14 +211,27 @@ class _Run:
         return _Done(row, tuple(first.values()), tuple(faults), write_record(match) if self.record else "")
 
 
-def _count_up(makers: Sequence[BotMaker], rows: Sequence[MatchRow]) -> tuple[SeatRow, ...]:
-    played = len(rows)
-    return tuple(
-        SeatRow(
-            maker.name,
-            sum(row.places[bot] == 1 for row in rows),
-            sum(row.places[bot] for row in rows) / played,
-            sum(row.scores[bot] for row in rows) / played,
+class _Count:
+    """The sums of a run."""
+
+    def __init__(self, makers: Sequence[BotMaker]) -> None:
+        self.matches = 0
+        self.decisions = 0
+        self._names = [maker.name for maker in makers]
+        self._first = [0] * len(makers)
+        self._places = [0] * len(makers)
+        self._scores = [0] * len(makers)
+
+    def add(self, row: MatchRow) -> None:
+        self.matches += 1
+        self.decisions += row.decisions
+        for bot, (place, score) in enumerate(zip(row.places, row.scores, strict=True)):
+            self._first[bot] += place == 1
+            self._places[bot] += place
+            self._scores[bot] += score
+
+    def seats(self) -> tuple[SeatRow, ...]:
+        return tuple(
+            SeatRow(name, first, places / self.matches, scores / self.matches)
+            for name, first, places, scores in zip(self._names, self._first, self._places, self._scores, strict=True)
         )
-        for bot, maker in enumerate(makers)
-    )

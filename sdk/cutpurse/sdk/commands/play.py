@@ -103,6 +103,7 @@ def play(
                 progress=progress,
                 on_match=rows.add,
                 watch=watcher,
+                keep_rows=False,
             )
     except KeyboardInterrupt:
         if progress:
