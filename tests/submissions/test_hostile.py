@@ -73,10 +73,11 @@ async def test_bots_that_turn_bad_are_taken_off_and_others_play_on(
         await until(lambda: good_ones(arena)[0] >= before + 6)
         assert good_ones(arena)[1] == 0
         flood = author_of(arena, keys["flood"])
-        talk = (await flood.ask(lambda calls: calls.log("flood"))).talk
+        talk = ""
+        while "\\x1b[2J" not in talk:  # on a busy machine it has only just been started
+            talk = (await flood.ask(lambda calls: calls.log("flood"))).talk
         assert "\x1b" not in talk
         assert len(talk) < 2_500_000
-        assert "\\x1b[2J" in talk
         await flood.ask(lambda calls: calls.retire("flood"))
     assert "broke" not in arena.log
 
