@@ -213,6 +213,8 @@ class _Stream:
 
     def _enter(self, envelope: bytes, now: float) -> None:
         """The first envelope: Hello."""
+        if self._ending is not None:
+            return  # it was read as the call ended: nobody is left who would write to a session, or let go of it
         sessions = self._service.sessions
         try:
             request = arena_pb2.PlayRequest.FromString(envelope)
