@@ -20,7 +20,7 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.address import server_address
 from cutpurse.sdk.bot import BotMaker
-from cutpurse.sdk.run import name_of, run
+from cutpurse.sdk.run import connect, name_of, run
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
 from tests.sdk.arena import Arena, Ending, arena
@@ -103,6 +103,17 @@ def test_what_makes_no_sense_is_said_before_a_connection_is_made(
 def test_whoever_debugs_gets_the_exception() -> None:
     with pytest.raises(CutpurseError):
         run(First, server="here", debug=True)
+
+
+async def test_in_a_loop_that_runs_as_in_a_notebook_one_line_says_what_to_await(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(First, "greed") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "one runs here already, as in a notebook: `await connect(...)` of cutpurse.sdk.run" in line
+    async with arena(games=["greed"], matches=1) as server:
+        came = await connect(First, "greed", server=server.address, matches=1)
+    assert (came.matches, came.faults) == (1, 0)
 
 
 # -- the command, in a process of its own

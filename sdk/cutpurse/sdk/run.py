@@ -5,6 +5,8 @@
     if __name__ == "__main__":
         run(Bot, "greed")
 
+In a notebook an event loop runs already, so there it is `await connect(Bot, "greed")`.
+
 `cutpurse bot run` does the same. Ctrl-C leaves politely: what is open is played to the end; a second Ctrl-C goes at
 once.
 """
@@ -89,6 +91,7 @@ def run(
     """
     check_not_loading()
     try:
+        _check_no_loop()
         stay = asyncio.run(
             connect(
                 bot,
@@ -208,6 +211,18 @@ def name_of(maker: BotMaker) -> str:
     if not name:
         raise UsageError(f"no name can be made of {maker.name!r}: give one of a-z, 0-9, _, - and .")
     return name
+
+
+def _check_no_loop() -> None:
+    """Raises UsageError in an event loop that runs: `run` needs one of its own, and nothing may be left unawaited."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError(
+        "run() makes an event loop of its own, and one runs here already, as in a notebook: "
+        "`await connect(...)` of cutpurse.sdk.run takes the same arguments"
+    )
 
 
 def _patience() -> float | None:
