@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cutpurse.sdk.guest import Guest, Stream
+from cutpurse.sdk.host import Host
 from cutpurse.v1 import arena_pb2
 
 
@@ -23,3 +24,13 @@ def test_it_is_in_once_it_has_acknowledged_an_envelope_of_the_stream_that_it_has
         guest.disconnect(stream)
         seen.append(guest.is_in)
     assert seen == [False, *[False, True, False] * 2]
+
+
+async def test_one_that_is_forgotten_is_not_taken_for_the_next_though_its_stream_has_not_ended_yet() -> None:
+    nothing: Any = None
+    host = Host()
+    host.guest = Guest(arena_pb2.Hello(bot="ann"), lambda: 0.0)
+    host.guest.connect(Stream(nothing), arena_pb2.Welcome())
+    assert await host.bot(0.0) is host.guest
+    host.forget()
+    assert await host.bot(0.0) is None

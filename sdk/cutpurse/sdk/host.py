@@ -120,7 +120,8 @@ class Host:
     async def bot(self, seconds: float, while_true: Callable[[], bool] = lambda: True) -> Guest | None:
         """The bot, once it has said Hello and has a stream; None if it does not come in time or `while_true` fails."""
         deadline = self._clock() + seconds
-        while self.guest is None or not self.guest.is_connected or self.guest.leaving:
+        # One that is forgotten may seem to be connected still: that its program was ended is heard a little later.
+        while self.guest is None or self.guest.is_forgotten or not self.guest.is_connected or self.guest.leaving:
             if not while_true():
                 return None
             pulse = self._pulse

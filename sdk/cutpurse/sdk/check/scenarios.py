@@ -35,6 +35,8 @@ PROBLEMS: Final = 9  # the field of PlayResponse
 QUIET_S: Final = 0.5  # how long nothing is expected to happen
 MOST_TABLES: Final = 4
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
+SDK: Final = "cutpurse-python "  # how its name in Hello begins; it sees to envelopes by itself
+STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
 
 
 class Program(Protocol):
@@ -135,7 +137,8 @@ class Visit:
             raise Failed(f"after {what} the program {child.how_it_ended()}; its last words: {child.last_words()}")
         if guest.is_forgotten:
             raise Failed(f"after {what} it said Hello anew, without Resume, so its matches are lost; send Resume")
-        raise Failed(f"no answer to {what} in {self.answer_s:g} s; {STOP}")
+        hint = STUCK if guest.hello.sdk.startswith(SDK) else STOP
+        raise Failed(f"no answer to {what} in {self.answer_s:g} s; {hint}")
 
     async def ask(self, sitting: Sitting, what: str = "a decision") -> float:
         """Put the open decision and take what the bot replies; the seconds it took.  Raises Failed if it does not.
