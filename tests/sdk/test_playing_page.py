@@ -32,6 +32,14 @@ def test_the_bot_that_thinks_ahead_plays_as_it_stands_there(tmp_path: Path) -> N
     assert json.loads(shown.stdout)["seats"][0]["first_places"] >= 3
 
 
+def test_the_bot_with_types_is_one_that_mypy_checks_and_plays(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n# typed_bot\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert source == (CHECKOUT / "tests/sdk/typed_bot.py").read_text(encoding="utf-8")  # in the folders of `make check`
+    shown = run("play", "greed", bot_file(tmp_path, source), "random", "--matches", 2, "--seed", 1)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("page", "commands", "at_least"),
     [
