@@ -393,7 +393,14 @@ class Link:
         elif now >= self._silent_at():
             seconds = 2 * self._limits.heartbeat_ms / 1_000
             what = "acknowledged" if self._is_unread else "read"  # who acknowledges unread is guessing its number
-            self.close(ending("SILENT", f"envelope {self._sent} was not {what} for {seconds:g} s"), now)
+            text = f"envelope {self._sent} was not {what} for {seconds:g} s{self._untold()}"
+            self.close(ending("SILENT", text), now)
+
+    def _untold(self) -> str:
+        """The first of the problems that wait for the next envelope, as the end of a text: it may well be why."""
+        if not self._problems:
+            return ""
+        return f"; before that: {arena_pb2.PlayResponse.FromString(self._problems[0]).problems[0].text}"
 
     def credit(self, seconds: float) -> None:
         """The server itself stood still for so long: the bot may take that much longer."""

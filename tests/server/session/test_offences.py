@@ -125,6 +125,21 @@ def test_who_acknowledges_nothing_is_silent_in_the_end(house: House) -> None:
     assert peer.session.free_tables == 0
 
 
+def test_who_acknowledges_another_envelope_than_came_is_told_so_when_the_stream_ends(house: House) -> None:
+    peer = house.dial().welcomed()
+    (seat,) = peer.tables(1)
+    seat.ask()
+    peer.expect("ask 1#1")
+    peer.say(received=9)  # a problem that cannot be told: it waits for the next envelope
+    house.now += 30.0
+    peer.link.tick(house.now)
+    assert peer.ended() == ("UNAVAILABLE", "SILENT")
+    assert peer.link.closed.text == (  # type: ignore[union-attr]
+        "envelope 3 was not acknowledged for 30 s; before that: "
+        "PlayRequest.received is 9, but 3 was the last envelope sent on this stream"
+    )
+
+
 def test_who_acknowledges_what_the_stream_has_not_taken_is_silent_as_well(house: House) -> None:
     peer = house.dial().welcomed()
     (seat,) = peer.tables(1)
