@@ -53,6 +53,22 @@ def test_too_few_boards_have_no_interval() -> None:
     assert [(row.low, row.high, row.best, row.worst) for row in rows] == [(None,) * 4] * 2
 
 
+def test_a_draw_without_a_board_of_a_bot_is_no_draw_in_which_it_lost() -> None:
+    """A gauntlet, two boards against each: 0 beats all others, so each mean is certain."""
+    boards = [board(2 * other + again, {0: 1, other: 2}) for other in range(1, 7) for again in range(2)]
+    rows = table_of([(range(7), boards)], {}, "x")
+    assert [(row.bot, row.points, row.low, row.high) for row in rows] == [
+        (0, 1.0, 1.0, 1.0),
+        *[(other, 0.0, 0.0, 0.0) for other in range(1, 7)],
+    ]
+    turned = [board(2 * other + again, {0: 2, other: 1}) for other in range(1, 7) for again in range(2)]
+    rows = table_of([(range(7), turned)], {}, "x")
+    assert [(row.bot, row.low, row.high, row.best, row.worst) for row in rows] == [
+        *[(other, 1.0, 1.0, 1, 1) for other in range(1, 7)],
+        (0, 0.0, 0.0, 7, 7),
+    ]
+
+
 def test_the_intervals_hold() -> None:
     """Bots of known strength: the interval of the mean holds it in 95 of 100 tournaments, give or take chance."""
     chance, held, tries = random.Random(5), 0, 100

@@ -2,8 +2,9 @@
 
 Points of a board are the mean of a bot's place points over its matches, from 0 for last to 1 for first. Intervals are
 a bootstrap over boards (Efron, 1979, percentiles): boards are drawn with replacement, as many as were played, and the
-table is made of each draw; so bots that met on one board vary together. The draws follow from a seed: the same boards
-give the same table. This module knows no file and no game.
+table is made of each draw; so bots that met on one board vary together. A draw may hold no board of a bot: it says
+nothing of that bot, which stands in it by all its boards, and is no part of its interval. The draws follow from a
+seed: the same boards give the same table. This module knows no file and no game.
 """
 
 from __future__ import annotations
@@ -100,16 +101,18 @@ def _stage(
     bots: Sequence[int], boards: Sequence[PlayedBoard], byes: Mapping[int, int], seed: str, before: int
 ) -> list[Row]:
     points = [board.points() for board in boards]
-    means = _means(bots, points, byes)
+    rested = {bot: BYE_POINTS if byes.get(bot) else 0.0 for bot in bots}
+    means = rested | _means(bots, points, byes)
     played = Counter(bot for board in points for bot in board)
     spread = _drawn(bots, points, byes, seed)
-    ranks = {draw_at: _ranks(draw) for draw_at, draw in enumerate(spread)}
+    ranks = [_ranks(means | draw) for draw in spread]
     place = _ranks(means)
     rows = []
     for bot in sorted(bots, key=lambda bot: (place[bot], bot)):
         matches = [(match, match.bots.index(bot)) for board in boards for match in board.matches if bot in match.bots]
-        interval = _interval([draw[bot] for draw in spread]) if played[bot] >= _LEAST_BOARDS else None
-        between = _interval([ranks[at][bot] for at in ranks]) if interval is not None else None
+        held = [at for at, draw in enumerate(spread) if bot in draw] if played[bot] >= _LEAST_BOARDS else []
+        interval = _interval([spread[at][bot] for at in held]) if held else None
+        between = _interval([ranks[at][bot] for at in held]) if held else None
         rows.append(
             Row(
                 bot,
@@ -131,7 +134,7 @@ def _stage(
 
 
 def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Mapping[int, int]) -> dict[int, float]:
-    """The mean of a board; rounds that were rested count with the mean of a table."""
+    """The mean of a board, of all that have one; rounds that were rested count with the mean of a table."""
     won = dict.fromkeys(bots, 0.0)
     boards = dict.fromkeys(bots, 0)
     for board in points:
@@ -141,9 +144,8 @@ def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Map
                 boards[bot] += 1
     return {
         bot: round((won[bot] + BYE_POINTS * byes.get(bot, 0)) / (boards[bot] + byes.get(bot, 0)), 9)
-        if boards[bot] + byes.get(bot, 0)
-        else 0.0
         for bot in bots
+        if boards[bot]
     }
 
 
@@ -158,7 +160,7 @@ def _ranks(means: Mapping[int, float]) -> dict[int, int]:
 def _drawn(
     bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Mapping[int, int], seed: str
 ) -> list[dict[int, float]]:
-    """The means of each draw."""
+    """The means of each draw, without the bots that are on none of its boards."""
     if not points:
         return []
     chance = random.Random(f"cutpurse/tournament/{seed}")
