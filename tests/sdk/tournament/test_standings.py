@@ -48,6 +48,17 @@ def test_a_rest_counts_as_the_mean_of_a_table() -> None:
     assert (rows[2].points, rows[2].rank, rows[2].low, rows[2].boards) == (0.5, 2, None, 0)
 
 
+def test_a_rest_counts_as_many_boards_as_the_others_played_meanwhile() -> None:
+    """Rounds of 3 deals; bot 2 has won one and rested one: 3 points and 3 halves for 6 boards."""
+    boards = [
+        *(board(number, {2: 1, 0: 2}) for number in range(3)),
+        *(board(number, {0: 1, 1: 2}) for number in (3, 4)),
+    ]
+    rows = {row.bot: row for row in table_of([((0, 1, 2), boards)], {2: 1, 1: 1}, "x", deals=3)}
+    assert (rows[2].points, rows[2].boards, rows[2].byes) == (0.75, 3, 1)
+    assert (rows[0].points, rows[1].points) == (0.4, 0.3)
+
+
 def test_too_few_boards_have_no_interval() -> None:
     rows = table_of([((0, 1), [board(0, {0: 1, 1: 2})])], {}, "x")
     assert [(row.low, row.high, row.best, row.worst) for row in rows] == [(None,) * 4] * 2

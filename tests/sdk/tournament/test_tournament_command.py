@@ -23,6 +23,7 @@ from tests.roots import CHECKOUT
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 
 GREED = 'game = "greed"\nseats = 2\nbots = ["random", "greedy", "first_option", { name = "again", bot = "greedy" }]\n'
+BOTS = ("random", "greedy", "first_option", "again")
 
 
 def run(*arguments: object) -> Result:
@@ -110,6 +111,29 @@ def test_a_run_that_is_killed_goes_on_and_comes_to_the_same_table(tmp_path: Path
     one, other = (sorted(boards_of(path), key=lambda board: board["board"]) for path in (killed, tmp_path / "whole"))
     assert one == other
     assert len(one) == 4 * 2 * 20
+
+
+def test_the_table_of_a_swiss_round_that_goes_on_counts_no_rest_of_it(tmp_path: Path) -> None:
+    """Who has sat in a round that is not over had a rest less than none, and its points were 0, or above 1."""
+    file = write(tmp_path, GREED + 'deals = 3\n[format]\nkind = "swiss"\nrounds = 2\n')
+    assert run("run", file).exit_code == 0
+    lines = (tmp_path / "cup.toml.journal").read_bytes().splitlines(keepends=True)
+    for boards in range(1, 13):
+        (tmp_path / "part").write_bytes(b"".join(lines[: 1 + boards]))
+        shown = run("show", file, "--journal", tmp_path / "part", "--json")
+        assert shown.exit_code == 0
+        rows = json.loads(shown.stdout)["table"]
+        assert [row["byes"] for row in rows] == [0, 0, 0, 0]  # four bots: nobody rests
+        points: Counter[str] = Counter()
+        for line in map(json.loads, lines[1 : 1 + boards]):
+            for match in line["matches"]:
+                for bot, won in zip(match["bots"], place_points(match["places"]), strict=True):
+                    points[BOTS[bot]] += won / len(match["bots"])
+        for row in rows:
+            assert row["points"] == pytest.approx(
+                points[row["bot"]] / row["boards"] if row["boards"] else 0.0, abs=1e-6
+            )
+            assert row["high"] is None or row["high"] <= 1
 
 
 def test_a_gauntlet_says_how_the_challenger_did_against_each(tmp_path: Path) -> None:

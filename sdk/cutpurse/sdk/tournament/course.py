@@ -112,4 +112,4 @@ def _check(boards: Sequence[Board], journal: Journal) -> None:
 
 def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[Row]:
     """The table after these boards."""
-    return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest)
+    return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)

@@ -37,7 +37,7 @@ class Rounds(Protocol):
         """For the table: bots that are ranked together and by which boards, those who rank before others first."""
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
-        """How often each bot rested, for which it has the mean of a table."""
+        """How many rounds that are over each bot rested, for which it has the mean of a table."""
 
 
 def rounds_of(tournament: Tournament) -> Rounds:
@@ -115,8 +115,8 @@ class _Swiss:
         return [(self._bots, list(played))]
 
     def byes(self, played: Sequence[PlayedBoard]) -> Counter[int]:
-        sat = Counter(bot for board in played for bot in board.field)
-        rounds = len(played) // self._of_a_round
+        rounds = len(played) // self._of_a_round  # that are over: who has not sat in one that goes on may still
+        sat = Counter(bot for board in played[: rounds * self._of_a_round] for bot in board.field)
         return Counter({bot: rounds - sat[bot] // self._deals for bot in self._bots})
 
 

@@ -73,12 +73,15 @@ def totals(played: Sequence[PlayedBoard]) -> defaultdict[int, float]:
 
 
 def table_of(
-    stages: Sequence[tuple[Sequence[int], Sequence[PlayedBoard]]], byes: Mapping[int, int], seed: str
+    stages: Sequence[tuple[Sequence[int], Sequence[PlayedBoard]]], byes: Mapping[int, int], seed: str, deals: int = 1
 ) -> list[Row]:
-    """The table, the best first: bots of an earlier stage of `stages` rank before those of a later one."""
+    """The table, the best first: bots of an earlier stage of `stages` rank before those of a later one.
+
+    byes: how many rounds each bot rested. deals: the boards of each, for which it has the mean of a table.
+    """
     rows: list[Row] = []
     for bots, boards in stages:
-        rows += _stage(bots, boards, byes, f"{seed}/{len(rows)}", len(rows))
+        rows += _stage(bots, boards, byes, deals, f"{seed}/{len(rows)}", len(rows))
     return rows
 
 
@@ -98,13 +101,14 @@ def head_to_head(played: Sequence[PlayedBoard]) -> list[Against]:
 
 
 def _stage(
-    bots: Sequence[int], boards: Sequence[PlayedBoard], byes: Mapping[int, int], seed: str, before: int
+    bots: Sequence[int], boards: Sequence[PlayedBoard], byes: Mapping[int, int], deals: int, seed: str, before: int
 ) -> list[Row]:
     points = [board.points() for board in boards]
-    rested = {bot: BYE_POINTS if byes.get(bot) else 0.0 for bot in bots}
-    means = rested | _means(bots, points, byes)
+    rested = {bot: rounds * deals for bot, rounds in byes.items()}
+    unplayed = {bot: BYE_POINTS if rested.get(bot) else 0.0 for bot in bots}
+    means = unplayed | _means(bots, points, rested)
     played = Counter(bot for board in points for bot in board)
-    spread = _drawn(bots, points, byes, seed)
+    spread = _drawn(bots, points, rested, seed)
     ranks = [_ranks(means | draw) for draw in spread]
     place = _ranks(means)
     rows = []
@@ -133,8 +137,8 @@ def _stage(
     return rows
 
 
-def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Mapping[int, int]) -> dict[int, float]:
-    """The mean of a board, of all that have one; rounds that were rested count with the mean of a table."""
+def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], rested: Mapping[int, int]) -> dict[int, float]:
+    """The mean of a board, of all that have one; those that were rested count with the mean of a table."""
     won = dict.fromkeys(bots, 0.0)
     boards = dict.fromkeys(bots, 0)
     for board in points:
@@ -143,7 +147,7 @@ def _means(bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Map
                 won[bot] += gained
                 boards[bot] += 1
     return {
-        bot: round((won[bot] + BYE_POINTS * byes.get(bot, 0)) / (boards[bot] + byes.get(bot, 0)), 9)
+        bot: round((won[bot] + BYE_POINTS * rested.get(bot, 0)) / (boards[bot] + rested.get(bot, 0)), 9)
         for bot in bots
         if boards[bot]
     }
@@ -158,7 +162,7 @@ def _ranks(means: Mapping[int, float]) -> dict[int, int]:
 
 
 def _drawn(
-    bots: Sequence[int], points: Sequence[Mapping[int, float]], byes: Mapping[int, int], seed: str
+    bots: Sequence[int], points: Sequence[Mapping[int, float]], rested: Mapping[int, int], seed: str
 ) -> list[dict[int, float]]:
     """The means of each draw, without the bots that are on none of its boards."""
     if not points:
@@ -166,7 +170,7 @@ def _drawn(
     chance = random.Random(f"cutpurse/tournament/{seed}")
     work = sum(map(len, points))
     draws = max(_LEAST_DRAWS, min(DRAWS, _MOST_WORK // work))
-    return [_means(bots, chance.choices(points, k=len(points)), byes) for _ in range(draws)]
+    return [_means(bots, chance.choices(points, k=len(points)), rested) for _ in range(draws)]
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
