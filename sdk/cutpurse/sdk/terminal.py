@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import unicodedata
 from collections.abc import Sequence
 from typing import Final, TextIO
 
@@ -44,15 +45,25 @@ def print_json(document: object) -> None:
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Columns under their heads: numbers to the right, all else to the left; a float has two decimals."""
     texts = [[f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
+    widths = [max(_width(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
     right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(head))]
     return [
         "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
+            " " * (width - _width(cell)) + cell if to_right else cell + " " * (width - _width(cell))
             for cell, width, to_right in zip(row, widths, right, strict=True)
         ).rstrip()
         for row in [list(head), *texts]
     ]
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal it takes: Chinese signs and emoji take two, marks on the sign before them none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(sign) in "WF")
+        for sign in text
+    )
 
 
 class Progress:
