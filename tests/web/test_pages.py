@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.sdk.league import shown
+from cutpurse.server.web import rendering
 from cutpurse.server.web.rendering import Rendering
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
@@ -407,3 +409,17 @@ def test_bots_of_the_house_are_not_counted_and_it_says_so(house: list[str], said
     ladder = pb.LadderShown(defined=defined, bots=2)
     standings = Rendering(live=True).html("standings.html", ladder=ladder, rows=[], every_version=False)
     assert re.findall(r"\d+ bots here[^<]*?(?= *<)", standings) == [said]
+
+
+def test_templates_that_a_newer_package_puts_in_their_place_are_not_those_of_a_running_page(tmp_path: Path) -> None:
+    folder = tmp_path / "web"
+    shutil.copytree(Path(rendering.__file__).parent, folder, ignore=shutil.ignore_patterns("*.py", "docs"))
+    page = Rendering(live=False, folder=folder)
+    context = {"here": "/nowhere", "title": "Not Found", "text": "There is no such page.", "number": 404}
+    before = page.html("problem.html", **context)
+    for template in (folder / "templates").iterdir():
+        template.write_text("{{ of_a_newer_version }}", encoding="utf-8")
+    assert page.html("problem.html", **context) == before
+    assert "<h1>Rules</h1>" in page.html(
+        "rules.html", here="/rules", games=[], written={"html": ""}
+    )  # not shown before

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 
 from cutpurse.games import GAMES
 from cutpurse.sdk.terminal import legible
@@ -57,7 +57,7 @@ class Rendering:
         self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
         self.by_address: Final = {file.address: file for file in self.static.values()}
         self.environment: Final = Environment(
-            loader=FileSystemLoader(folder / "templates"),
+            loader=DictLoader(_templates(folder / "templates")),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -176,6 +176,14 @@ FILTERS: Final = {
     "game_title": _game_title,
     "counted": _counted,
 }
+
+
+def _templates(folder: Path) -> dict[str, str]:
+    """All of them, by their names.
+
+    They are read once: those of a newer package, put in their place while this process runs, do not fit its code.
+    """
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
 
 
 def _static(folder: Path) -> dict[str, StaticFile]:
