@@ -67,6 +67,15 @@ def test_lines_are_drawn_where_their_points_lie_and_names_do_not_touch() -> None
     assert 0 < heights[0] < heights[-1] < 340
 
 
+@pytest.mark.parametrize("most", [5.0, 4_000.0, -4_000.0, 80_000.0, 2_000_000.0])
+def test_numbers_beside_a_chart_are_whole(most: float) -> None:
+    """A sign of this size is seldom wider than 8; "80,000" began left of the chart."""
+    drawn = ElementTree.fromstring(over_time([Line("a", [(0, 0.0), (9, most)])], title="", x_name=""))
+    numbers = [text for text in drawn.findall("text") if text.attrib.get("text-anchor") == "end"]
+    assert f"{most:,.0f}" in {text.text for text in numbers}
+    assert all(float(text.attrib["x"]) >= 7 * len(text.text or "") for text in numbers)
+
+
 def test_a_higher_value_is_drawn_higher() -> None:
     drawn = ElementTree.fromstring(over_time([Line("a", [(0, 1.0), (1, 2.0), (2, 5.0)])], title="", x_name=""))
     (course,) = [path for path in drawn.findall("path") if path.attrib["class"].startswith("course")]

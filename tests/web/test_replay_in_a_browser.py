@@ -245,3 +245,17 @@ def test_a_link_to_a_part_of_a_replay_does_not_lead_below_the_player(
     page.wait_for_function("() => document.querySelector('#player').getBoundingClientRect().top === 0")
     box = "document.querySelector('{}').getBoundingClientRect()"
     assert page.evaluate(box.format("#scores-title") + ".top >= " + box.format("#player") + ".bottom")
+
+
+def test_a_short_name_is_whole_where_eight_seats_share_the_table(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    match, record = records["bag_o_loot"]
+    opened(page, f"{archive}/matches/{match}/replay?at={len(record.choices)}")
+    cut = """() => [...document.querySelectorAll(".chair")].map((chair) => {
+        chair.style.flex = "0 0 206px";
+        chair.querySelector(".sitter").textContent = "robber 12";
+        const name = chair.querySelector("h2");
+        return name.scrollWidth > name.clientWidth;
+    })"""
+    assert page.evaluate(cut) == [False] * len(record.seats)

@@ -18,6 +18,7 @@ __all__ = ["Axis", "Line", "axis_of", "bars", "interval", "over_time", "scale", 
 COLOURS: Final = 8  # classes line-0 to line-7
 _WIDTH, _HEIGHT = 960, 340  # of a large chart
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 168, 12, 34  # its margins: numbers, names, air, numbers
+_SIGNS, _SIGN = 5, 8  # of a number for which there is room in the margin, and what each more of them takes
 _ROW: Final = 200  # width of what stands in a cell of a table, where only shapes do: they are stretched
 
 
@@ -120,12 +121,13 @@ def over_time(lines: Sequence[Line], *, title: str, x_name: str) -> Markup:
     across, up = axis_of(xs, 6), axis_of(ys)
     counts = tuple(tick for tick in across.ticks if min(xs) <= tick <= max(xs) and tick == int(tick))
     across = Axis(min(xs), max(xs), counts)
-    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    left = _LEFT + _SIGN * max(0, *(len(_number(tick)) - _SIGNS for tick in up.ticks))
+    width, height = _WIDTH - left - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
     def place(x: float, y: float) -> str:
-        return f"{_xy(_LEFT + across.at(x, width))} {_xy(_TOP + height - up.at(y, height))}"
+        return f"{_xy(left + across.at(x, width))} {_xy(_TOP + height - up.at(y, height))}"
 
-    parts = [*_grid(across, up, width, height, x_name)]
+    parts = [*_grid(across, up, left, width, height, x_name)]
     ends = _apart([_TOP + height - up.at(line.points[-1][1], height) for line in lines], 15)
     for number, line in enumerate(lines):
         colour = f"line-{number % COLOURS}"
@@ -136,7 +138,7 @@ def over_time(lines: Sequence[Line], *, title: str, x_name: str) -> Markup:
             parts.append(f'<path class="band {colour}" d="M{"L".join(edge)}Z"/>')
         course = "L".join([place(x, y) for x, y in line.points])
         parts.append(f'<path class="course {colour}" d="M{course}"><title>{escape(line.name)}</title></path>')
-        x = _LEFT + across.at(line.points[-1][0], width)
+        x = left + across.at(line.points[-1][0], width)
         y = _TOP + height - up.at(line.points[-1][1], height)
         parts.append(f'<circle class="end {colour}" cx="{_xy(x)}" cy="{_xy(y)}" r="3.5"/>')
         parts.append(
@@ -172,15 +174,15 @@ def bars(counts: Sequence[tuple[str, int]], *, title: str, x_name: str) -> Marku
     return _chart(width, height, title, parts)
 
 
-def _grid(across: Axis, up: Axis, width: float, height: float, x_name: str) -> Iterable[str]:
+def _grid(across: Axis, up: Axis, left: float, width: float, height: float, x_name: str) -> Iterable[str]:
     for tick in up.ticks:
         y = _TOP + height - up.at(tick, height)
-        yield f'<path class="grid" d="M{_LEFT} {_xy(y)}H{_xy(_LEFT + width)}"/>'
-        yield f'<text x="{_LEFT - 8}" y="{_xy(y + 4)}" text-anchor="end">{_number(tick)}</text>'
+        yield f'<path class="grid" d="M{_xy(left)} {_xy(y)}H{_xy(left + width)}"/>'
+        yield f'<text x="{_xy(left - 8)}" y="{_xy(y + 4)}" text-anchor="end">{_number(tick)}</text>'
     for tick in across.ticks:
-        x = _LEFT + across.at(tick, width)
+        x = left + across.at(tick, width)
         yield f'<text x="{_xy(x)}" y="{_HEIGHT - 18}" text-anchor="middle">{_number(tick)}</text>'
-    yield f'<text x="{_xy(_LEFT + width / 2)}" y="{_HEIGHT - 2}" text-anchor="middle">{escape(x_name)}</text>'
+    yield f'<text x="{_xy(left + width / 2)}" y="{_HEIGHT - 2}" text-anchor="middle">{escape(x_name)}</text>'
 
 
 def _apart(wanted: Sequence[float], least: float) -> list[float]:
