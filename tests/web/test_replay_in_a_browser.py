@@ -259,3 +259,33 @@ def test_a_short_name_is_whole_where_eight_seats_share_the_table(
         return name.scrollWidth > name.clientWidth;
     })"""
     assert page.evaluate(cut) == [False] * len(record.seats)
+
+
+def test_a_key_that_is_held_down_runs_no_faster_than_can_be_seen(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    """Browsers repeat a key thirty times a second: what could not be painted in time went on after it was let go."""
+    opened(page, f"{archive}/matches/{records['greed'][0]}/replay")
+    held = """async () => {
+        const down = (repeat) => document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", repeat }));
+        const turn = () => new Promise((done) => {
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = done;
+            port2.postMessage(0);
+        });
+        const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(() => setTimeout(done))));
+        const moments = () => Number(document.documentElement.dataset.moment);
+        down(false);
+        while (moments() < 1) await turn();
+        await frame();
+        down(true);
+        while (moments() < 2) await turn();
+        for (let more = 0; more < 9; more++) { down(true); await null; }
+        const atOnce = moments();
+        await frame();
+        const later = moments();
+        down(true);
+        while (moments() < 3) await turn();
+        return [atOnce, later, moments()];
+    }"""
+    assert page.evaluate(held) == [2, 2, 3]

@@ -85,7 +85,7 @@
     const play = document.getElementById("play"), speed = document.getElementById("speed");
     const position = document.getElementById("position"), status = document.getElementById("status");
     const batches = new Map();
-    let index = Number(player.dataset.index), wanted = index, timer = 0, kept = 0;
+    let index = Number(player.dataset.index), wanted = index, timer = 0, kept = 0, isPainted = true;
 
     const unpacked = ({ lines, frames }) => {
       let before = [];
@@ -149,6 +149,8 @@
       index = to;
       put(root, html, ms);
       shown();
+      isPainted = false;
+      requestAnimationFrame(() => setTimeout(() => { isPainted = true; }));
       if (!timer) status.textContent = root.querySelector(".decided h2")?.textContent ?? "";
       for (const near of [to - batch / 4, to + batch / 4]) {
         const number = Math.floor(near / batch);
@@ -175,7 +177,12 @@
       const on = event.target.tagName;
       if (on === "INPUT" || on === "SELECT" || on === "TEXTAREA") return;
       if (event.key === " " && on !== "BUTTON" && on !== "SUMMARY") { event.preventDefault(); toggle(); }
-      else if (Object.hasOwn(KEYS, event.key)) { event.preventDefault(); pause(); go(goal(KEYS[event.key])); }
+      else if (Object.hasOwn(KEYS, event.key)) {
+        event.preventDefault();
+        if (event.repeat && !isPainted) return; // held down: as fast as it can be seen, and no further once let go
+        pause();
+        go(goal(KEYS[event.key]));
+      }
     });
     document.addEventListener("click", (event) => {
       const to = event.target.closest("[data-go], [data-index]:not(.player)");
