@@ -16,7 +16,9 @@ from starlette.testclient import TestClient
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.sdk.league import shown
 from cutpurse.server.web import rendering
+from cutpurse.server.web.charts import axis_of
 from cutpurse.server.web.rendering import Rendering
+from cutpurse.server.web.standing import lead_of
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE
@@ -423,3 +425,15 @@ def test_templates_that_a_newer_package_puts_in_their_place_are_not_those_of_a_r
     assert "<h1>Rules</h1>" in page.html(
         "rules.html", here="/rules", games=[], written={"html": ""}
     )  # not shown before
+
+
+@pytest.mark.parametrize(
+    ("every_version", "before"), [(False, "Every version</a>"), (True, "Only the newest of each bot</a>")]
+)
+def test_sentences_above_the_rankings_are_apart(every_version: bool, before: str) -> None:
+    ladder = pb.LadderShown(defined=pb.LadderDefined(name="greed", game="greed"))
+    rows = [pb.Ranking(place=1, bot=pb.BotName(bot="new"))]
+    drawn = {"lead": lead_of(rows), "axis": axis_of([0, 50]), "all": 1}
+    page = Rendering(live=True)
+    standings = page.html("standings.html", ladder=ladder, rows=rows, every_version=every_version, **drawn)
+    assert f"{before}. Who is in no" in " ".join(standings.split())
