@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from tests.web.browser import Watched
 from tests.web.leagues import LiveLeague
@@ -53,6 +53,26 @@ def test_a_live_table_is_listened_to_once(live: LiveLeague, watched: Watched) ->
     page.goto(f"{live.page}/live?ladder=szmal")
     page.wait_for_selector("#moment .table", timeout=60_000)
     assert sum("/events/" in address for address in watched.asked) == 1
+
+
+def test_a_live_table_goes_on_after_a_proxy_had_no_page_behind_it(live: LiveLeague, watched: Watched) -> None:
+    """While the page is started again a proxy answers in its place, with 502, after which browsers ask no more."""
+    page, refused = watched.page(), []
+
+    def answered(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=502, body="Bad Gateway")
+
+    page.route("**/events/live**", answered)
+    page.goto(f"{live.page}/live?ladder=szmal")
+    page.wait_for_selector("#live-status:has-text('The connection was lost; trying again.')")
+    page.wait_for_selector("#live-status:has-text('later than the bots')", timeout=60_000)
+    page.wait_for_selector("#moment .table", timeout=60_000)
+    assert len(refused) == 1
+    watched.forgive("502")
 
 
 def test_a_match_that_never_was_is_not_shown(live: LiveLeague) -> None:

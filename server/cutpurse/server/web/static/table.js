@@ -208,15 +208,17 @@
   };
 
   // -- a match that is being played
+  const AGAIN_MS = 3000, MOST_TRIES = 20; // a minute
   const live = (table) => {
     const root = document.getElementById("moment"), status = document.getElementById("live-status");
-    let lines = null, number = -1, source = null, isOver = false;
+    let lines = null, number = -1, source = null, isOver = false, tries = 0, again = 0;
     const say = (text, isTrouble) => {
       if (status.textContent !== text) status.textContent = text;
       status.classList.toggle("bad", Boolean(isTrouble));
     };
     const open = () => {
       source = new EventSource(table.dataset.events);
+      source.addEventListener("open", () => { tries = 0; });
       source.addEventListener("whole", (event) => {
         const told = JSON.parse(event.data);
         const moves = lines !== null;
@@ -236,12 +238,15 @@
       source.addEventListener("status", (event) => { const told = JSON.parse(event.data); say(told.text, told.trouble); });
       source.addEventListener("over", () => { isOver = true; source.close(); });
       source.onerror = () => {
-        if (source.readyState === EventSource.CLOSED) say("The page does not tell of this match any more; load it again.", true);
-        else say("The connection was lost; trying again.", true);
+        // Refused, which browsers leave at that: a proxy does so too while the page behind it is started again.
+        const isRefused = source.readyState === EventSource.CLOSED;
+        if (isRefused && ++tries > MOST_TRIES) { say("The page does not tell of this match any more; load it again.", true); return; }
+        if (isRefused) again = setTimeout(open, AGAIN_MS);
+        say("The connection was lost; trying again.", true);
       };
     };
     open();
-    addEventListener("pagehide", () => source.close());
+    addEventListener("pagehide", () => { clearTimeout(again); source.close(); });
     addEventListener("pageshow", (event) => { if (event.persisted && !isOver) open(); }); // by "back", as it was left
   };
 
