@@ -57,7 +57,8 @@ def test_a_live_table_is_listened_to_once(live: LiveLeague, watched: Watched) ->
 
 def test_a_live_table_goes_on_after_a_proxy_had_no_page_behind_it(live: LiveLeague, watched: Watched) -> None:
     """While the page is started again a proxy answers in its place, with 502, after which browsers ask no more."""
-    page, refused = watched.page(), []
+    page = watched.page()
+    refused: list[str] = []
 
     def answered(route: Route) -> None:
         if refused:

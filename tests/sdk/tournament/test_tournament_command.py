@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def test_the_table_of_a_swiss_round_that_goes_on_counts_no_rest_of_it(tmp_path: 
         assert shown.exit_code == 0
         rows = json.loads(shown.stdout)["table"]
         assert [row["byes"] for row in rows] == [0, 0, 0, 0]  # four bots: nobody rests
-        points: Counter[str] = Counter()
+        points: defaultdict[str, float] = defaultdict(float)
         for line in map(json.loads, lines[1 : 1 + boards]):
             for match in line["matches"]:
                 for bot, won in zip(match["bots"], place_points(match["places"]), strict=True):
