@@ -19,6 +19,7 @@ from cutpurse.server.web import rendering
 from cutpurse.server.web.charts import axis_of
 from cutpurse.server.web.rendering import Rendering
 from cutpurse.server.web.standing import lead_of
+from cutpurse.server.web.table import drawing
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE
@@ -425,6 +426,20 @@ def test_templates_that_a_newer_package_puts_in_their_place_are_not_those_of_a_r
     assert "<h1>Rules</h1>" in page.html(
         "rules.html", here="/rules", games=[], written={"html": ""}
     )  # not shown before
+
+
+def test_templates_of_a_table_are_those_of_the_beginning_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = drawing.rendered("told.html", told=[])
+    folder = tmp_path / "templates"
+    shutil.copytree(drawing.TEMPLATES, folder)
+    monkeypatch.setattr(drawing, "TEMPLATES", folder)
+    drawing.environment.cache_clear()
+    try:
+        page_of({})
+        (folder / "told.html").write_text("{{ of_a_newer_version }}", encoding="utf-8")
+        assert drawing.rendered("told.html", told=[]) == before
+    finally:
+        drawing.environment.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from cutpurse.server.web.news import News
 from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, ladders, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.table import drawing
 from cutpurse.server.web.table.live import Watches
 
 __all__ = ["create_app"]
@@ -50,6 +51,7 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.state.bots_dial = bots_dial
     app.state.news = News()
     app.state.rendering = Rendering(live=live)
+    drawing.environment()  # which reads its templates now
     app.state.replays = replay.Replays()
     app.state.watches = Watches()
     add_problems(app)

@@ -16,12 +16,13 @@ from urllib.parse import quote
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
 from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import interval, scale, share
+from cutpurse.server.web.loading import loader_of
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
@@ -57,7 +58,7 @@ class Rendering:
         self.static: Final[Mapping[str, StaticFile]] = _static(folder / "static")
         self.by_address: Final = {file.address: file for file in self.static.values()}
         self.environment: Final = Environment(
-            loader=DictLoader(_templates(folder / "templates")),
+            loader=loader_of(folder / "templates"),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -176,14 +177,6 @@ FILTERS: Final = {
     "game_title": _game_title,
     "counted": _counted,
 }
-
-
-def _templates(folder: Path) -> dict[str, str]:
-    """All of them, by their names.
-
-    They are read once: those of a newer package, put in their place while this process runs, do not fit its code.
-    """
-    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
 
 
 def _static(folder: Path) -> dict[str, StaticFile]:

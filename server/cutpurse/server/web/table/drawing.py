@@ -9,16 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from cutpurse.server.web.loading import loader_of
 from cutpurse.server.web.table.frames import CardShown, Frame
 from cutpurse.server.web.table.telling import Told
 
-__all__ = ["changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
+__all__ = ["TEMPLATES", "changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
 
+TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 _SEAT: Final = re.compile(r"\bseat (\d)\b")
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
@@ -32,7 +35,7 @@ def filters() -> dict[str, Any]:
 def environment() -> Environment:
     """The templates, with nothing of the page around them."""
     made = Environment(
-        loader=PackageLoader("cutpurse.server.web"),
+        loader=loader_of(TEMPLATES),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
