@@ -128,7 +128,7 @@ def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient,
     for seat in match.seats:
         assert seat.before is not None
         assert seat.after is not None
-        change = f"{seat.after.mu - seat.before.mu:+.1f}".replace("-", "\N{MINUS SIGN}")
+        change = f"{seat.after.mu - seat.before.mu:+.2f}".replace("-", "\N{MINUS SIGN}")
         assert f">{change}<" in html
     assert html.count("<rect ") >= sum(1 for _ in match.seats)
 
