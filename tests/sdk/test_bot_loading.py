@@ -47,6 +47,11 @@ def test_a_bot_of_a_file_can_be_sent_to_another_process(tmp_path: Path) -> None:
         ("def broken(:\n", BotNotLoaded, r"does not import: .*my_bot\.py:1: SyntaxError: .*"),
         ("import sys\nsys.exit(3)\n", BotNotLoaded, r"does not import: .*my_bot\.py:2: SystemExit: 3"),
         ("class Bto:\n    def choose(self): ...\n", BotNotLoaded, r"has no class Bot; it has: .*my_bot\.py:Bto"),
+        (
+            "from cutpurse.sdk.bot import Bot\nclass Mine(Bot):\n    def choose(self, v, d): ...\n",
+            BotNotLoaded,
+            r"has no class Bot; it has: .*my_bot\.py:Mine",
+        ),
         ("class Bot: ...\n", BotNotLoaded, r"class Bot has no method choose\(self, view, decision\)"),
         (
             "class Bot:\n    def choose(view, decision): ...\n",

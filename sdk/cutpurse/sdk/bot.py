@@ -124,7 +124,7 @@ def load_bot(spec: str) -> BotMaker:
         raise NotFound(_meant(path) or f"no bot file {path}: it does not exist")
     module = _import_file(path)
     bot = getattr(module, name, None)
-    if not isinstance(bot, type):
+    if not isinstance(bot, type) or bot is Bot:  # which was imported, to say of another what it is
         classes = [key for key, value in vars(module).items() if _is_bot_of(module, value)]
         hint = f"; it has: {', '.join(f'{path}:{one}' for one in classes)}" if classes else ""
         raise BotNotLoaded(f"bot {spec}: {path} has no class {name}{hint}")
