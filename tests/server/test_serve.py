@@ -45,6 +45,7 @@ class Program:
 @pytest_asyncio.fixture
 async def program(request: pytest.FixtureRequest) -> AsyncIterator[Program]:
     """What is asked for as its parameter stands before its command."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else it hears of none where these tests run under nohup
     process = await asyncio.create_subprocess_exec(
         *getattr(request, "param", ()),
         sys.executable,
@@ -56,6 +57,7 @@ async def program(request: pytest.FixtureRequest) -> AsyncIterator[Program]:
         stderr=asyncio.subprocess.PIPE,
         cwd=CHECKOUT,
     )
+    signal.signal(signal.SIGHUP, before)
     assert process.stdout is not None
     yield Program(process, (await process.stdout.readline()).decode().strip())
     if process.returncode is None:
