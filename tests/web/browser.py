@@ -1,5 +1,8 @@
 """A browser for tests of the page: chromium, driven by Playwright, which complains about what a page must never do.
 
+Where Debian's `chromium-headless-shell` is installed it is taken: the same engine without the windows around it, which
+costs a third of the processor's time. Else, and for what only a browser with windows does, it is `chromium` itself.
+
 A page must load without an error on its console, raise none, and ask nothing of another host: `Watched` keeps a line of
 each, and the fixtures of `conftest.py` fail the test that has one. Where Playwright or chromium is missing, tests that
 need a browser are skipped, with the reason.
@@ -10,16 +13,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, Request, sync_playwright
 
-__all__ = ["CHROMIUM", "PATIENCE_MS", "Watched", "chromium", "keeping_pages", "why_not"]
+__all__ = ["PATIENCE_MS", "Watched", "chromium", "keeping_pages"]
 
-CHROMIUM: Final = Path("/usr/bin/chromium")
+_SHELL: Final = "chromium-headless-shell"
+_BROWSER: Final = "chromium"
 PATIENCE_MS: Final = 20_000  # of every wait; the machine may be busy
 _HERE: Final = frozenset({"127.0.0.1", "localhost"})
 _FLAGS: Final = (
@@ -34,19 +37,20 @@ _FLAGS: Final = (
 )
 
 
-def why_not() -> str | None:
-    """Why there is no browser here; None: there is one."""
-    return None if CHROMIUM.exists() or shutil.which("chromium") else f"no browser: {CHROMIUM} is not installed"
+def _found(*commands: str) -> str:
+    """The path of the first of these that is here.  Skips the test where there is none."""
+    found = next((path for path in map(shutil.which, commands) if path is not None), None)
+    if found is None:
+        pytest.skip(f"no browser: {' or '.join(commands)} is not installed")
+    return found
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser without a window.  Skips the test where there is none."""
-    if (reason := why_not()) is not None:
-        pytest.skip(reason)
-    path = CHROMIUM if CHROMIUM.exists() else Path(str(shutil.which("chromium")))
+    command = _found(_SHELL, _BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+        browser = playwright.chromium.launch(executable_path=command, args=list(_FLAGS))
         try:
             yield browser
         finally:
@@ -61,8 +65,7 @@ def keeping_pages(browser: Browser) -> Iterator[Browser]:
     """
     kind = browser.browser_type
     off = "--disable-back-forward-cache"  # what Playwright tells a browser otherwise
-    path = CHROMIUM if CHROMIUM.exists() else shutil.which("chromium")
-    kept = kind.launch(executable_path=path, args=list(_FLAGS), ignore_default_args=[off])
+    kept = kind.launch(executable_path=_found(_BROWSER), args=list(_FLAGS), ignore_default_args=[off])
     try:
         yield kept
     finally:
