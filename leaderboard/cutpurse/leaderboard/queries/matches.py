@@ -51,6 +51,7 @@ SHORTEST: Final = 8  # signs of a match's name by which it may be called
 _Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
 _NEWEST: Final = 2**63 - 1  # above every number
 _HIGHEST: Final = "\U0010ffff"  # the last character there is
+_new: Final = tuple.__new__
 
 
 class SeatEntry(NamedTuple):
@@ -117,10 +118,6 @@ class _Span:
     since: datetime | None = None
     until: datetime | None = None
 
-    def over(self) -> list[ColumnElement[bool]]:
-        """The conditions on the match itself."""
-        return _over(self.since, self.until)
-
 
 def matches(
     connection: Connection,
@@ -145,18 +142,22 @@ def matches(
     the one and before the other. `before` is the number of the last match of the page before.
     Raises NotFound for a ladder or bot that is not there.
     """
-    ladder_id = None if ladder is None else ladder_id_of(connection, ladder)
-    ladder_ids = [ladder_id] if ladder_id is not None else _ladder_ids(connection, among)
+    is_of_all = ladder is None and among is None
+    is_of_bots = owner is not None or bot is not None
+    ladder_ids: list[int] = []
+    if ladder is not None:
+        ladder_ids = [ladder_id_of(connection, ladder)]
+    elif among is not None or since is not None or until is not None or (faulted and not is_of_bots):
+        ladder_ids = _ladder_ids(connection, among)
     span = _span(connection, ladder_ids, since, until, before)
     if span is None:
         return []
     hidden = sealed(connection)
     limit, most = limit + len(hidden), limit
-    if owner is not None or bot is not None:
+    if is_of_bots:
         versions = versions_of(connection, owner or "", bot, version)
-        only = None if ladder_id is None and among is None else ladder_ids
-        numbers = _of_versions(connection, versions, only, faulted, limit, span)
-    elif ladder_id is None and among is None and not faulted:
+        numbers = _of_versions(connection, versions, None if is_of_all else ladder_ids, faulted, limit, span)
+    elif is_of_all and not faulted:
         numbers = _of_ladder(connection, None, False, limit, span)
     else:
         found = [number for one in ladder_ids for number in _of_ladder(connection, one, faulted, limit, span)]
@@ -166,8 +167,14 @@ def matches(
 
 def sealed(connection: Connection) -> set[int]:
     """The numbers of the matches that are over while others of their boards may still be played."""
-    query = select(MATCHES.c.number).join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
-    return set(connection.scalars(query.where(text("boards.is_sealed = 1"))))  # in the words of the index
+    return set(connection.scalars(_SEALED))
+
+
+_SEALED: Final = (
+    select(MATCHES.c.number)
+    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    .where(text("boards.is_sealed = 1"))  # in the words of the index
+)
 
 
 def match(connection: Connection, match_id: str) -> MatchEntry:
@@ -273,12 +280,24 @@ def _over(since: datetime | None, until: datetime | None) -> list[ColumnElement[
 
 
 def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit: int, span: _Span) -> list[int]:
-    query = select(MATCHES.c.number).where(MATCHES.c.number.between(span.low, span.high), *span.over())
-    if ladder is not None:
-        query = query.where(MATCHES.c.ladder_id == ladder)
+    timed = span.since is not None or span.until is not None
+    asked: dict[str, object] = {"low": span.low, "high": span.high, "most": limit, "ladder": ladder}
+    if timed:
+        asked |= {"since": span.since or _EVER, "until": span.until or _NEVER}
+    return list(connection.scalars(_newest(ladder is not None, faulted, timed), asked))
+
+
+@cache
+def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
+    """The newest matches, among these: of `ladder` or of all."""
+    query = select(MATCHES.c.number).where(MATCHES.c.number.between(bindparam("low"), bindparam("high")))
+    if one_ladder:
+        query = query.where(MATCHES.c.ladder_id == bindparam("ladder"))
     if faulted:
         query = query.where(text("matches.is_faulted = 1"))  # in the words of the index
-    return list(connection.scalars(query.order_by(MATCHES.c.number.desc()).limit(limit)))
+    if timed:
+        query = query.where(MATCHES.c.finished >= bindparam("since"), MATCHES.c.finished < bindparam("until"))
+    return query.order_by(MATCHES.c.number.desc()).limit(bindparam("most"))
 
 
 def _of_versions(
@@ -351,14 +370,19 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
     # Which matches, and which boards of their ladders.
     pairs = json.dumps([(row.number, row.sequence) for row in rows])
     for row in connection.execute(_SEATS, {"pairs": pairs}).all():
-        mu_before, sigma_before, mu_after, sigma_after = row[10:14]
+        number, *who_and_how, mu_before, sigma_before, mu_after, sigma_after, cpu_ms, peak_bytes = row
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        seats[row[0]].append(SeatEntry(*row[1:10], before, after, *row[14:]))
+        # tuple.__new__ takes a third of the time of SeatEntry(...), and a page is made of little else
+        seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes)))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
-    return [_entry(row, tuple(seats[row.number]), others.get(row.board_id, (row.id,))) for row in rows]
+    settings = {text: json.loads(text) for text in {row.settings for row in rows}}  # mostly one
+    return [
+        _entry(row, settings[row.settings], tuple(seats[row.number]), others.get(row.board_id, (row.id,)))
+        for row in rows
+    ]
 
 
 _NUMBERS: Final = func.json_each(bindparam("numbers")).table_valued("value")
@@ -431,14 +455,23 @@ _SEATS: Final = (
 def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The matches of these boards that are over, in the order of storing."""
     found: dict[str, tuple[str, ...]] = {}
-    query = select(MATCHES.c.board_id, MATCHES.c.id).where(MATCHES.c.board_id.in_(boards)).order_by(MATCHES.c.number)
-    for board, match_id in connection.execute(query):
+    for board, match_id in connection.execute(_OF_BOARDS, {"boards": json.dumps(list(boards))}).all():
         found[board] = (*found.get(board, ()), match_id)
     return found
 
 
-def _entry(row: _Row, seats: tuple[SeatEntry, ...], board_matches: tuple[str, ...]) -> MatchEntry:
-    number, match_id, board, ladder, game, rules, settings, started, finished, decisions, void_cause, *more = row
+_BOARDS: Final = func.json_each(bindparam("boards")).table_valued("value")
+_OF_BOARDS: Final = (
+    select(MATCHES.c.board_id, MATCHES.c.id)
+    .where(MATCHES.c.board_id.in_(select(_BOARDS.c.value)))
+    .order_by(MATCHES.c.number)
+)
+
+
+def _entry(
+    row: _Row, settings: Mapping[str, Any], seats: tuple[SeatEntry, ...], board_matches: tuple[str, ...]
+) -> MatchEntry:
+    number, match_id, board, ladder, game, rules, _, started, finished, decisions, void_cause, *more = row
     is_rated, requested_by, reason, sequence, commitment, seed, params, boards, size, is_sealed = more
     return MatchEntry(
         number,
@@ -447,7 +480,7 @@ def _entry(row: _Row, seats: tuple[SeatEntry, ...], board_matches: tuple[str, ..
         ladder,
         game,
         rules,
-        json.loads(settings),
+        settings,
         started,
         finished,
         decisions,
