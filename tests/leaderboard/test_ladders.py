@@ -92,6 +92,7 @@ def test_a_ladder_that_cannot_be_is_refused(store: Store, changed: dict[str, obj
         ({"house": ("\n",)}, "the name of a house bot"),
         ({"most_bots": -1}, "must be a count"),
         ({"most_bots": 2**63}, "must be a count"),
+        ({"most_per_owner": -1}, "at most -1 bots of an owner: it must be a count"),
         ({"frozen": datetime(2026, 1, 1)}, "needs a time zone"),  # noqa: DTZ001  # that is what is refused
     ],
 )

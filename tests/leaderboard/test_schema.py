@@ -40,7 +40,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     engine = writing_engine(path, busy_timeout_s=1.0)
     assert upgrade(engine) is None
-    assert upgrade(engine) == "5"  # nothing is left to do
+    assert upgrade(engine) == "6"  # nothing is left to do
     engine.dispose()
     assert differences(path, Table.metadata) == []
 
@@ -93,7 +93,7 @@ def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pyte
     Store(tmp_path / "after.db").close()
     assert made(tmp_path / "before.db") != made(tmp_path / "after.db")
     with closing(sqlite3.connect(tmp_path / "after.db")) as file:
-        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("6",)]
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("7",)]
         assert file.execute("SELECT planted FROM versions").fetchall() == []
 
 
@@ -140,7 +140,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5\. Install the"):
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6\. Install the"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -224,7 +224,7 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
 
 def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
     path = first_schema(tmp_path / "ladder.db")
-    with pytest.raises(OlderSchema, match=r"has schema 1, and 5 is needed; this does it: cutpurse db upgrade /.*\.db"):
+    with pytest.raises(OlderSchema, match=r"has schema 1, and 6 is needed; this does it: cutpurse db upgrade /.*\.db"):
         Reader(path)
     Store(path).close()
     with Reader(path) as reader:
@@ -356,6 +356,7 @@ def test_a_database_of_the_third_schema_is_upgraded_and_loses_nothing(tmp_path: 
 def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(tmp_path: Path) -> None:
     with Store(third_schema(tmp_path / "ladder.db")) as store:
         assert {(ladder.name, ladder.boards) for ladder in store.ladders()} == {(LADDER, "plain"), ("two", "plain")}
+        assert {ladder.terms.most_per_owner for ladder in store.ladders()} == {0}
         assert {(one.board_kind, one.board_matches, one.is_sealed) for one in store.matches(limit=100)} == {
             ("plain", (one.match,), False) for one in store.matches(limit=100)
         }
@@ -372,8 +373,8 @@ def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(t
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision = "6"
-down_revision = "5"
+revision = "7"
+down_revision = "6"
 def upgrade():
     with op.batch_alter_table("versions") as table:
         table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
@@ -394,7 +395,7 @@ def one_match(tmp_path: Path) -> Path:
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
     """A migration more, which does this too."""
     shutil.copytree(schema._MIGRATIONS, folder)
-    (folder / "versions" / "v6_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    (folder / "versions" / "v7_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
     monkeypatch.setattr(schema, "_MIGRATIONS", folder)
 
 

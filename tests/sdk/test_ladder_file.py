@@ -24,6 +24,7 @@ clock = { base_ms = 500, bank_ms = 0 }
 owners = ["ann", "bob"]
 private = true
 most_bots = 60
+most_per_owner = 1
 frozen = 2027-01-31T18:00:00+01:00
 house = ["random"]
 
@@ -52,6 +53,7 @@ def test_everything_that_can_be_said(file: Path) -> None:
         True,
         60,
     )
+    assert terms.most_per_owner == 1
     assert datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) == datetime(2027, 1, 31, 17, tzinfo=UTC)
     assert plain == ladder_pb2.LadderDefined(name="plain", game="szmal", terms=ladder_pb2.LadderTerms())
     assert not plain.HasField("clock")

@@ -192,11 +192,15 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
         ),
         (["--remove-owner", "bob", "--no-house", "--add-owner", "dan"], (["ann", "cid", "dan"], True, 3, [])),
         (["--everybody", "--public", "--most-bots", "0"], ([], False, 0, [])),
+        (["--most-per-owner", "2"], ([], False, 0, [])),
     ):
         run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])
         row = json.loads(run.stdout)
         assert (row["owners"], row["private"], row["most_bots"], row["house"]) == expected
         assert json.loads((await cutpurse("ladder", "show", "duel", "--json", token=tokens["ann"])).stdout) == row
+    assert row["most_per_owner"] == 2
+    shown = await cutpurse("ladder", "show", "duel", token=tokens["ann"])
+    assert "most bots   any number, 2 of an owner\n" in shown.stdout
 
 
 async def test_a_change_that_comes_between_is_kept(

@@ -14,6 +14,7 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.errors import Refused
 from cutpurse.server.hello import introduction
 from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
@@ -263,6 +264,48 @@ def test_a_place_that_gets_free_goes_to_who_waits_for_it() -> None:
     assert sum("small" in one.ladders for one in world.lobby.here()) == 1
 
 
+def test_an_owner_has_so_many_bots_on_a_ladder_whatever_their_versions() -> None:
+    world = World([ladder("one", most_per_owner=1), ladder("any")])
+    first = world.bot("sneak", owner="ann", version="1")
+    newer = world.bot("sneak", owner="ann", version="2")
+    other = world.bot("thug", owner="ann")
+    bob = world.bot("bobs", owner="bob")
+    house = world.bot("random", owner=HOUSE)
+    nobodys = [world.bot(name, owner=NOBODY) for name in ("x", "y")]
+
+    def there() -> list[Identity]:
+        return [one.identity for one in world.lobby.here() if "one" in one.ladders]
+
+    assert there() == [first.identity, newer.identity, bob.identity, *[one.identity for one in nobodys]]
+    assert refused(world.lobby, "ann", "one", bot="nimble") == (
+        "FULL",
+        "ladder one takes one bot of an owner, and ann has sneak there; there is room when it leaves",
+    )
+    says_hello(world.lobby, "ann", "one", bot="sneak")
+    says_hello(world.lobby, "bob", "one", bot="bobs")
+    says_hello(world.lobby, HOUSE, "one", bot=house.identity.bot)
+    for gone in (first, newer):
+        assert other.identity not in there()
+        gone.lose_stream(None)
+    assert other.identity in there()  # who waited has the place
+    assert "and ann has thug there" in refused(world.lobby, "ann", "one")[1]
+
+
+def test_who_has_too_many_bots_on_a_ladder_keeps_the_first_ones() -> None:
+    world = World([ladder("it")])
+    bots = [world.bot(name, owner=name[0]) for name in ("a1", "b1", "a2", "a3", "b2", "c1")]
+    world.lobby.set_ladder(ladder("it", most_per_owner=2, most_bots=4))
+    assert [one.identity.bot for one in world.lobby.here() if one.ladders] == ["a1", "b1", "a2", "b2"]
+    world.run(lambda: len(world.store.kept) >= 3)
+    assert told(*bots)[3:] == [
+        ["FULL: ladder it has its 4 bots; there is room when one of them leaves"],
+        [],
+        ["FULL: ladder it has its 4 bots; there is room when one of them leaves"],
+    ]
+    world.lobby.set_ladder(ladder("it", most_per_owner=1))
+    assert [one.identity.bot for one in world.lobby.here() if one.ladders] == ["a1", "b1", "c1"]
+
+
 def test_only_the_terms_of_a_ladder_may_change() -> None:
     world = World([ladder("it")])
     with pytest.raises(ValueError, match="ladder it is another one; only its terms may change"):
@@ -404,9 +447,10 @@ def test_a_ladder_is_defined_by_a_message() -> None:
     defined.terms.private = True
     defined.terms.most_bots = 5
     defined.terms.house.append("random")
+    defined.terms.most_per_owner = 2
     made = ladder_defined(defined)
     assert (made.seats, made.control) == (3, TimeControl(base_ms=70, poll_floor_ms=0))
-    assert made.terms == LadderTerms(("ann", "bob"), 5, True, datetime(2026, 1, 1, tzinfo=UTC), ("random",))
+    assert made.terms == LadderTerms(("ann", "bob"), 5, True, datetime(2026, 1, 1, tzinfo=UTC), ("random",), 2)
 
 
 def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
@@ -437,6 +481,10 @@ def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
     assert told(terms={"owners": ["ann"] * 1_001})[0] == "SETTINGS"
     assert told(terms={"frozen_ms": 2**63})[0] == "SETTINGS"
     assert told(terms={"most_bots": 2**32 - 1})[0] == "SETTINGS"
+    assert told(terms={"most_per_owner": 2**32 - 1}) == (
+        "SETTINGS",
+        "at most 4294967295 bots of an owner: it can be 0 (any number) to 1,000,000",
+    )
 
 
 def test_bots_here_sit_at_so_many_tables() -> None:

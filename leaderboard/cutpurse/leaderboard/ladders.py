@@ -179,6 +179,7 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "is_private": terms.is_private,
         "frozen": terms.frozen,
         "house": _json(list(terms.house)),
+        "most_per_owner": terms.most_per_owner,
     }
 
 

@@ -192,6 +192,7 @@ class Ladder(Table, table=True):
     house: str = "[]"  # JSON; house bots by name
     created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
     boards: str = "plain"  # "plain", "rotation" or "duplicate"; never changes
+    most_per_owner: int = 0  # bots of one owner at once; 0: any number
 
 
 class Epoch(Table, table=True):

@@ -229,7 +229,8 @@ class Stored:
 class LadderTerms:
     """What may change of a ladder while it lives.
 
-    owners: whose bots may play, everybody's if there are none; most_bots: so many at once, 0 for any number.
+    owners: whose bots may play, everybody's if there are none; most_bots: so many at once, 0 for any number;
+    most_per_owner: so many of one owner at once, versions of a bot counted once, 0 for any number.
     is_private: results are for those who may play. frozen: from this moment on no match begins; None: it is open.
     house: house bots, by name, that take seats where others are too few.
 
@@ -241,14 +242,21 @@ class LadderTerms:
     is_private: bool = False
     frozen: datetime | None = None
     house: tuple[str, ...] = ()
+    most_per_owner: int = 0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there may be no place for a bot that may play."""
+        return bool(self.most_bots or self.most_per_owner)
 
     def __post_init__(self) -> None:
         for owner in self.owners:
             checked_name("the name of an owner", owner)
         for bot in self.house:
             checked_name("the name of a house bot", bot)
-        if not 0 <= self.most_bots <= _MOST:
-            raise Refused(f"at most {self.most_bots} bots: it must be a count, 0 for any number")
+        for most, whose in ((self.most_bots, ""), (self.most_per_owner, " of an owner")):
+            if not 0 <= most <= _MOST:
+                raise Refused(f"at most {most} bots{whose}: it must be a count, 0 for any number")
         if self.frozen is not None and self.frozen.tzinfo is None:
             raise Refused(f"frozen from {self.frozen} on: that needs a time zone")
 

@@ -224,12 +224,17 @@ class LadderTerms(_message.Message):
     PRIVATE_FIELD_NUMBER: _builtins.int
     FROZEN_MS_FIELD_NUMBER: _builtins.int
     HOUSE_FIELD_NUMBER: _builtins.int
+    MOST_PER_OWNER_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """At most so many bots may play on it at once. 0: any number."""
     private: _builtins.bool
     """True: results are shown only to those who may play, and to whoever runs the server."""
     frozen_ms: _builtins.int
     """From this moment on no match begins and no bot joins. 0: it is open."""
+    most_per_owner: _builtins.int
+    """At most so many bots of one owner may play on it at once, whatever their versions. 0: any number. Nobody's bots, as on
+    a server without tokens, are not counted.
+    """
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: everybody's."""
@@ -246,10 +251,11 @@ class LadderTerms(_message.Message):
         private: _builtins.bool = ...,
         frozen_ms: _builtins.int = ...,
         house: _abc.Iterable[_builtins.str] | None = ...,
+        most_per_owner: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "owners", b"owners", "private", b"private"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "private", b"private"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -10,6 +10,7 @@
     owners = ["ann", "bob"]
     private = true
     most_bots = 60
+    most_per_owner = 1
     frozen = 2027-01-31T18:00:00+01:00
     house = ["random"]
 
@@ -41,6 +42,7 @@ _KEYS: Final = (
     "boards",
     "owners",
     "most_bots",
+    "most_per_owner",
     "private",
     "frozen",
     "house",
@@ -126,6 +128,7 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
             private=_switch(table, "private", where),
             frozen_ms=0 if frozen is None else moment_ms(frozen, f"{where}: frozen"),
             house=_names(table, "house", where),
+            most_per_owner=_count(table, "most_per_owner", where),
         ),
     )
 

@@ -15,7 +15,7 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
-from cutpurse.server.terms import may_play
+from cutpurse.server.terms import Others, may_play, no_room
 
 __all__ = ["LAG", "Books", "Entry", "Plays"]
 
@@ -88,15 +88,9 @@ class Books:
         wanted = self.ladder.matches_wanted
         return wanted is not None and self.played >= wanted
 
-    @property
-    def is_full(self) -> bool:
-        """Whether as many bots are on it as may."""
-        most = self.ladder.terms.most_bots
-        return bool(most) and len(self.entries) >= most
-
-    def others(self, identity: Identity) -> int:
-        """How many other bots are on it."""
-        return sum(player.identity != identity for player in self.entries)
+    def others(self, identity: Identity) -> Others:
+        """The other bots that are on it."""
+        return Others.of(identity, [player.identity for player in self.entries])
 
     def enter(self, player: Plays) -> None:
         """A bot is there; it plays here if it wants to, may, and there is room."""
@@ -107,7 +101,7 @@ class Books:
             return
         if ladder.boards == "rotation" and not player.forgets:
             return
-        if not is_house and self.is_full:
+        if not is_house and ladder.terms.is_limited and no_room(ladder, identity, self.others(identity)):
             return
         entry = self.gone.pop(identity, None)
         if entry is None:
@@ -142,11 +136,19 @@ class Books:
         self.ladder = ladder
         for player in [one for one in (*self.entries, *self.house) if not may_play(ladder, one.identity)]:
             self.leave(player)
-        most = ladder.terms.most_bots
-        for player in list(self.entries)[most:] if most else []:  # whoever came last
-            self.leave(player)
+        if ladder.terms.is_limited:
+            self._make_room()
         for player in there:
             self.enter(player)
+
+    def _make_room(self) -> None:
+        """Those for whom there is no place any more go: whoever came last, of all and of each owner."""
+        stay: list[Identity] = []
+        for player in list(self.entries):
+            if no_room(self.ladder, player.identity, Others.of(player.identity, stay)):
+                self.leave(player)
+            else:
+                stay.append(player.identity)
 
     @staticmethod
     def _joined(matches: int, others: Sequence[Entry]) -> int:

@@ -170,8 +170,9 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
     for name in terms.house:
         if name not in HOUSE_BOTS and name not in kept:
             raise Refused("SETTINGS", f"there is no house bot '{name}'; there are: {', '.join(HOUSE_BOTS)}")
-    if terms.most_bots > _MOST_BOTS:
-        raise Refused("SETTINGS", f"at most {terms.most_bots} bots: it can be 0 (any number) to {_MOST_BOTS:,}")
+    for most, whose in ((terms.most_bots, ""), (terms.most_per_owner, " of an owner")):
+        if most > _MOST_BOTS:
+            raise Refused("SETTINGS", f"at most {most} bots{whose}: it can be 0 (any number) to {_MOST_BOTS:,}")
     if terms.frozen_ms > _LATEST_MS:
         raise Refused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
     return LadderTerms(
@@ -180,6 +181,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         is_private=terms.private,
         frozen=datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) if terms.frozen_ms else None,
         house=tuple(dict.fromkeys(terms.house)),
+        most_per_owner=terms.most_per_owner,
     )
 
 

@@ -201,4 +201,5 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         private=terms.is_private,
         frozen_ms=milliseconds(terms.frozen),
         house=terms.house,
+        most_per_owner=terms.most_per_owner,
     )

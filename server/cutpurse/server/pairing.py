@@ -36,6 +36,7 @@ from cutpurse.server.books import LAG, Books, Entry, Plays
 from cutpurse.server.company import MOST_WORDS, company, fewest, in_words
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
+from cutpurse.server.terms import Others
 
 __all__ = ["Pairing", "Plays", "Seating"]
 
@@ -107,8 +108,8 @@ class Pairing:
             raise ValueError(f"a match is being played on ladder {name}")
         del self._books[name]
 
-    def others_on(self, name: str, identity: Identity) -> int:
-        """How many other bots are on a ladder, house bots left out."""
+    def others_on(self, name: str, identity: Identity) -> Others:
+        """The other bots that are on a ladder, house bots left out."""
         return self._books[name].others(identity)
 
     def ladders_of(self, player: Plays) -> tuple[str, ...]:
@@ -132,8 +133,7 @@ class Pairing:
         if not self._seated.get(player):
             self._seated.pop(player, None)
         for books in self._books.values():
-            was_full = books.is_full
-            if books.leave(player) and was_full:  # somebody may have waited for that
+            if books.leave(player) and books.ladder.terms.is_limited:  # somebody may have waited for that
                 for other in self._there:
                     books.enter(other)
 

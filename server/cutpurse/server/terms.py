@@ -8,17 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
+from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["FAULTS_IN_A_ROW", "check_entry", "frozen_text", "may_play", "may_see", "nothing_left", "paused_text"]
+__all__ = [
+    "FAULTS_IN_A_ROW",
+    "Others",
+    "check_entry",
+    "frozen_text",
+    "may_play",
+    "may_see",
+    "no_room",
+    "nothing_left",
+    "paused_text",
+]
 
 FAULTS_IN_A_ROW: Final = 3  # rated matches with a fault of its own, after which the leaderboard pauses a version
 
 _Obstacle = tuple[str, str]  # reason and text
+
+
+class Others(NamedTuple):
+    """The other bots that play on a ladder, house bots left out."""
+
+    bots: int
+    own: tuple[str, ...]  # those of the same owner, by their names: versions of a bot are one
+
+    @classmethod
+    def of(cls, identity: Identity, there: Iterable[Identity]) -> Others:
+        """Of those who are there, the others than this one."""
+        others = [one for one in there if one != identity]
+        own = [one.bot for one in others if one.owner == identity.owner and one.bot != identity.bot]
+        return cls(len(others), tuple(dict.fromkeys(own)))
 
 
 def may_play(ladder: Ladder, identity: Identity) -> bool:
@@ -54,15 +79,15 @@ def check_entry(
     identity: Identity,
     wanted: Mapping[str, Sequence[str]],
     ladders: Iterable[Ladder],
-    others_on: Callable[[Ladder], int],
+    others_on: Callable[[Ladder], Others],
     is_paused: bool,
     at: datetime,
     forgets: bool = False,
 ) -> None:
     """Whether a bot that wants to play these ladders of these games may come in.
 
-    wanted: ladders by game, () is every ladder; empty is every game. Those named are all there. others_on: how many
-    other bots play on a ladder now, house bots left out. forgets: it keeps no memory from match to match. Raises
+    wanted: ladders by game, () is every ladder; empty is every game. Those named are all there. others_on: who else
+    plays on a ladder now. forgets: it keeps no memory from match to match. Raises
     Refused: PAUSED, NOT_YOURS, FROZEN or FULL, for a ladder that is named, or if there is none left at all. A house bot
     is let in whatever ladders there are.
     """
@@ -91,7 +116,7 @@ def nothing_left(
     identity: Identity,
     plays: Callable[[str, str], bool],
     ladders: Iterable[Ladder],
-    others_on: Callable[[Ladder], int],
+    others_on: Callable[[Ladder], Others],
     at: datetime,
     forgets: bool = False,
 ) -> tuple[str, str] | None:
@@ -114,9 +139,8 @@ def nothing_left(
 
 
 def _obstacle(
-    ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], int], at: datetime, forgets: bool
+    ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], Others], at: datetime, forgets: bool
 ) -> _Obstacle | None:
-    most = ladder.terms.most_bots
     if not may_play(ladder, identity):
         text = f"ladder {ladder.name} is not for bots of {identity.owner}; whoever runs the server says who may play"
         return "NOT_YOURS", text
@@ -128,7 +152,19 @@ def _obstacle(
         return "NOT_YOURS", text
     if ladder.is_frozen(at):
         return "FROZEN", frozen_text(ladder)
-    if most and others_on(ladder) >= most:
-        bots = "its one bot" if most == 1 else f"its {most} bots"
-        return "FULL", f"ladder {ladder.name} has {bots}; there is room when one of them leaves"
+    if ladder.terms.is_limited and (text := no_room(ladder, identity, others_on(ladder))):
+        return "FULL", text
     return None
+
+
+def no_room(ladder: Ladder, identity: Identity, others: Others) -> str:
+    """Why a ladder has no place for a bot, no house bot, beside these others; empty if it has one."""
+    most, of_owner = ladder.terms.most_bots, ladder.terms.most_per_owner
+    if most and others.bots >= most:
+        bots = "its one bot" if most == 1 else f"its {most} bots"
+        return f"ladder {ladder.name} has {bots}; there is room when one of them leaves"
+    if of_owner and len(others.own) >= of_owner and identity.owner != NOBODY:
+        bots, gone = ("one bot", "it leaves") if of_owner == 1 else (f"{of_owner} bots", "one of them leaves")
+        there = f"{identity.owner} has {', '.join(others.own[:of_owner])} there"
+        return f"ladder {ladder.name} takes {bots} of an owner, and {there}; there is room when {gone}"
+    return ""

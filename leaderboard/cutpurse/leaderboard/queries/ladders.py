@@ -77,7 +77,7 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
         json.loads(row.clock),
         TrueSkill.from_json(row.rating),
         row.rated,
-        LadderTerms(owners, row.most_bots, row.is_private, row.frozen, house),
+        LadderTerms(owners, row.most_bots, row.is_private, row.frozen, house, row.most_per_owner),
         row.created,
         row.boards,
     )

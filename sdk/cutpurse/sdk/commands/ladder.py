@@ -323,13 +323,18 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("state", _state(one)),
         ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(legible(owner, 64) for owner in terms.owners) or "everybody"),
-        ("most bots", str(terms.most_bots or "any number")),
+        ("most bots", _most(terms)),
         ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
         ("now", f"{one.bots:,} bots, {one.tables:,} tables"),
         ("made", local_time(one.created_ms) or "with the database"),
     ]
     print_lines([f"{name:<10}  {text}" for name, text in lines])
+
+
+def _most(terms: ladder_pb2.LadderTerms) -> str:
+    of_owner = f", {terms.most_per_owner:,} of an owner" if terms.most_per_owner else ""
+    return f"{terms.most_bots or 'any number'}{of_owner}"
 
 
 def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
@@ -344,6 +349,7 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "boards": kind_shown(defined.boards),
         "owners": list(terms.owners),
         "most_bots": terms.most_bots,
+        "most_per_owner": terms.most_per_owner,
         "private": terms.private,
         "frozen": iso(terms.frozen_ms),
         "is_frozen": one.is_frozen,

@@ -29,6 +29,12 @@ Owners: TypeAlias = Annotated[
 MostBots: TypeAlias = Annotated[
     int | None, typer.Option("--most-bots", metavar="N", help="At most so many bots at once; else any number.")
 ]
+MostPerOwner: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--most-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
+    ),
+]
 House: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -59,6 +65,7 @@ def create(
     ] = None,
     owner: Owners = None,
     most_bots: MostBots = None,
+    most_per_owner: MostPerOwner = None,
     private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
     house: House = None,
     freeze: Annotated[str | None, typer.Option(metavar="DATE", help="From then on no match begins.")] = None,
@@ -102,6 +109,7 @@ def create(
                     private=private,
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
                     house=_one_by_one(house),
+                    most_per_owner=_not_negative("--most-per-owner", most_per_owner or 0),
                 ),
             )
         ]
@@ -128,6 +136,7 @@ def change(
     most_bots: Annotated[
         int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
     ] = None,
+    most_per_owner: MostPerOwner = None,
     private: Annotated[
         bool | None, typer.Option("--private/--public", help="Results are for those who may play, or for all.")
     ] = None,
@@ -148,9 +157,11 @@ def change(
         raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    asked_for = (owner, add_owner, remove_owner, most_bots, private, house)
+    asked_for = (owner, add_owner, remove_owner, most_bots, most_per_owner, private, house)
     if all(one is None for one in asked_for) and not (everybody or no_house):
-        raise UsageError("nothing is to be changed; name --owner, --everybody, --most-bots, --private or --house")
+        raise UsageError(
+            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --private or --house"
+        )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
         if owner or everybody:
@@ -161,6 +172,8 @@ def change(
             terms.house[:] = _one_by_one(house)
         if most_bots is not None:
             terms.most_bots = _not_negative("--most-bots", most_bots)
+        if most_per_owner is not None:
+            terms.most_per_owner = _not_negative("--most-per-owner", most_per_owner)
         if private is not None:
             terms.private = private
 
