@@ -1,4 +1,7 @@
-"""An arena for each process that runs tests, attacked by one test after another, and looked at after each."""
+"""An arena for each file of tests, attacked by one test after another, and looked at after each.
+
+Honest bots play there all the while, which takes a quarter of a core: it is not to go on beside all other tests.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from tests.hostile.peer import Caller, Peer
 __all__ = ["Attack", "arena", "besieged"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def besieged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
     """An arena on which honest bots play."""
     arena = Besieged(tmp_path_factory.mktemp("besieged"))
