@@ -87,7 +87,8 @@ class League:
         elif dice < 0.7:
             terms = replace(ladder.terms, owners=tuple(random.sample(["ann", "bob", "cid", "dan", "eve"], 3)))
         elif dice < 0.8:
-            terms = replace(ladder.terms, most_bots=random.choice((0, 2, 3)))
+            most = random.choice((0, 2, 3))
+            terms = replace(ladder.terms, most_bots=most, most_per_owner=1 if most == 3 else 0)
         else:
             terms = replace(LadderTerms(), house=ladder.terms.house)
         self._put(lobby, replace(ladder, terms=terms))
