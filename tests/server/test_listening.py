@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from cutpurse.server.address import checked
+from cutpurse.server.address import checked, for_the_house
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.host import Arena
 from cutpurse.server.logs import logger
@@ -29,6 +30,40 @@ async def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
         with pytest.raises(CannotListen, match="another program listens on unix:"):
             await Arena(address, ToyLobby(), logger(sys.stderr)).start()
         assert await server.health() == "SERVING"
+
+
+async def test_what_a_killed_server_left_of_its_house_goes_with_the_next_one(tmp_path: Path) -> None:
+    kept = ["arena.0123abcd.txt", "arena.old", "other.0123abcd"]
+    for name in ["arena.0123abcd", *kept[1:]]:
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(f"{tmp_path}/{name}")  # as a server that is killed: nobody takes its sockets away
+    (tmp_path / kept[0]).touch()
+    (tmp_path / "arena.89abcdef").touch()  # no socket: somebody's own
+    arena = Arena(f"unix:{tmp_path}/arena", ToyLobby(), logger(sys.stderr), has_house=True, entropy=bytes)
+    await arena.start()
+    try:
+        assert arena.house_address == f"unix:{tmp_path}/arena.00000000"
+        assert {path.name for path in tmp_path.iterdir()} == {"arena", "arena.00000000", "arena.89abcdef", *kept}
+    finally:
+        await arena.stop()
+
+
+async def test_a_house_that_is_there_is_left_in_peace(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as there:
+        there.bind(f"{tmp_path}/arena.0123abcd")
+        there.listen()
+        assert for_the_house(f"unix:{tmp_path}/arena", bytes) == f"unix:{tmp_path}/arena.00000000"
+        assert (tmp_path / "arena.0123abcd").is_socket()
+
+
+@pytest.mark.parametrize(("length", "has_house"), [(108, False), (99, True)])
+def test_the_path_of_a_socket_that_is_too_long_is_told(length: int, has_house: bool) -> None:
+    address = "unix:/" + "a" * (length - 1)
+    with pytest.raises(
+        AddressError, match=rf"has {length} bytes, and here {length - 1} are the most: choose a shorter"
+    ):
+        Arena(address, ToyLobby(), logger(sys.stderr), has_house=has_house)
+    Arena(address[:-1], ToyLobby(), logger(sys.stderr), has_house=has_house)
 
 
 async def test_a_second_server_on_a_port_is_refused() -> None:

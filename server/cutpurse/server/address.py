@@ -1,18 +1,26 @@
 """Where a server may listen: without TLS on this machine only.
 
-This module knows the forms of an address; it opens nothing except to see whether a unix socket is taken.
+This module knows the forms of an address; it opens nothing except to see whether a unix socket is taken, and takes
+nothing away but the sockets of servers that are gone.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from cutpurse.server.errors import AddressError
 
-__all__ = ["checked", "host_and_port", "is_local", "is_taken"]
+__all__ = ["check_length", "checked", "for_the_house", "host_and_port", "is_local", "is_taken"]
+
+_LONGEST: Final = 107  # bytes of the path of a unix socket, on Linux
+_HOUSE: Final = 4  # random bytes that tell the socket of one run from that of another
 
 _HOST_AND_PORT: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>\d{1,5})")
 
@@ -69,14 +77,43 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
+def check_length(address: str, has_house: bool) -> None:
+    """Raises AddressError for a unix socket whose path is longer than the system takes.
+
+    has_house: there is to be one `for_the_house` beside it, which has a longer name.
+    """
+    most = _LONGEST - has_house * (1 + 2 * _HOUSE)
+    if address.startswith("unix:") and (length := len(os.fsencode(_path(address)))) > most:
+        raise AddressError(f"the path of {address} has {length} bytes, and here {most} are the most: choose a shorter")
+
+
+def for_the_house(address: str, entropy: Callable[[int], bytes]) -> str:
+    """A unix socket beside this one, for one run; those of servers that were killed are taken away.
+
+    Only who listens at the address itself may ask: another server's socket there is then of one that is gone.
+    """
+    path = Path(_path(address))
+    ours = re.compile(re.escape(path.name) + rf"\.[0-9a-f]{{{2 * _HOUSE}}}")
+    with suppress(OSError):  # a folder that cannot be read
+        for other in list(path.absolute().parent.iterdir()):
+            if ours.fullmatch(other.name) and other.is_socket() and not is_taken(f"unix:{other}"):
+                with suppress(OSError):
+                    other.unlink()
+    return f"{address}.{entropy(_HOUSE).hex()}"
+
+
 def is_taken(address: str) -> bool:
     """Whether somebody answers on a unix socket: gRPC would take it away without a word."""
     if not address.startswith("unix:"):
         return False
-    path = re.sub(r"^//(?=/)", "", address.removeprefix("unix:"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
-            probe.connect(path)
+            probe.connect(_path(address))
         except OSError:
             return False
     return True
+
+
+def _path(address: str) -> str:
+    """Of a unix socket; gRPC takes unix:///PATH too."""
+    return re.sub(r"^//(?=/)", "", address.removeprefix("unix:"))

@@ -20,7 +20,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from cutpurse.server.address import checked, is_taken
+from cutpurse.server.address import check_length, checked, for_the_house, is_taken
 from cutpurse.server.certificate import Certificate
 from cutpurse.server.counts import Counts
 from cutpurse.server.entrance import Entrance
@@ -89,6 +89,7 @@ class Arena:
         self.house_address = ""  # once it listens
         self._has_house = has_house
         self._address = checked(address, may_be_reached=certificate is not None or insecure)
+        check_length(self._address, has_house)
         self._certificate = certificate
         self._tokens = tokens
         self._league = league
@@ -298,7 +299,7 @@ class Arena:
     def _listen_for_the_house(self) -> str:
         """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
         if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
-            address = f"{self._address}.{self._entropy(4).hex()}"
+            address = for_the_house(self._address, self._entropy)
             self._server.add_insecure_port(address)
             return address
         return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
