@@ -154,7 +154,12 @@ def test_a_match_is_called_by_its_first_signs(store: Store) -> None:
         assert store.match(called).match == name
         assert store.record(called) == f'{{"match":"{name}"}}'
         assert len(store.courses(called)) == 4
-    with pytest.raises(Refused, match="the names of several matches begin with 'a17cc3d0-1': give more of it"):
+    said = "several matches begin with 'a17cc3d0-1', give more of it: a17cc3d0-11, a17cc3d0-12$"
+    with pytest.raises(Refused, match=said):
+        store.match("a17cc3d0-1")
+    for number in range(3, 7):
+        store.submit(result(f"a17cc3d0-1{number}", versions)).result()
+    with pytest.raises(Refused, match=r": a17cc3d0-11, (a17cc3d0-1\d, ){3}a17cc3d0-15 and others$"):
         store.match("a17cc3d0-1")
     for called in ("a17cc3d", "a17cc3d2", "", "\U0010ffff" * 9, "x" * 10_000):
         with pytest.raises(NotFound, match="there is no match '") as told:

@@ -12,6 +12,7 @@ import pytest
 from cutpurse.server.errors import REASONS
 from cutpurse.server.league import LOGS, MATCHES
 from cutpurse.v1 import ladder_pb2
+from tests.leaderboard.sample_results import result
 from tests.server.dialling import Ended
 from tests.server.league_world import CALLS, LeagueWorld, league_world, requests_with
 
@@ -106,11 +107,25 @@ async def test_matches_by_the_first_signs_of_their_names(world: LeagueWorld) -> 
     assert (await world.ask("GetMatch", "root", match="match0001")).match.match == "match0001"
     assert (await world.ask("GetMatch", "root", match="feedc0de0002")).match.match == "feedc0de0002"
     reason, text = await refused(world, "GetMatch", "root", match="feedc0de")
-    assert (reason, text) == ("BAD_MESSAGE", "several matches begin with 'feedc0de': give more of it")
+    names = ", ".join(f"feedc0de000{number}" for number in range(4))
+    assert (reason, text) == ("BAD_MESSAGE", f"several matches begin with 'feedc0de', give more of it: {names}")
     for short in ("match00", "match0009", "", "f"):
         reason, text = await refused(world, "GetMatch", "root", match=short)
         assert (reason, text) == ("NOT_FOUND", f"there is no match '{short}' here that is over")
     assert (await refused(world, "GetRecord", match="match0009"))[0] == "NOT_FOUND"
+
+
+async def test_first_signs_lead_to_the_one_match_that_is_there_for_a_caller(world: LeagueWorld) -> None:
+    ann, bob = world.store.ensure_version("ann", "sneak", "1.0"), world.store.ensure_version("bob", "thug", "2")
+    world.store.submit(result("feedc0de9999", [ann, bob], ladder="duel")).result()
+    assert (await world.ask("GetMatch", match="feedc0de")).match.match == "feedc0de9999"
+    assert (await refused(world, "GetMatch", match="feedc0de0"))[0] == "NOT_FOUND"
+    assert (await refused(world, "GetMatch", match="feedc0de0001"))[0] == "NOT_FOUND"
+    assert (await refused(world, "GetMatch", "ann", match="feedc0de"))[0] == "BAD_MESSAGE"
+    world.store.submit(result("feedc0de9998", [ann, bob], ladder="duel")).result()
+    reason, text = await refused(world, "GetMatch", match="feedc0de")
+    expected = "several matches begin with 'feedc0de', give more of it: feedc0de9998, feedc0de9999"
+    assert (reason, text) == ("BAD_MESSAGE", expected)
 
 
 async def test_what_is_not_there_is_told_with_what_is(world: LeagueWorld) -> None:

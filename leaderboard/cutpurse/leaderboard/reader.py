@@ -136,10 +136,10 @@ class Readings:
         with self.reading() as connection:
             return queries.matches(connection, ladder, owner, bot, version, faulted, since, until, limit, before, among)
 
-    def match(self, match_id: str) -> MatchEntry:
+    def match(self, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
         """`queries.match`."""
         with self.reading() as connection:
-            return queries.match(connection, match_id)
+            return queries.match(connection, match_id, among)
 
     def record(self, match_id: str) -> str:
         """`queries.record`."""

@@ -109,22 +109,18 @@ class Answers:
     def match(self, name: str, caller: Caller) -> MatchEntry:
         """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
 
-        One of a board on which others are still played is told to nobody: it would open their cards.
-        Whoever may not see all is not told whether a name begins no match or several: those might be hidden.
+        One of a board on which others are still played is told to nobody: it would open their cards. What begins so on
+        ladders that he may not see is as if it were not there.
         """
         visible, sees_all = self._visible(caller)
         try:
-            entry = self._readings.match(name)
+            entry = self._readings.match(name, None if sees_all else visible)
         except errors.NotFound:
-            raise _no_match(name, sees_all) from None
-        except errors.Refused:
-            if sees_all:
-                raise Refused(
-                    "BAD_MESSAGE", f"several matches begin with '{legible(name, 40)}': give more of it"
-                ) from None
-            raise _no_match(name, sees_all) from None
+            raise _no_match(name) from None
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 1_500)) from None
         if entry.ladder not in visible:
-            raise _no_match(name, sees_all)
+            raise _no_match(name)
         if entry.is_sealed:
             text = f"match {entry.match} is over, and others with the same cards are not: it is told once they are"
             raise Refused("NOT_FOUND", text)
@@ -449,9 +445,8 @@ def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
     return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
 
-def _no_match(name: str, sees_all: bool) -> Refused:
-    several = "" if sees_all else ", or more than one begins so"
-    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over{several}")
+def _no_match(name: str) -> Refused:
+    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over")
 
 
 def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:

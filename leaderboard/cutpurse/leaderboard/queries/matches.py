@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 SHORTEST: Final = 8  # signs of a match's name by which it may be called
+_NAMED: Final = 5  # of those that begin alike
 
 _Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
 _NEWEST: Final = 2**63 - 1  # above every number
@@ -177,12 +178,13 @@ _SEALED: Final = (
 )
 
 
-def match(connection: Connection, match_id: str) -> MatchEntry:
+def match(connection: Connection, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
     """One match, by its name or the first eight or more signs of it.
 
-    Raises NotFound, and Refused if several begin so.
+    among: only of these ladders; what is on others is as if it were not there.
+    Raises NotFound, and Refused if several begin so, which names them.
     """
-    (entry,) = entries_of(connection, [match_number(connection, match_id)])
+    (entry,) = entries_of(connection, [match_number(connection, match_id, among)])
     return entry
 
 
@@ -213,17 +215,21 @@ def courses(connection: Connection, match_id: str) -> tuple[Course | None, ...]:
     return (None,) * seats
 
 
-def match_number(connection: Connection, match_id: str) -> int:
-    """The number of a match that is named in full or by its first signs.  Raises NotFound and Refused."""
-    number = connection.scalar(select(MATCHES.c.number).where(MATCHES.c.id == match_id))
-    if number is None and len(match_id) >= SHORTEST:
+def match_number(connection: Connection, match_id: str, among: Collection[str] | None = None) -> int:
+    """The number of a match that is named in full or by its first signs.  Raises as `match` does."""
+    named = select(MATCHES.c.number, MATCHES.c.id)
+    if among is not None:
+        named = named.join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name.in_(among))
+    found = connection.execute(named.where(MATCHES.c.id == match_id)).all()
+    if not found and len(match_id) >= SHORTEST:
         begins_so = MATCHES.c.id.between(match_id, match_id + _HIGHEST)
-        found = connection.execute(select(MATCHES.c.number, MATCHES.c.id).where(begins_so).limit(2)).all()
-        if len(found) > 1:
-            raise Refused(f"the names of several matches begin with {match_id!r:.300}: give more of it")
-        number = found[0].number if found else None
-    if number is None:
+        found = connection.execute(named.where(begins_so).order_by(MATCHES.c.id).limit(_NAMED + 1)).all()
+    if len(found) > 1:
+        names = ", ".join(f"{row.id:.200}" for row in found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
+        raise Refused(f"several matches begin with {match_id!r:.300}, give more of it: {names}")
+    if not found:
         raise NotFound(f"there is no match {match_id!r:.300}")
+    number = found[0].number
     assert isinstance(number, int)
     return number
 
