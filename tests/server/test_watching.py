@@ -313,6 +313,28 @@ def test_when_a_ladder_becomes_private_strangers_see_no_more_of_the_matches_that
     assert own.kinds[-1] == "ended"  # who has a seat is told of it to the end
 
 
+def test_who_waits_for_a_ladder_that_is_deleted_or_hidden_waits_no_more() -> None:
+    hall = Hall()
+    others = [Ladder(name, "greed", 2) for name in ("gone", "hidden", "kept")]
+    for ladder in others:
+        hall.world.lobby.set_ladder(ladder)
+
+    def sees(ladder: Ladder) -> bool:
+        return not ladder.terms.is_private
+
+    gone, hidden, kept = [Seen(hall, ladder=ladder.name, sees=sees) for ladder in others]
+    host = Seen(hall, ladder="hidden")
+    hall.world.lobby.remove_ladder("gone")
+    assert (gone.ending.reason, gone.ending.text) == ("NOT_FOUND", "this ladder is no longer shown here")
+    hall.world.lobby.set_ladder(replace(others[1], terms=replace(others[1].terms, is_private=True)))
+    hall.world.lobby.set_ladder(replace(others[2], terms=replace(others[2].terms, owners=("ann",))))
+    assert hidden.ending.reason == "NOT_FOUND"
+    assert (host.ending, kept.ending) == (None, None)
+    for one in (gone, hidden, host, kept):
+        one.leave()
+    assert hall.watching.watchers == 0
+
+
 def test_a_token_that_is_revoked_is_told_nothing_more() -> None:
     hall = Hall()
     hall.bots()

@@ -102,6 +102,8 @@ class Lobby:
         )
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started = self._dealing.on_started
+        # Called when a ladder has new terms or is gone, with its name. They must not raise.
+        self.on_terms: list[Callable[[str], None]] = []
         self._look_at = 0.0  # when the queues are looked at next
         self._terms_at = AT_ONCE  # when terms are looked at next: they were changed, or a ladder freezes then
 
@@ -120,8 +122,7 @@ class Lobby:
         Raises ValueError if there is one of this name of which more than the terms differ.
         """
         self._pairing.set_ladder(ladder)
-        self._terms_at = AT_ONCE
-        self._seek()
+        self._terms_changed(ladder.name)
 
     def remove_ladder(self, name: str) -> None:
         """A ladder is gone: nobody is on it any more, and what was asked for there is dropped.
@@ -136,7 +137,12 @@ class Lobby:
             raise Refused("BAD_MESSAGE", f"{problem}, and a ladder that has a match is kept") from None
         self._requests.forget_ladder(name, f"ladder {name} was deleted")
         self._dealing.forget_ladder(name)
+        self._terms_changed(name)
+
+    def _terms_changed(self, ladder: str) -> None:
         self._terms_at = AT_ONCE
+        for hook in self.on_terms:
+            hook(ladder)
         self._seek()
 
     # -- who is there

@@ -250,6 +250,7 @@ class Watching:
         self._looks: list[tuple[float, int, _Show]] = []  # a heap
         self._count = 0
         lobby.on_started.append(self._started)
+        lobby.on_terms.append(self._terms_changed)
 
     def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
         """`clock` is the one that the lobby is driven by; `due` is called when `next_event_at` may be sooner."""
@@ -376,6 +377,13 @@ class Watching:
                 self._join(watcher, match, None)
             except Refused as refused:
                 self.dismiss(watcher, refused.ending)
+
+    def _terms_changed(self, name: str) -> None:
+        """Who waits for the next match of a ladder that is gone, or no longer there for him, waits no more."""
+        ladder = self._lobby.ladder_named(name)
+        for watcher in list(self._waiting.get(name, ())):
+            if ladder is None or not watcher.visitor.sees(ladder):
+                self.dismiss(watcher, _HIDDEN)
 
     # -- what happens at a table
     def _moved(self, table: Table) -> None:
