@@ -222,7 +222,7 @@ async def test_a_stream_that_is_lost_is_told_and_taken_up_again(
         assert "Match" in screen.said[-1]
         stream.tell(NotFound("no such ladder any more"))
         await screen.until(lambda: screen.kinds[-1] == "over")
-        assert "not being played any more" in screen.said[-1]
+        assert screen.said[-1] == "This ladder is not shown here any more."
     assert stream.opened == 3
 
 

@@ -6,9 +6,11 @@ import re
 import signal
 from pathlib import Path
 
+import grpc
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
+from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.web.browser import Watched, keeping_pages
 from tests.web.leagues import LiveLeague, live_league
 
@@ -112,6 +114,19 @@ def test_when_the_arena_is_gone_the_page_says_that_it_may_be_old(tmp_path: Path,
         page.wait_for_selector(".away-note:visible", timeout=PATIENCE_MS)
         assert page.locator(".rankings tbody tr").count() >= 1
     watched.trouble.clear()  # the browser tells of a connection that was lost and of one that was refused
+
+
+def test_a_ladder_that_is_deleted_while_it_is_looked_at_is_told_as_gone(live: LiveLeague, watched: Watched) -> None:
+    page = watched.page()
+    with grpc.insecure_channel(live.server.address) as channel:
+        league = ladder_pb2_grpc.LadderServiceStub(channel)
+        frozen = ladder_pb2.LadderTerms(frozen_ms=1)  # so that no match begins there
+        brief = ladder_pb2.LadderDefined(name="brief", game="greed", terms=frozen)
+        league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=brief))
+        with page.expect_response("**/events/ladders/brief", timeout=PATIENCE_MS):
+            page.goto(f"{live.page}/ladders/brief", timeout=PATIENCE_MS)
+        league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder="brief"))
+        page.wait_for_selector(".away-note:has-text('not shown here any more')", timeout=PATIENCE_MS)
 
 
 def test_without_javascript_a_ladder_is_all_there(live: LiveLeague, watched: Watched) -> None:

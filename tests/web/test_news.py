@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.errors import ServerRefused, ServerUnreachable
+from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.news import News
 
 
@@ -78,13 +78,20 @@ async def test_who_comes_later_is_told_at_once_what_is_so() -> None:
     assert told.looks == 1
 
 
-@pytest.mark.parametrize("problem", [ServerUnreachable("gone"), ValueError("a fault of ours")])
-async def test_a_league_that_does_not_answer_is_told_as_away_until_it_does(problem: Exception) -> None:
+@pytest.mark.parametrize(
+    ("problem", "kind"),
+    [
+        (ServerUnreachable("gone"), "away"),
+        (ValueError("a fault of ours"), "away"),
+        (NotFound("there is no ladder 'it'"), "gone"),
+    ],
+)
+async def test_what_is_not_told_any_more_is_told_as_such_until_it_is(problem: Exception, kind: str) -> None:
     news, told = News(look_s=0.01), Told()
     stream = listening(news, told)
     await next_event(stream)
     told.problem = problem
-    assert await next_event(stream) == "event: away\ndata: \n\n"
+    assert await next_event(stream) == f"event: {kind}\ndata: \n\n"
     told.problem = None
     assert await next_event(stream) == "event: changed\ndata: first\n\n"
 

@@ -348,6 +348,13 @@ def test_ladders_keep_their_places_on_the_first_page_while_matches_begin_and_end
     assert order(0, 0, 0, 0) == order(0, 3, 1, 0) == order(2, 0, 0, 0) == ["c", "a", "b", "d"]
 
 
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_live_page_of_a_frozen_ladder_says_that_no_match_begins(is_frozen: bool) -> None:
+    shown = pb.LadderShown(defined=pb.LadderDefined(name="it", game="greed", seats=2), is_frozen=is_frozen)
+    page = page_of({**EMPTY, "ListLadders": lambda _: pb.ListLaddersResponse(ladders=[shown])})
+    assert ("no match begins on it" in text_of(page, "/live?ladder=it")) is is_frozen
+
+
 def test_what_is_being_played_is_linked() -> None:
     text = text_of(page_of(_estimated()), "/")
     assert f'href="/live/{"feed" * 8}"' in text

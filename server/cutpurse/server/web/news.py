@@ -17,7 +17,7 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.errors import NotFound, ServerRefused
 
 __all__ = ["News"]
 
@@ -83,6 +83,8 @@ class News:
         while True:
             try:
                 event = _event("changed", await run_in_threadpool(topic.render))
+            except NotFound:  # a ladder that was deleted, or is private by now
+                event = _event("gone", "")
             except CutpurseError:  # whoever looks at the page is told that what it shows may be old
                 event = _event("away", "")
             except Exception:

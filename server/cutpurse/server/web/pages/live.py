@@ -39,8 +39,9 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
         matches = ask.open_matches().matches
         ladders = [one.defined.name for one in ask.ladders()] if ask.live else []
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
-    ask.ladder(ladder)
-    return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **_nothing_else())
+    told = ask.ladder(ladder)
+    facts = {**_nothing_else(), "is_frozen": told.is_frozen}
+    return show(request, "live.html", events=f"/events/live?ladder={quote(ladder)}", ladder=ladder, **facts)
 
 
 @router.api_route("/live/{match}", methods=["GET", "HEAD"])
@@ -88,7 +89,7 @@ def _visitor(request: Request) -> str:
 
 
 def _nothing_else() -> dict[str, Any]:
-    return {"match": "", "matches": (), "ladders": (), "symbols": symbols()}
+    return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False}
 
 
 @router.get("/events/live")

@@ -57,14 +57,16 @@
   }
 
   const AGAIN_MS = 5000;
+  const AWAY = "The arena does not answer at the moment; what stands here may be old.";
+  const GONE = "This is not shown here any more; what stands here is old.";
 
   function listen(box) {
     let shown = box.innerHTML.trim();
     const note = document.createElement("p");
     note.className = "away-note";
     note.hidden = true;
-    note.textContent = "The arena does not answer at the moment; what stands here may be old.";
     box.before(note);
+    const tell = (text) => { note.textContent = text; note.hidden = false; };
     let source = null;
     const open = () => {
       source?.close();
@@ -77,9 +79,10 @@
         put(box, event.data);
         tellPlaces(before, places(box));
       });
-      source.addEventListener("away", () => { note.hidden = false; });
+      source.addEventListener("away", () => tell(AWAY));
+      source.addEventListener("gone", () => tell(GONE));
       source.addEventListener("error", () => {
-        note.hidden = false;
+        tell(AWAY);
         if (source.readyState === EventSource.CLOSED) setTimeout(open, AGAIN_MS); // it was refused: browsers leave it at that
       });
       source.addEventListener("open", () => { note.hidden = true; });

@@ -50,6 +50,7 @@ LINGER_S: Final = 10.0  # that a match is followed without a reader
 MOST_WATCHES: Final = 60  # without making room; a server tells an address 64, just closed ones among them
 PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
 REFUSED: Final = "The arena does not let this page watch now; load it again in a while."
+NOT_PLAYED: Final = "This match is not being played any more."
 BROKEN: Final = "The page broke down over this match."
 MADE_ROOM: Final = "Too many matches are looked at now, so this one is not shown any more; load it again in a while."
 UNREACHED: Final = "The arena cannot be reached; the table is shown again as soon as it can."
@@ -203,7 +204,8 @@ class Watch:
                 self._stop.wait(PAUSES_S[min(tries, len(PAUSES_S) - 1)])
                 tries += 1
             except NotFound:
-                self._hand(_Trouble("This match is not being played any more.", is_end=True))
+                text = "This ladder is not shown here any more." if self._follows else NOT_PLAYED
+                self._hand(_Trouble(text, is_end=True))
                 return
             except CutpurseError:  # it has enough who watch, or speaks another version
                 self._hand(_Trouble(REFUSED, is_end=True))
