@@ -14,6 +14,7 @@ from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import STRANGER, Answers
 from cutpurse.server.presence import Presence
+from cutpurse.server.storing import RETRY_S, SAID_S
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import World
 
@@ -76,3 +77,19 @@ def test_a_void_match_that_the_store_has_not_taken_is_one_of_them() -> None:
     world.run(lambda: world.lobby.is_storing)
     assert announced in world.store.kept
     assert world.lobby.unstored_matches() == []
+
+
+def test_a_store_that_fails_all_night_is_tried_every_second_and_told_of_once_a_minute() -> None:
+    world = World([Ladder("it", "greed", 2)])
+    world.store.is_broken = True
+    bots = [world.bot(name, tables=1) for name in ("ann", "bob")]
+    world.run(lambda: all(bot.done for bot in bots))
+    began, tries, told = world.now, world.lobby.counts.not_stored, len(world.log.errors())
+    assert told >= 1
+    world.run(lambda: world.now >= began + 10 * SAID_S)
+    assert world.lobby.counts.not_stored - tries >= 9 * SAID_S / RETRY_S
+    assert len(world.log.errors()) - told in range(9, 12)
+    assert world.lobby.counts.incidents == len(world.log.errors())
+    world.store.is_broken = False
+    world.run(lambda: world.lobby.is_storing)
+    assert "results are stored again" in [event for _, event, _ in world.log.lines]

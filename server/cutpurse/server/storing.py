@@ -31,9 +31,10 @@ from cutpurse.server.results import (
 )
 from cutpurse.server.table import incident_of
 
-__all__ = ["RETRY_S", "Log", "Settles", "Storing"]
+__all__ = ["RETRY_S", "SAID_S", "Log", "Settles", "Storing"]
 
 RETRY_S: Final = 1.0  # between two offers to a store that failed
+SAID_S: Final = 60.0  # between two words in the log that it fails still
 
 Open = TypeVar("Open")
 Open_contra = TypeVar("Open_contra", contravariant=True)
@@ -86,6 +87,7 @@ class Storing(Generic[Open]):
         self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
         self._retry_at = inf
         self._is_retrying = False
+        self._say_at = -inf
 
     # -- how it is going
     @property
@@ -150,8 +152,10 @@ class Storing(Generic[Open]):
                 self._settles.follows(result, self._unforgiven(result, done.result()))
             if problem is not None:
                 self._counts.not_stored += 1
-                facts = _facts(problem, self._settles.incident_number(), result.match)
-                self._log.error("result not stored", **facts)
+                if not is_again or now >= self._say_at:  # a full disk may be full all night, and the log is on it
+                    self._say_at = now + SAID_S
+                    facts = _facts(problem, self._settles.incident_number(), result.match)
+                    self._log.error("result not stored", **facts)
             if is_again:
                 self._is_retrying = False
                 if not is_away:
