@@ -19,6 +19,7 @@ from cutpurse.server.web.pages.matches import bot_meant
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.web.leagues import PRIVATE, SCRIPTS
 from tests.web.serving import page_of, page_of_file
+from tests.web.test_frame import EMPTY
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +250,29 @@ def test_a_match_is_followed_under_one_name_by_however_few_signs_it_is_called() 
     for one in called:
         assert "This match is not being played any more." in page.get("/events/live", params={"match": one}).text
     assert asked == [name, name, other, name[:8], name[:7], name[:20]]
+
+
+def test_two_versions_of_a_bot_in_a_match_are_told_apart() -> None:
+    bots = [ladder_pb2.BotName(owner="ann", bot=bot, version=version) for bot, version in (("x", "7.1"), ("x", "7.2"))]
+    bots.append(ladder_pb2.BotName(owner="bob", bot="x", version="7.3"))
+    seats = [ladder_pb2.MatchSeat(bot=bot, place=1 + place) for place, bot in enumerate(bots)]
+    shown = ladder_pb2.MatchShown(match="ab" * 16, ladder="it", game="greed", seats=seats, requested_by="ann")
+    taken = [arena_pb2.SeatTaken(owner=bot.owner, bot=bot.bot, version=bot.version) for bot in bots]
+    going = ladder_pb2.OpenMatch(match="cd" * 16, ladder="it", game="greed", seats=taken)
+    answers = {
+        **EMPTY,
+        "GetMatch": lambda _: ladder_pb2.GetMatchResponse(match=shown),
+        "ListMatches": lambda _: ladder_pb2.ListMatchesResponse(matches=[shown]),
+        "ListOpenMatches": lambda _: ladder_pb2.ListOpenMatchesResponse(matches=[going]),
+    }
+    page = page_of(answers)
+    for path in ("/", "/live", "/matches"):
+        text = page.get(path).text
+        assert [text.count(version) > 0 for version in (">7.1<", ">7.2<", ">7.3<")] == [True, True, False], path
+    text = page.get(f"/matches/{shown.match}").text
+    assert "1st ann/x 7.1 with 0, 2nd ann/x 7.2 with 0, 3rd bob/x with 0" in text
+    lead = text.partition('<p class="lead">')[2].partition("</p>")[0]
+    assert "7.1" in lead
 
 
 def test_of_a_board_of_several_matches_it_is_said_that_they_are_rated_together() -> None:

@@ -6,7 +6,7 @@ A static file is addressed by a hash of its bytes, so browsers may keep it for e
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -116,6 +116,11 @@ def _bot_shown(bot: Any) -> str:
     return name if bot.owner in ("", "local") else f"{legible(bot.owner, 64)}/{name}"
 
 
+def _sits_twice(bot: Any, bots: Iterable[Any]) -> bool:
+    """Whether another version of a bot is among those of its match, so that the name alone tells nothing."""
+    return sum((one.owner, one.bot) == (bot.owner, bot.bot) for one in bots) > 1
+
+
 def _iso(ms: int) -> str:
     """A moment, as a browser reads it."""
     return _moment(ms).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -171,6 +176,7 @@ FILTERS: Final = {
     "segment": _segment,
     "bot_path": _bot_path,
     "bot_shown": _bot_shown,
+    "sits_twice": _sits_twice,
     "iso": _iso,
     "utc": _utc,
     "ordinal": _ordinal,
