@@ -56,8 +56,9 @@ async def test_a_house_that_is_there_is_left_in_peace(tmp_path: Path) -> None:
         assert (tmp_path / "arena.0123abcd").is_socket()
 
 
-@pytest.mark.parametrize(("length", "has_house"), [(108, False), (99, True)])
-def test_the_path_of_a_socket_that_is_too_long_is_told(length: int, has_house: bool) -> None:
+@pytest.mark.parametrize("has_house", [False, True])
+def test_the_path_of_a_socket_that_is_too_long_is_told(has_house: bool) -> None:
+    length = (108 if sys.platform == "linux" else 104) - 9 * has_house  # .1a2b3c4d
     address = "unix:/" + "a" * (length - 1)
     with pytest.raises(
         AddressError, match=rf"has {length} bytes, and here {length - 1} are the most: choose a shorter"

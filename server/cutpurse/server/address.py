@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from cutpurse.server.errors import AddressError
 
 __all__ = ["check_length", "checked", "for_the_house", "host_and_port", "is_local", "is_taken"]
 
-_LONGEST: Final = 107  # bytes of the path of a unix socket, on Linux
+_LONGEST: Final = 107 if sys.platform == "linux" else 103  # bytes of the path of a unix socket
 _HOUSE: Final = 4  # random bytes that tell the socket of one run from that of another
 
 _HOST_AND_PORT: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:\[\]]+)):(?P<port>\d{1,5})")
