@@ -166,6 +166,34 @@ def test_two_backups_of_one_name_do_not_replace_each_other(tmp_path: Path) -> No
         assert recompute(reader)[0].equal
 
 
+def test_what_a_killed_backup_left_goes_with_the_next_one_and_what_is_being_made_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path / "ladder.db", 5)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    script = (
+        "import os, sys; from pathlib import Path; from cutpurse.leaderboard.backup import back_up;"
+        "back_up(Path(sys.argv[1]), Path(sys.argv[2]), lambda done, total: os.kill(os.getpid(), 15))"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(path), str(kept / "monday.db")], check=False)
+    assert ended.returncode == -15
+    (left,) = [name for name in names(kept) if name.endswith(".part")]
+    other = kept / ".copy-x.part.txt"  # somebody else's
+    other.touch()
+    meanwhile: list[list[str]] = []
+
+    def second(_done: int, _total: int) -> None:
+        if not meanwhile:
+            meanwhile.append(names(kept))
+            back_up(path, kept / "wednesday.db")
+
+    back_up(path, kept / "tuesday.db", second)
+    assert left not in meanwhile[0]
+    assert names(kept) == [other.name, "tuesday.db", "wednesday.db"]
+    assert everything(kept / "tuesday.db") == everything(kept / "wednesday.db") == everything(path)
+
+
 @pytest.mark.parametrize("left", [0.3, 0.9])
 def test_a_damaged_database_gives_no_backup(tmp_path: Path, left: float) -> None:
     path = made(tmp_path / "ladder.db", 50)

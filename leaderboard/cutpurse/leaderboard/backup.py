@@ -4,12 +4,14 @@
     restore(Path("monday.db"), Path("league.db"), replaces=True)
 
 A copy is what the leaderboard was at one moment, in a single file, with its mode but never for everybody. Nothing has
-its name before it is complete, checked and on the disk. This module knows no table.
+its name before it is complete, checked and on the disk; what one that was killed left half made goes with the next in
+that folder. This module knows no table.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 import tempfile
@@ -28,6 +30,7 @@ __all__ = ["Copied", "back_up", "restore"]
 
 STEP: Final = 1000  # pages, of 4 KB as a rule, from one word of progress to the next
 BUSY_S: Final = 5.0  # how long a lock of somebody else is waited for
+_BEGINS, _ENDS = ".copy-", ".part"  # names of copies that are being made
 
 Progress: TypeAlias = Callable[[int, int], None]  # pages that are copied, of how many
 
@@ -95,11 +98,11 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
         raise NotFound(f"there is no leaderboard {database}")
     if not folder.is_dir():
         raise NotFound(f"there is no folder {folder}")
+    _sweep(folder)
     try:
-        handle, name = tempfile.mkstemp(".part", ".copy-", folder)
+        handle, copy = _begun(folder)
     except OSError as problem:
         raise StoreError(f"nothing can be written in {folder} ({problem.strerror}); it must be writable") from None
-    copy = Path(name)
     try:
         mode = database.stat().st_mode & 0o777
         os.fchmod(handle, OWNERS if mode & 0o007 else mode)  # an older version let others read what it made
@@ -116,6 +119,30 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
         os.close(handle)
         copy.unlink(missing_ok=True)
         _remove_beside(copy)
+
+
+def _begun(folder: Path) -> tuple[int, Path]:
+    """A new file for a copy, open; it is locked as long as that is.  Raises OSError."""
+    while True:
+        handle, name = tempfile.mkstemp(_ENDS, _BEGINS, folder)
+        with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept either
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:  # else it was swept before it was locked
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove copies that nobody makes any more: each may be as large as a leaderboard."""
+    for left in folder.glob(f"{_BEGINS}*{_ENDS}"):
+        with contextlib.suppress(OSError):  # not ours, or being made at this moment
+            handle = os.open(left, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
+                _remove_beside(left)
+            finally:
+                os.close(handle)
 
 
 def _copy(database: Path, copy: Path, progress: Progress | None) -> str:
