@@ -62,7 +62,11 @@ done
 def contained(task: Task, engine: Engine, container: str) -> ContainerProgram:
     """Start a container that was made for this program.  Raises RunnerError, EngineError, OSError; then it is gone."""
     begun: Future[None] = Future()
-    program = ContainerProgram(task, engine, container, begun)
+    try:
+        program = ContainerProgram(task, engine, container, begun)
+    except RuntimeError as problem:
+        engine.remove(container)
+        raise RunnerError(f"{task.name} cannot be run here: no thread can look after it ({problem})") from None
     begun.result()
     return program
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -48,9 +48,10 @@ class Making:
     command, environment, folder: of the process that stands for it. passed: descriptors that it gets under the same
     numbers; errors: where it complains as long as it is not the program itself; both are closed here once it has them.
     complaints: the other end of `errors`, to which READY is written when the program itself is about to run; it is
-    closed here, too. to_ask: the process to ask to end, by the number of the one that stands for it. watched:
-    a folder that may only grow so much. is_shell_code: exit codes above 128 tell of a signal. is_group: it has a group
-    of its own, all of which is asked and ended. clear: what to do when all is over.
+    closed here, too. All of them are, also where it does not start. to_ask: the process to ask to end, by the number of
+    the one that stands for it. watched: a folder that may only grow so much. is_shell_code: exit codes above 128 tell
+    of a signal. is_group: it has a group of its own, all of which is asked and ended. clear: what to do when all is
+    over.
     """
 
     command: Sequence[str]
@@ -77,7 +78,13 @@ class _Exit(NamedTuple):
 def started(task: Task, making: Making, group: Group | None) -> Program:
     """Start it.  Raises RunnerError where it does not come to run, OSError if the system refuses."""
     begun: Future[None] = Future()
-    program = Program(task, making, group, begun)
+    try:
+        program = Program(task, making, group, begun)
+    except RuntimeError as problem:
+        for descriptor in (making.complaints, making.errors, *making.passed):
+            os.close(descriptor)
+        making.clear()
+        raise RunnerError(f"{task.name} cannot be run here: no thread can look after it ({problem})") from None
     begun.result()
     return program
 
@@ -158,11 +165,9 @@ class Program:
 
     # -- its thread
     def _live(self) -> None:
-        hears, says = os.pipe()
         try:
-            ears = self._start(hears, says)
+            ears = self._start()
         except BaseException as problem:
-            os.close(hears)
             self._over.set()
             self._begun.set_exception(problem)
             return
@@ -176,17 +181,27 @@ class Program:
             self._end(exit)
             raise
         finally:
-            os.close(hears)
+            ears.let_go()
             self._over.set()
 
-    def _start(self, hears: int, says: int) -> _Ears:
-        """Start it, and wait until it is the program itself that runs."""
+    def _start(self) -> _Ears:
+        """Start it, and wait until it is the program itself that runs; where that fails, nothing of it is left."""
         making, limits = self._making, self._task.limits
-        hears_answers, answers = os.pipe()
-        talk = None
-        try:
-            try:
+        with ExitStack() as ours, ExitStack() as undone:
+            ours.callback(os.close, making.complaints)
+            undone.callback(self._away)
+            with ExitStack() as its:
+                for descriptor in (making.errors, *making.passed):
+                    its.callback(os.close, descriptor)
+                hears_answers, answers = os.pipe()
+                ours.callback(os.close, answers)
+                its.callback(os.close, hears_answers)
                 talk = Talk(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
+                undone.callback(_end, talk)
+                hears, says = os.pipe()
+                its.callback(os.close, says)
+                ears = _Ears(hears, talk)
+                undone.callback(ears.let_go)
                 self._process = subprocess.Popen(
                     making.command,
                     stdin=hears_answers,
@@ -197,24 +212,16 @@ class Program:
                     pass_fds=making.passed,
                     start_new_session=making.is_group,
                 )
-            finally:
-                for descriptor in (says, hears_answers, making.errors, *making.passed):
-                    os.close(descriptor)
+                undone.callback(self._undo, self._process)
             self._await_ready(answers)
-        except BaseException:
-            if self._process is not None:
-                self._kill()
-                self._process.wait()
-                self._is_reaped = True
-            if talk is not None:
-                with suppress(OSError):
-                    talk.close()
-            self._away()
-            raise
-        finally:
-            os.close(answers)
-            os.close(making.complaints)
-        return _Ears(hears, talk)
+            undone.pop_all()
+        return ears
+
+    def _undo(self, process: subprocess.Popen[bytes]) -> None:
+        """It was started, and did not come to run."""
+        self._kill()
+        process.wait()
+        self._is_reaped = True
 
     def _await_ready(self, answers: int) -> None:
         complaints = self._making.complaints
@@ -237,7 +244,7 @@ class Program:
     def _follow(self, ears: _Ears) -> _Exit:
         """Until its process has ended."""
         assert self._process is not None
-        pidfd = os.pidfd_open(self.pid) if hasattr(os, "pidfd_open") else -1
+        pidfd = _handle(self.pid)
         below = _held(children(self.pid)) if self._group is None and pidfd >= 0 and not self._making.is_group else []
         every_s = LOOK_S if self._making.watched is None else BUILD_LOOK_S
         began = time.monotonic()
@@ -335,12 +342,19 @@ class _Ears:
     """What is heard of a program: never so much that it costs more than a little, and never so little that it waits."""
 
     def __init__(self, pipe: int, talk: Talk) -> None:
+        """The pipe is closed here, by `let_go`.  Raises OSError, and it is closed."""
         self._pipe: int | None = pipe
         self._talk = talk
         self.again_at = 0.0  # it says too much: not before then
         os.set_blocking(pipe, False)
-        self._nowhere = os.open(os.devnull, os.O_WRONLY)
         self._most = _widened(pipe)
+        self._files = [pipe]
+        try:
+            self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        except OSError:
+            self.let_go()
+            raise
+        self._files.append(self._nowhere)
 
     def listen(self, wait_s: float, other: int) -> None:
         """Wait for it to say something, or for the other descriptor (-1: none), and keep what was said."""
@@ -382,18 +396,32 @@ class _Ears:
         for _ in range(64):
             if self._pipe is None or not self._hear(time.monotonic()):
                 break
-        os.close(self._nowhere)
-        with suppress(OSError):
-            self._talk.close()
+        _end(self._talk)
+
+    def let_go(self) -> None:
+        """Nothing is heard any more."""
+        for file in self._files:
+            os.close(file)
+
+
+def _end(talk: Talk) -> None:
+    with suppress(OSError):
+        talk.close()
 
 
 def _held(pids: Sequence[int]) -> list[int]:
     """A handle of each process, which is readable when that has ended."""
-    found: list[int] = []
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            found.append(os.pidfd_open(pid))
-    return found
+    return [handle for pid in pids if (handle := _handle(pid)) >= 0]
+
+
+def _handle(pid: int) -> int:
+    """Readable when the process has ended; -1 where there is none: of a process, a system, or a free descriptor."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
 
 
 def _readable(descriptors: Sequence[int], wait_s: float) -> list[int]:
