@@ -27,6 +27,7 @@ from cutpurse.server import league as league_module
 from cutpurse.server.ladder_service import LadderService, RunningLeague
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import Answers, Caller
+from cutpurse.server.results import Identity
 from cutpurse.server.steering import Steering
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
@@ -260,3 +261,41 @@ async def test_what_is_steered_happens_though_the_caller_has_gone(
     while lobby.ladder_named("new") is None:
         await asyncio.sleep(0)
     assert [one.defined.name for one in (await world.ask("ListLadders")).ladders] == ["duel", "four", "new"]
+
+
+async def refusal(world: World, method: str, who: str = "", **fields: Any) -> Ended | None:
+    """How a call is refused; None: it is answered."""
+    try:
+        await world.ask(method, who, **fields)
+    except Ended as ended:
+        return ended
+    return None
+
+
+async def test_who_asks_for_something_and_goes_is_bound_until_it_is_done(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 2)
+    begun, may_go_on = threading.Semaphore(0), threading.Event()
+    lift = Steering.lift
+
+    def slowly(self: Steering, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
+        begun.release()
+        may_go_on.wait(10.0)
+        return lift(self, asked, caller)
+
+    monkeypatch.setattr(Steering, "lift", slowly)
+    wanted = ladder_pb2.LiftPauseRequest(bot=ladder_pb2.BotName(bot="sneak"))
+    try:
+        for _ in range(2):
+            call = world.stub.LiftPause(wanted, metadata=world.metadata("ann"))
+            while not begun.acquire(blocking=False):
+                await asyncio.sleep(0)
+            call.cancel()
+        refused = await refusal(world, "LiftPause", "ann", bot=wanted.bot)
+        assert refused is not None
+        assert refused.text.startswith("2 calls from this address are being answered")
+    finally:
+        may_go_on.set()
+    while isinstance(await refusal(world, "ListLadders"), Ended):  # and none of it is left in the end
+        pass

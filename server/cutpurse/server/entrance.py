@@ -73,7 +73,9 @@ class Entrance:
         self._held.append(enough)
         if len(self._held) > MOST_HELD:
             self._held.popleft().set()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(enough.wait(), HELD_S)
-        with contextlib.suppress(ValueError):
-            self._held.remove(enough)
+        try:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(enough.wait(), HELD_S)
+        finally:  # also of a caller who has gone: else he would wait in the place of others for ever
+            with contextlib.suppress(ValueError):
+                self._held.remove(enough)

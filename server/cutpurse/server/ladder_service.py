@@ -163,8 +163,9 @@ class LadderService:
 
         async def read(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
-                presence = self._seen()
-                return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
+                with self._turn(context):
+                    presence = self._seen()
+                    return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
 
             return await self._guarded(told, context, *scopes)
 
@@ -178,7 +179,8 @@ class LadderService:
         async def write(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
                 async def steered() -> bytes:
-                    return _sized(await steer(request, caller))
+                    with self._turn(context):  # to its end: who goes and asks again would else be bound by nothing
+                        return _sized(await steer(request, caller))
 
                 task = asyncio.get_running_loop().create_task(steered())
                 self._steered.add(task)
@@ -276,10 +278,11 @@ class LadderService:
 
         async def told(caller: Caller) -> None:
             asked = ladder_pb2.GetRecordRequest
-            file = await self._apart(lambda: self._answers.match_file(asked.FromString(request), caller))
-            for at in range(0, len(file), PIECE):
-                piece = ladder_pb2.GetRecordResponse(piece=file[at : at + PIECE])
-                await context.write(piece.SerializeToString())
+            with self._turn(context):
+                file = await self._apart(lambda: self._answers.match_file(asked.FromString(request), caller))
+                for at in range(0, len(file), PIECE):
+                    piece = ladder_pb2.GetRecordResponse(piece=file[at : at + PIECE])
+                    await context.write(piece.SerializeToString())
 
         await self._guarded(told, context)
 
@@ -293,9 +296,7 @@ class LadderService:
     async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
         """What is answered to whoever may ask this, or the end of the call."""
         try:
-            caller = await self._caller(context, *scopes)
-            with self._turn(context):
-                return await answer(caller)
+            return await answer(await self._caller(context, *scopes))
         except grpc.aio.BaseError:  # the caller is gone
             raise
         except Exception as problem:

@@ -1,0 +1,236 @@
+"""Calls that are cut off at each of their moments: whoever waits, watches, asks or hands in leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any, cast
+
+import grpc
+import pytest
+
+from cutpurse.server.counts import Counts
+from cutpurse.server.entrance import Entrance
+from cutpurse.server.ladder_service import PIECE, LadderService, RunningLeague
+from cutpurse.server.logs import logger
+from cutpurse.server.owners import Grant, OpenGuard, TokenRefused
+from cutpurse.server.results import Identity
+from cutpurse.server.submissions.service import SubmissionService
+from cutpurse.server.watch_service import WatchService
+from cutpurse.v1 import ladder_pb2, submission_pb2
+from tests.server.moments import MOST, Call, end_at_every_moment
+from tests.server.test_watching import Hall
+
+ANN = Grant("ann", "token-of-ann", ("play",))
+
+
+class AnnsGuard(OpenGuard):
+    """Lets in one owner."""
+
+    def enter(self, metadata: object, peer: str, scope: str, now: float) -> Grant:
+        return ANN
+
+    def recognise(self, metadata: object, peer: str, now: float) -> Grant:
+        return ANN
+
+
+class LateGuard(AnnsGuard):
+    """Refuses everybody late."""
+
+    def enter(self, metadata: object, peer: str, scope: str, now: float) -> Grant:
+        raise TokenRefused("TOKEN_INVALID", "no", is_late=True)
+
+
+class Turns(ThreadPoolExecutor):
+    """In place of threads: what is to be done is begun some turns of the loop later, and done some turns after that."""
+
+    def __init__(self) -> None:
+        super().__init__(1)  # which starts none before it is asked
+        self.open = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        call_soon = asyncio.get_running_loop().call_soon
+
+        def end() -> None:
+            self.open -= 1
+            try:
+                answer.set_result(fn(*args, **more))
+            except Exception as problem:
+                answer.set_exception(problem)
+
+        def begin() -> None:
+            if answer.set_running_or_notify_cancel():
+                self.open += 1
+                call_soon(call_soon, end)
+
+        call_soon(call_soon, begin)
+        return answer
+
+
+class Asked:
+    """A call of a service, cancelled as gRPC does when its caller has gone.  said: what he sends, one a turn."""
+
+    def __init__(
+        self, answer: Callable[[Call], Coroutine[Any, Any, object]], is_clear: Callable[[], bool], *said: bytes
+    ) -> None:
+        self.call = Call()
+        self.task = self.call.run(answer(self.call))
+        self._is_clear = is_clear
+        self._said = [*said, grpc.aio.EOF]
+        self._loop = asyncio.get_running_loop()
+        self._loop.call_soon(self._say)
+
+    def _say(self) -> None:
+        self.call.say(self._said.pop(0))
+        if self._said:
+            self._loop.call_soon(self._say)
+
+    async def course(self) -> None:
+        await asyncio.wait([self.task])
+
+    def end(self) -> None:
+        self.task.cancel()
+
+    def check(self) -> None:
+        assert self.task.done()
+        assert self._is_clear()
+
+
+async def test_who_is_held_up_and_goes_keeps_no_place() -> None:
+    log = logger(sys.stderr, "error")
+
+    def scene() -> Asked:
+        door = Entrance(LateGuard(), log, Counts())
+        return Asked(lambda call: door.enter(cast("Any", call), "play"), lambda: not door._held)
+
+    assert await end_at_every_moment(scene) == MOST  # until he is told, which is seconds later
+
+
+async def test_who_watches_and_goes_leaves_no_match_that_is_looked_at() -> None:
+    hall = Hall("greed", matches=None, delay_s=0.0)
+    hall.bots()
+
+    def scene() -> Asked:
+        table = hall.begin()
+        watch = WatchService(
+            hall.watching,
+            Entrance(AnnsGuard(), logger(sys.stderr, "error"), Counts()),
+            logger(sys.stderr, "error"),
+            is_good=lambda token: True,
+            incident_number=lambda: "1",
+        )
+        hall.watching.begin(clock=lambda: hall.world.now, due=lambda: None, incident_number=lambda: "1")
+        loop = asyncio.get_running_loop()
+
+        def play_on(steps: int = 20) -> None:
+            if steps and hall.world.lobby.open_matches():
+                hall.world.run(lambda: True)
+                loop.call_soon(play_on, steps - 1)
+
+        loop.call_soon(play_on)
+        request = ladder_pb2.WatchMatchRequest(match=table.name).SerializeToString()
+        watching = hall.watching
+        return Asked(
+            lambda call: watch.watch(request, cast("Any", call)),
+            lambda: (watching.watchers, watching._addresses, watching._shows, table.on_moved) == (0, {}, {}, []),
+        )
+
+    assert await end_at_every_moment(scene) > 3
+
+
+def league(turns: Turns) -> LadderService:
+    """One whose every answer takes some turns."""
+    lobby = SimpleNamespace(
+        here=lambda: (),
+        open_matches=lambda: (),
+        unstored_matches=lambda: (),
+        requested=lambda name: "",
+        lifted=lambda identity: None,
+    )
+    steering = SimpleNamespace(lift=lambda asked, caller: Identity("ann", "sneak", "1"))
+    answers = SimpleNamespace(
+        match_file=lambda asked, caller: bytes(4 * PIECE),
+        bot=lambda identity, caller, presence: ladder_pb2.BotShown(),
+    )
+    log = logger(sys.stderr, "error")
+    service = LadderService(
+        RunningLeague(cast("Any", answers), cast("Any", steering), cast("Any", lobby)),
+        Entrance(AnnsGuard(), log, Counts()),
+        log,
+        incident_number=lambda: "1",
+    )
+    service._threads = turns
+    return service
+
+
+def reading(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
+    return cast("Any", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: ladder_pb2.ListLaddersResponse()))
+
+
+def steering(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
+    return cast("Any", service._writing("play", service._lift))
+
+
+def fetching(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
+    return service.get_record
+
+
+@pytest.mark.parametrize("method", [reading, steering, fetching])
+async def test_who_asks_a_league_and_goes_is_no_caller_any_more(
+    method: Callable[[LadderService], Callable[[bytes, Any], Coroutine[Any, Any, object]]],
+) -> None:
+    def scene() -> Asked:
+        turns = Turns()
+        service = league(turns)
+        return Asked(
+            lambda call: method(service)(b"", call),
+            lambda: (service._calls, service._steered, turns.open) == (Counter(), set(), 0),
+        )
+
+    assert await end_at_every_moment(scene) > 5
+
+
+async def test_an_upload_that_is_cut_off_is_forgotten_or_handed_in_as_a_whole() -> None:
+    content = bytes(range(100))
+    head = submission_pb2.SubmissionHead(size=len(content), sha256=sha256(content).digest())
+    said = [submission_pb2.SubmitRequest(head=head).SerializeToString()]
+    said += [submission_pb2.SubmitRequest(piece=content[at : at + 25]).SerializeToString() for at in range(0, 100, 25)]
+    handed_in: list[bytes] = []
+    desk = SimpleNamespace(
+        look=lambda content: SimpleNamespace(name="sneak", version="1", games=()),
+        check_ladders=lambda ladders: None,
+        plays_one=lambda ladders: False,
+        hand_in=lambda owner, manifest, content, ladders: handed_in.append(content),
+        shown=lambda entry: submission_pb2.SubmissionShown(),
+    )
+    ladders = SimpleNamespace(ladders=lambda owner: {}, check=lambda identity, wanted, forgets: None)
+    log = logger(sys.stderr, "error")
+
+    def scene() -> Asked:
+        service = SubmissionService(
+            cast("Any", desk),
+            cast("Any", ladders),
+            Entrance(AnnsGuard(), log, Counts()),
+            log,
+            is_open=lambda: True,
+            is_run_elsewhere=lambda identity: False,
+            incident_number=lambda: "1",
+        )
+        service._threads = turns = Turns()
+        left = (service._sending, service._calls, service._readers)
+        return Asked(
+            lambda call: service.submit(None, cast("Any", call)),
+            lambda: (*left, turns.open) == (Counter(), Counter(), set(), 0),
+            *said,
+        )
+
+    moments = await end_at_every_moment(scene)
+    assert moments > 15
+    assert {*handed_in} == {content}
+    assert 2 < len(handed_in) < 2 * moments
