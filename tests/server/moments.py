@@ -19,7 +19,7 @@ MOST = 100  # turns; what waits for a clock is ended in the last of them
 SETTLE = 200  # turns that whatever is left may take to its end
 
 
-class Gone(grpc.aio.BaseError):  # type: ignore[misc]  # gRPC's types hide what it is
+class Gone(grpc.aio.BaseError):
     """What gRPC raises where a call is over."""
 
 
@@ -108,22 +108,23 @@ class Scene(Protocol):
         """Nothing of it is left."""
 
 
-async def end_at_every_moment(made: Callable[[], Scene]) -> int:
-    """End it in each of its turns; how many there were. No task and no timer is left of any."""
-    for moment in range(MOST):
+async def end_at_every_moment(made: Callable[[], Scene], most: int = MOST) -> int:
+    """End it in each of its turns, `most` at most; how many there were. No task and no timer is left of any."""
+    for moment in range(most):
         were_over = []
         for is_first in (True, False):
             scene = made()
             were_over.append(await _ended(scene, moment, is_first))
             try:
                 scene.check()
+                await _settle()
                 assert _left_behind() == []
             except AssertionError as problem:
                 problem.add_note(f"ended {'before' if is_first else 'after'} all else of turn {moment}")
                 raise
         if all(were_over):
             return moment
-    return MOST
+    return most
 
 
 async def _ended(scene: Scene, moment: int, is_first: bool) -> bool:
@@ -151,13 +152,17 @@ async def _ended(scene: Scene, moment: int, is_first: bool) -> bool:
         loop.call_soon(turn)
     was_over = await reached
     await task
-    for _ in range(SETTLE):
-        if not _left_behind():
-            break
+    await _settle()
+    return bool(was_over)
+
+
+async def _settle() -> None:
+    turns = 0
+    while _left_behind() and turns < SETTLE:
+        turns += 1
         await asyncio.sleep(0)
     for _ in range(5):  # what is called when the last of them is done
         await asyncio.sleep(0)
-    return bool(was_over)
 
 
 def _left_behind() -> list[object]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import grpc
 import pytest
@@ -44,6 +44,9 @@ class LateGuard(AnnsGuard):
 
     def enter(self, metadata: object, peer: str, scope: str, now: float) -> Grant:
         raise TokenRefused("TOKEN_INVALID", "no", is_late=True)
+
+
+Method: TypeAlias = Callable[[bytes, Any], Coroutine[Any, Any, object]]
 
 
 class Turns(ThreadPoolExecutor):
@@ -169,22 +172,21 @@ def league(turns: Turns) -> LadderService:
     return service
 
 
-def reading(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
-    return cast("Any", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: ladder_pb2.ListLaddersResponse()))
+def reading(service: LadderService) -> Method:
+    told = ladder_pb2.ListLaddersResponse()
+    return cast("Method", service._reading(ladder_pb2.ListLaddersRequest, lambda *_: told))
 
 
-def steering(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
-    return cast("Any", service._writing("play", service._lift))
+def steering(service: LadderService) -> Method:
+    return cast("Method", service._writing("play", service._lift))
 
 
-def fetching(service: LadderService) -> Callable[[bytes, Any], Coroutine[Any, Any, object]]:
+def fetching(service: LadderService) -> Method:
     return service.get_record
 
 
 @pytest.mark.parametrize("method", [reading, steering, fetching])
-async def test_who_asks_a_league_and_goes_is_no_caller_any_more(
-    method: Callable[[LadderService], Callable[[bytes, Any], Coroutine[Any, Any, object]]],
-) -> None:
+async def test_who_asks_a_league_and_goes_is_no_caller_any_more(method: Callable[[LadderService], Method]) -> None:
     def scene() -> Asked:
         turns = Turns()
         service = league(turns)

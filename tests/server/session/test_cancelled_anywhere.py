@@ -66,8 +66,7 @@ class Stage:
         self.house = House()
         self.lobby = self.house.lobby
         self.lobby.length = QUESTIONS
-        self.lobby.wake = lambda: self._loop.call_soon(self.lobby.tick, 0.0) and None
-        self._loop = asyncio.get_running_loop()
+        self.lobby.wake = self._wake
         self.counts = self.house.sessions.counts
         log = logger(sys.stderr, "info")
         self.service = ArenaService(
@@ -80,6 +79,9 @@ class Stage:
         )
 
         self.bot = self.dial()
+
+    def _wake(self) -> None:
+        asyncio.get_running_loop().call_soon(self.lobby.tick, 0.0)
 
     async def course(self) -> None:
         bot = self.bot

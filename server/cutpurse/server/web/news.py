@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Send
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound, ServerRefused
@@ -56,9 +58,9 @@ class News:
         if self.listeners >= self._most:
             raise ServerRefused("too many listen already")
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._told(name, render), media_type="text/event-stream", headers=headers)
+        return _Telling(self._told(name, render), headers)
 
-    async def _told(self, name: str, render: Callable[[], str]) -> AsyncIterator[str]:
+    async def _told(self, name: str, render: Callable[[], str]) -> AsyncGenerator[str, None]:
         topic = self._topics.setdefault(name, _Topic(render))
         queue: asyncio.Queue[str] = asyncio.Queue(1)
         topic.listeners.add(queue)
@@ -97,6 +99,19 @@ class News:
                         queue.get_nowait()
                     queue.put_nowait(event)
             await asyncio.sleep(self._look_s)
+
+
+class _Telling(StreamingResponse):
+    """Whoever goes while he is sent something listens no more: else he would until Python next looks for garbage."""
+
+    def __init__(self, told: AsyncGenerator[str, None], headers: Mapping[str, str]) -> None:
+        super().__init__(told, media_type="text/event-stream", headers=headers)
+        self._told = told
+
+    async def stream_response(self, send: Send) -> None:
+        """See `StreamingResponse`."""
+        async with aclosing(self._told):
+            await super().stream_response(send)
 
 
 def _event(name: str, text: str) -> str:

@@ -106,9 +106,10 @@ async def events(
         raise NotFound("nothing is being played in an archive")
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
-    watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), _visitor(request))
 
     async def told() -> AsyncIterator[ServerSentEvent]:
+        # Nobody reads before this is begun: it never is for a browser that goes before it has the head of the answer.
+        watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), _visitor(request))
         try:
             yield ServerSentEvent(comment="here it comes", retry=RETRY_MS)
             async for news in reader.read():

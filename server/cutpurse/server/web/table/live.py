@@ -124,9 +124,11 @@ class Watch:
         self._status = News(
             "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
         )
+        threading.Thread(
+            target=self._read, name="live", daemon=True
+        ).start()  # where there can be none, nothing is left
         self._showing = self._loop.create_task(self._show())
         self._showing.add_done_callback(self._shown)
-        threading.Thread(target=self._read, name="live", daemon=True).start()
 
     # -- readers
     def join(self, visitor: str = "") -> Reader:
