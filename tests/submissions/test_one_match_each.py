@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import threading
 from collections.abc import Sequence
@@ -151,6 +152,10 @@ def _is_rotation(ladders: Sequence[str]) -> bool:
     return "rot" in ladders
 
 
+def no_thread(_thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path, "sneak")
@@ -274,3 +279,64 @@ def test_who_is_paused_with_his_match_is_not_followed(house: House) -> None:
     house.paused.clear()
     house.look()
     assert len(house.runner.processes) == 2
+
+
+def test_one_that_ends_while_its_folder_cannot_be_removed_is_started_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as without:
+        without.setattr(house.residents._storage, "no_arena", refuse)
+        house.runner.processes[0].exit()
+        house.look()
+    house.look(later_s=1.0)
+    assert len(house.runner.processes) == 2
+
+
+def test_who_cannot_be_stopped_for_want_of_a_thread_is_not_taken_for_ended(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = house.runner.processes
+    match = house.match_of(first)
+    match.begin()
+    match.end()
+    match.hear()
+    with monkeypatch.context() as without:
+        without.setattr(threading.Thread, "start", no_thread)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            house.look()
+    first.may_end.set()
+    house.look()
+    house.until_started(2)
+    assert house.asked() == [1]
+
+
+def test_what_is_to_run_is_told_again_where_that_broke_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House(tmp_path, "sneak")
+    house.runner.processes[0].may_end.set()
+
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    house.residents.set([(cast("Any", Entry(2, "thug")), MANIFEST)])
+    with monkeypatch.context() as without:
+        without.setattr(house.residents, "_forget", refuse)
+        with pytest.raises(OSError, match="Too many open files"):
+            house.look()
+    house.look()
+    assert house.asked() == [1]
+    assert [process.task.name for process in house.runner.processes] == ["sneak:1", "sneak:1"]  # by the manifest
+    assert [*house.residents._courses] == [2]
+
+
+def test_all_are_ended_with_the_server_though_no_thread_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path, "sneak", "thug")
+    for process in house.runner.processes:
+        process.may_end.set()
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    house.residents.close()
+    assert house.asked() == [1, 2]

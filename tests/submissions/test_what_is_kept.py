@@ -162,3 +162,27 @@ def test_plain_processes_are_for_one_owner_also_if_another_comes_later(kept: Kep
         with pytest.raises(Refused, match="2 owners have tokens here, and bots are run as plain processes"):
             kept.hand_in(owner, archive("other"))
     assert len(kept.archives()) == 1
+
+
+def test_who_was_retired_ends_though_the_store_could_not_be_asked_who_is_to_run(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = kept.hand_in("ann", archive("sneak"))
+    kept.accept(entry)
+    told: list[list[str]] = []
+    monkeypatch.setattr(kept.desk.residents, "set", lambda wanted: told.append([one.bot for one, _ in wanted]))
+    really, is_broken = kept.store.submissions, True
+
+    def submissions(*facts: Any) -> list[SubmissionEntry]:
+        if is_broken and not facts:
+            raise errors.StoreError("disk I/O error")
+        return really(*facts)
+
+    monkeypatch.setattr(kept.store, "submissions", submissions)
+    assert not kept.desk.retire("ann", "sneak").is_active
+    kept.desk.residents.look(1.0)
+    assert told == []
+    is_broken = False
+    kept.desk.residents.look(2.0)
+    kept.desk.residents.look(3.0)
+    assert told == [[]]

@@ -114,9 +114,19 @@ class Desk:
         self._utc = utc
         self._keeping = threading.Lock()  # who hands in, or goes back to what is kept: one after the other
         self._syncing = threading.Lock()
+        self._is_behind = False  # what is active may be other than what runs: the store could not be asked
         self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
         self.residents = Residents(
-            runner, storage, store, passes, log, utc, is_paused=is_paused, withdrawn=withdrawn, plays_one=self.plays_one
+            runner,
+            storage,
+            store,
+            passes,
+            log,
+            utc,
+            is_paused=is_paused,
+            withdrawn=withdrawn,
+            plays_one=self.plays_one,
+            catch_up=self._catch_up,
         )
         self.intake = Intake(runner, storage, store, log, utc, self._sync)
 
@@ -148,9 +158,23 @@ class Desk:
         self._storage.close()
 
     def _sync(self) -> None:
-        """What is active runs."""
+        """What is active runs; where the store cannot be asked now, as soon as it can.
+
+        So nothing is told to have failed that is written down, as that a bot plays no more.
+        """
         with self._syncing:  # what was read first must not be told last
-            self._sync_now()
+            try:
+                self._sync_now()
+            except errors.LeaderboardError as problem:
+                if not self._is_behind:
+                    self._log.error("active bots not read", text=str(problem))
+                self._is_behind = True
+            else:
+                self._is_behind = False
+
+    def _catch_up(self) -> None:
+        if self._is_behind:
+            self._sync()
 
     def _sync_now(self) -> None:
         wanted = []

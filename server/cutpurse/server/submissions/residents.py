@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
@@ -105,9 +106,13 @@ class Residents:
         is_paused: Callable[[Identity], bool],
         withdrawn: Callable[[Identity], None] = lambda identity: None,
         plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
+        catch_up: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """withdrawn: is told who is run no more. plays_one: whether who plays there has one match a process."""
+        """withdrawn: is told who is run no more. plays_one: whether who plays there has one match a process.
+
+        catch_up: called before each look, so that what could not be told by `set` is told.
+        """
         self._runner = runner
         self._storage = storage
         self._store = store
@@ -117,12 +122,14 @@ class Residents:
         self._is_paused = is_paused
         self._withdrawn = withdrawn
         self._plays_one = plays_one
+        self._catch_up = catch_up
         self._clock = clock
         self._courses: dict[int, _Course] = {}  # by the submission's id; touched by the thread only
         self._uses: dict[Identity, Callable[[], Use]] = {}  # replaced, never changed
         self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
         self._earlier: dict[int, str] = {}  # what those before it said, where each plays one match
-        self._wanted: _Wanted | None = None
+        self._wanted: _Wanted | None = None  # has not happened yet
+        self._telling = threading.Lock()  # of that
         self._woken = threading.Event()
         self._is_closed = False
         self._is_draining = False
@@ -145,7 +152,8 @@ class Residents:
 
     def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
         """From now on these run, and no others."""
-        self._wanted = _Wanted(tuple(wanted))
+        with self._telling:
+            self._wanted = _Wanted(tuple(wanted))
         self._woken.set()
 
     def begin(self) -> None:
@@ -177,9 +185,12 @@ class Residents:
 
     def look(self, now: float) -> None:
         """Start those whose time has come, and note those that have ended."""
+        self._catch_up()
         if (wanted := self._wanted) is not None:
-            self._wanted = None
             self._change(wanted)
+            with self._telling:  # only now: what broke down half-way happens again
+                if self._wanted is wanted:
+                    self._wanted = None
         for course in [] if self._is_draining else [*self._courses.values()]:
             if course.stopping is not None:
                 if not course.stopping.is_alive():
@@ -190,8 +201,9 @@ class Residents:
                 else:
                     self._ended(course, ended, now)
             elif course.running is not None and _has_played(course, now):
-                course.stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
-                course.stopping.start()
+                stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
+                stopping.start()
+                course.stopping = stopping  # which has begun: else its process would be taken for ended, and live on
             elif course.running is not None and self._is_paused(course.identity):
                 self._log.info("resident paused", bot=course.entry.shown)
                 self._stop([course])
@@ -308,7 +320,8 @@ class Residents:
             self._passes.take_back(course.token)
             course.token = None
         self._uses = {who: use for who, use in self._uses.items() if who != course.identity}
-        self._storage.no_arena(f"bot-{course.entry.id}")
+        with suppress(OSError):  # the next start clears it away as well
+            self._storage.no_arena(f"bot-{course.entry.id}")
 
     def _stop(self, courses: Sequence[_Course]) -> None:
         """All at once, so that one that does not want to end is not waited for by the others."""
@@ -317,8 +330,13 @@ class Residents:
             if course.stopping is not None:
                 threads.append(course.stopping)
             elif course.running is not None:
-                threads.append(threading.Thread(target=course.running.stop, args=(GRACE_S,)))
-                threads[-1].start()
+                thread = threading.Thread(target=course.running.stop, args=(GRACE_S,))
+                try:
+                    thread.start()
+                except RuntimeError:  # there is none left
+                    course.running.stop(GRACE_S)
+                else:
+                    threads.append(thread)
         for thread in threads:
             thread.join()
         for course in courses:
