@@ -95,8 +95,8 @@ class Link:
         self._drain = b""
         self._parting = LEFT if session.leaving else None  # how the stream ends when all tables are over
         self._strikes_left = limits.strikes
-        session.connect(self)
         self._counts.connected += 1
+        session.connect(self)
 
     @property
     def refusals(self) -> int:

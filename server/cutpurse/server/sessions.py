@@ -98,16 +98,17 @@ class Sessions:
                 self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
         is_resumed = session.lost_at is not None
-        link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
         if is_resumed:
             self.counts.sessions_resumed += 1
         else:
             self.counts.sessions_opened += 1
         self.counts.envelopes_in += 1
         try:
+            link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
             link.take(request, now)
         except Exception:  # a fault of ours: without the link nobody could end it, and the session would wait for ever
-            link.lost(now)
+            if session.link is not None:
+                session.link.lost(now)
             raise
         if self._ends_at is not None:
             link.drain(max(0, round((self._ends_at - now) * 1_000)), self._reconnect_after_ms())

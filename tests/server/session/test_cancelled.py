@@ -73,3 +73,19 @@ async def test_a_call_that_is_cancelled_as_its_hello_is_read_leaves_no_bot_behin
     assert not any(session.is_connected for session in house.sessions._by_id.values())
     said = capfd.readouterr().err
     assert said.count("stream opened") == said.count("stream ended")
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_bot_that_the_lobby_cannot_let_in_for_a_fault_of_ours_is_not_taken_for_there(
+    house: House, comes_back: bool
+) -> None:
+    def break_down() -> None:
+        raise RuntimeError("can't start new thread")
+
+    resume = house.dial().welcomed().lose() if comes_back else None
+    house.lobby.wake = break_down
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        house.dial(resume=resume)
+    assert (house.sessions.connected, house.sessions.counts.connected, house.lobby.there) == (0, 0, [])
+    house.sessions.tick(house.now + house.limits.resume_window_ms / 1_000 + 1.0)
+    assert len(house.sessions) == 0
