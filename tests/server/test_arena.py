@@ -7,14 +7,20 @@ import io
 import json
 import re
 import secrets
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
 
 import grpc
+import pytest
 
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.errors import StoreError
 from cutpurse.server.host import Arena
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.limits import Limits
@@ -24,6 +30,7 @@ from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended
 from tests.server.stores import Taken
+from tests.server.toys import ToyLobby
 
 BOTS = 4
 
@@ -137,3 +144,28 @@ def _keeps_its_secrets(log: str, drawn: list[bytes], results: list[FinishedMatch
     words = {word for game in GAMES.values() for card in game.words.cards for word in (card.name, card.title)}
     shown = [word for word in words if not word.isdecimal() and re.search(rf"\b{re.escape(word)}\b", log)]
     assert shown == []
+
+
+async def test_a_server_whose_desk_cannot_begin_ends_whoever_has_come_by_then(tmp_path: Path) -> None:
+    met = threading.Event()
+
+    def begin() -> None:
+        met.wait(60)
+        raise StoreError("disk I/O error")
+
+    address = f"unix:{tmp_path}/s"
+    desk = cast("Any", SimpleNamespace(address=f"unix:{tmp_path}/desk", begin=begin))
+    arena = Arena(address, ToyLobby(), logger(io.StringIO(), "info"), desk=desk)
+    starting = asyncio.create_task(arena.start())
+    async with grpc.aio.insecure_channel(address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello("ann")
+        assert (await bot.read()).HasField("welcome")
+        met.set()
+        with pytest.raises(StoreError, match="disk I/O error"):
+            await starting
+        with pytest.raises(Ended) as told:
+            await bot.read()
+        assert (told.value.code, told.value.reason) == ("UNAVAILABLE", "DRAINING")
+    assert arena.stage == "stopped"
+    assert arena.streams == 0

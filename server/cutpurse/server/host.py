@@ -165,7 +165,11 @@ class Arena:
         self._begin()
         self.stage = "open"
         if self._desk is not None:
-            await asyncio.to_thread(self._desk.begin)
+            try:
+                await asyncio.to_thread(self._desk.begin)
+            except BaseException:  # bots that have come by now are not to be left with a server that nobody drives
+                await self._close()
+                raise
         self._log.info("listening", address=bound)
         return bound
 
@@ -252,8 +256,13 @@ class Arena:
         matches.void_all()
         await self._until(lambda: matches.is_idle, loop.time() + _LAST_WORDS_S)
         await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
+        await self._close()
+        self._log.info("stopped")
+
+    async def _close(self) -> None:
+        """Every call ends, by itself or not, and no time passes any more."""
         self._is_stopping = True
-        self.sessions.close(loop.time())
+        self.sessions.close(self._loop.time())
         if self._watch is not None:
             self._watch.close()
         await self._server.stop(_CALLS_END_S)
@@ -265,7 +274,6 @@ class Arena:
             if timer is not None:
                 timer.cancel()
         self.stage = "stopped"
-        self._log.info("stopped")
 
     def hurry(self) -> None:
         """Stop now: what is still open is not waited for."""
