@@ -12,6 +12,7 @@ import pytest
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.faults.processes import Herd, Server, herd, server, until
+from tests.server.test_children import wait_until_gone
 
 VOID = "void_server"
 
@@ -105,3 +106,16 @@ def test_after_a_kill_every_result_that_was_told_is_there_and_bots_come_back(tmp
 
 def _back(host: Server) -> set[str]:
     return {line["bot"] for line in host.events("stream opened")}
+
+
+def test_signals_after_the_end_do_not_cut_short_what_is_tidied_up(tmp_path: Path) -> None:
+    with server(tmp_path, "--house", "random", "--game", "greed") as host:
+        until(lambda: bool(host.events("house bot started")), "a house bot is started")
+        host.signal(signal.SIGINT)
+        until(lambda: bool(host.events("stopped")), "the server stops")
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            host.signal(number)
+        assert host.ends() == 0
+        (bot,) = host.events("house bot started")
+        wait_until_gone([bot["pid"]])
+        assert "interrupted" not in host.said

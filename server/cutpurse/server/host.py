@@ -399,10 +399,11 @@ class Arena:
         return self._entropy(4).hex()
 
 
-async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) -> None:
+async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], *, ends_process: bool = False) -> None:
     """Run an arena until SIGTERM, SIGINT or SIGHUP; the first lets open matches go on for a while, the second does not.
 
-    listening is told the address as soon as bots can dial it.  Raises CannotListen.
+    listening is told the address as soon as bots can dial it. ends_process: after it the process only tidies up, for
+    seconds at most, and no later signal cuts that short.  Raises CannotListen.
     """
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[None] = asyncio.Queue()
@@ -426,3 +427,5 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None]) 
     finally:
         for number in endings:
             loop.remove_signal_handler(number)
+            if ends_process and arena.stage == "stopped":
+                signal.signal(number, signal.SIG_IGN)

@@ -221,7 +221,7 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
                 page.begin(opened.arena, bound)
                 _tell_of_the_page(page)
 
-        asyncio.run(run(opened.arena, values["drain"].value, listening))
+        asyncio.run(run(opened.arena, values["drain"].value, listening, ends_process=True))
 
 
 def _tell_of_the_runner(runner: Runner) -> None:
