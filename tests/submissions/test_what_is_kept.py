@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +25,8 @@ from cutpurse.server.logs import logger
 from cutpurse.server.owners import OpenGuard
 from cutpurse.server.runners.port import runner_named
 from cutpurse.server.submissions import desk as desk_module
+from cutpurse.server.submissions import intake
+from cutpurse.server.submissions.checking import Checked
 from cutpurse.server.submissions.desk import Desk
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.storage import Storage, storage_beside
@@ -186,3 +189,54 @@ def test_who_was_retired_ends_though_the_store_could_not_be_asked_who_is_to_run(
     kept.desk.residents.look(2.0)
     kept.desk.residents.look(3.0)
     assert told == [[]]
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("fails_at", ["set_submission", "accept"])
+def test_what_the_store_does_not_write_down_is_taken_up_again(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, fails_at: str, is_written: bool
+) -> None:
+    really, failures, running = getattr(kept.store, fails_at), itertools.count(), threading.Event()
+
+    def fails(*facts: Any, **more: Any) -> SubmissionEntry:
+        if next(failures):
+            return cast("SubmissionEntry", really(*facts, **more))
+        if is_written:
+            really(*facts, **more)
+        raise errors.Unsure("disk I/O error")
+
+    def build(_runner: object, storage: Storage, digest: bytes, *_: object) -> list[str]:
+        storage.tree(digest).mkdir(exist_ok=True)
+        return ["built"]
+
+    def run(wanted: Sequence[tuple[SubmissionEntry, object]]) -> None:
+        if wanted:
+            running.set()
+
+    monkeypatch.setattr(intake, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(intake, "build", build)
+    monkeypatch.setattr(intake, "check_apart", lambda *_: Checked(()))
+    monkeypatch.setattr(kept.store, fails_at, fails)
+    monkeypatch.setattr(kept.desk.residents, "set", run)
+    kept.hand_in("ann", archive("sneak"))
+    kept.desk.intake.begin()
+    assert running.wait(60)
+    kept.desk.intake.close()
+    assert [(one.state, one.is_active) for one in kept.store.submissions("ann")] == [("accepted", True)]
+
+
+def test_a_server_stops_though_the_store_never_writes_down_what_was_handed_in(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = threading.Event()
+
+    def fails(entry: SubmissionEntry) -> None:
+        tried.set()
+        raise errors.StoreError("disk I/O error")
+
+    monkeypatch.setattr(kept.desk.intake, "take_up", fails)
+    kept.hand_in("ann", archive("sneak"))
+    kept.desk.intake.begin()
+    assert tried.wait(60)
+    kept.desk.intake.close()
+    assert [one.state for one in kept.store.submissions("ann")] == ["received"]

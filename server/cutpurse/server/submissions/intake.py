@@ -1,7 +1,8 @@
 """What was handed in, taken up one by one: unpacked, built, checked, and put on its ladders, or refused and told why.
 
-One thread does it, the oldest first; how far it is, is written down at each step. What a server that stops or is killed
-leaves undone is taken up again at its next start, from the beginning. This module knows no call and no message.
+One thread does it, the oldest first; how far it is, is written down at each step. What cannot be written down is taken
+up again after a while, and what a server that stops or is killed leaves undone at its next start; both from the
+beginning. This module knows no call and no message.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.errors import LeaderboardError, StoreError
 from cutpurse.leaderboard.queries import SubmissionEntry
-from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNPACKED
+from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNDER_WAY, UNPACKED
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.runners.port import Runner, RunnerError
@@ -30,6 +31,8 @@ from cutpurse.server.submissions.tasks import without_paths
 __all__ = ["Intake", "IntakeStore"]
 
 LOOK_S: Final = 1.0
+FIRST_PAUSE_S: Final = 5.0  # until the store is asked again that has failed; doubled each time
+LONGEST_PAUSE_S: Final = 300.0
 MOST_LOG: Final = 200_000  # characters
 
 
@@ -43,6 +46,11 @@ class IntakeStore(Protocol):
 
     def accept(self, submission: int, changed: datetime, log: str) -> SubmissionEntry:
         """It passed its check, and plays."""
+
+    def submissions(
+        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
+    ) -> list[SubmissionEntry]:
+        """The newest first."""
 
 
 class Intake:
@@ -125,8 +133,8 @@ class Intake:
                     return
                 entry = self._now = self._waiting.popleft()
             try:
-                self.take_up(entry)
-            except LeaderboardError as problem:  # it stays as it is until the next start
+                self._until_written(entry)
+            except LeaderboardError as problem:  # it is another by now, or none
                 self._log.error("submission not written", bot=entry.shown, text=str(problem))
             except Exception as problem:
                 facts = {"error": type(problem).__name__, "places": places(problem)}
@@ -136,6 +144,27 @@ class Intake:
             finally:
                 with self._lock:
                     self._now = None
+
+    def _until_written(self, entry: SubmissionEntry) -> None:
+        """Take it up; where the store fails once more after a while, unless it has written it down as done."""
+        pause_s, is_first = FIRST_PAUSE_S, True
+        while True:
+            try:
+                if is_first or self._is_under_way(entry):
+                    self.take_up(entry)
+                else:
+                    self._changed()
+                return
+            except StoreError as problem:
+                self._log.error("submission not written", bot=entry.shown, text=str(problem), again_in_s=pause_s)
+            with self._lock:
+                if self._lock.wait_for(lambda: self._is_closed, pause_s):
+                    return
+            pause_s, is_first = min(2 * pause_s, LONGEST_PAUSE_S), False
+
+    def _is_under_way(self, entry: SubmissionEntry) -> bool:
+        same = self._store.submissions(entry.owner, entry.bot, entry.version)
+        return any((one.id, one.received) == (entry.id, entry.received) and one.state in UNDER_WAY for one in same)
 
     def take_up(self, entry: SubmissionEntry) -> None:
         """From received to accepted or refused."""
