@@ -77,14 +77,22 @@ class Turns(ThreadPoolExecutor):
 
 
 class Asked:
-    """A call of a service, cancelled as gRPC does when its caller has gone.  said: what he sends, one a turn."""
+    """A call of a service, cancelled as gRPC does when its caller has gone, or ended by `end`.
+
+    said: what he sends, one a turn.
+    """
 
     def __init__(
-        self, answer: Callable[[Call], Coroutine[Any, Any, object]], is_clear: Callable[[], bool], *said: bytes
+        self,
+        answer: Callable[[Call], Coroutine[Any, Any, object]],
+        is_clear: Callable[[], bool],
+        *said: bytes,
+        end: Callable[[], object] | None = None,
     ) -> None:
         self.call = Call()
         self.task = self.call.run(answer(self.call))
         self._is_clear = is_clear
+        self._end = end or self.task.cancel
         self._said = [*said, grpc.aio.EOF]
         self._loop = asyncio.get_running_loop()
         self._loop.call_soon(self._say)
@@ -98,7 +106,7 @@ class Asked:
         await asyncio.wait([self.task])
 
     def end(self) -> None:
-        self.task.cancel()
+        self._end()
 
     def check(self) -> None:
         assert self.task.done()
@@ -115,36 +123,47 @@ async def test_who_is_held_up_and_goes_keeps_no_place() -> None:
     assert await end_at_every_moment(scene) == MOST  # until he is told, which is seconds later
 
 
-async def test_who_watches_and_goes_leaves_no_match_that_is_looked_at() -> None:
+@pytest.mark.parametrize("is_stopped", [False, True])
+@pytest.mark.parametrize("what", ["match", "ladder"])
+async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, is_stopped: bool) -> None:
     hall = Hall("greed", matches=None, delay_s=0.0)
     hall.bots()
+    watching, loop = hall.watching, asyncio.get_running_loop()
+    log = logger(sys.stderr, "error")
+    ended = set()
 
     def scene() -> Asked:
         table = hall.begin()
         watch = WatchService(
-            hall.watching,
-            Entrance(AnnsGuard(), logger(sys.stderr, "error"), Counts()),
-            logger(sys.stderr, "error"),
+            watching,
+            Entrance(AnnsGuard(), log, Counts()),
+            log,
             is_good=lambda token: True,
             incident_number=lambda: "1",
         )
-        hall.watching.begin(clock=lambda: hall.world.now, due=lambda: None, incident_number=lambda: "1")
-        loop = asyncio.get_running_loop()
+        watching.begin(clock=lambda: hall.world.now, due=lambda: None, incident_number=lambda: "1")
 
-        def play_on(steps: int = 20) -> None:
-            if steps and hall.world.lobby.open_matches():
-                hall.world.run(lambda: True)
-                loop.call_soon(play_on, steps - 1)
+        def play_on(turns: int = 15) -> None:
+            for _ in range(4):
+                hall.world.step()
+            if turns:
+                loop.call_soon(play_on, turns - 1)
+
+        def is_clear() -> bool:
+            ended.add(asked.call.status.code if asked.call.status is not None else None)
+            hooks = [one.table.on_moved for one in hall.world.lobby.open_matches()]
+            left = (watching.watchers, watching._addresses, watching._shows, watching._waiting)
+            return left == (0, {}, {}, {}) and not any([*hooks, table.on_moved])
 
         loop.call_soon(play_on)
-        request = ladder_pb2.WatchMatchRequest(match=table.name).SerializeToString()
-        watching = hall.watching
-        return Asked(
-            lambda call: watch.watch(request, cast("Any", call)),
-            lambda: (watching.watchers, watching._addresses, watching._shows, table.on_moved) == (0, {}, {}, []),
+        request = ladder_pb2.WatchMatchRequest(**{what: table.name if what == "match" else "it"}).SerializeToString()
+        asked = Asked(
+            lambda call: watch.watch(request, cast("Any", call)), is_clear, end=watch.close if is_stopped else None
         )
+        return asked
 
-    assert await end_at_every_moment(scene) > 3
+    await end_at_every_moment(scene, 20)
+    assert (grpc.StatusCode.UNAVAILABLE in ended) == is_stopped
 
 
 def league(turns: Turns) -> LadderService:
