@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import socket
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,10 +16,18 @@ from fastapi import Request, Response
 from sse_starlette.sse import EventSourceResponse
 from starlette.types import Message
 
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.league import League
+from cutpurse.server.logs import logger, take_others
+from cutpurse.server.page import listening_socket
+from cutpurse.server.web.app import create_app, end_streams
+from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.news import News
 from cutpurse.server.web.pages import live
+from cutpurse.server.web.serving import serve_page
 from cutpurse.server.web.table.live import Watches
 from tests.server.moments import end_at_every_moment
+from tests.web.test_frame import EMPTY
 from tests.web.test_live_tables import Stream
 
 TURNS = 30  # in which all is told that there is at first
@@ -117,3 +128,40 @@ async def test_a_table_for_which_there_is_no_thread_leaves_no_task(monkeypatch: 
         watches.join("", "duel", Stream())
     assert asyncio.all_tasks() == {asyncio.current_task()}
     assert watches.readers == 0
+
+
+@pytest.mark.parametrize("path", ["/events/home", "/events/live?ladder=duel"])
+def test_a_stream_comes_to_its_end_as_the_page_stops_and_nobody_is_told_of_an_error(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, is_over = io.StringIO(), threading.Event()
+    take_others(logger(said))
+    ask = Asking(League(lambda name, request: EMPTY[name](request)))
+    monkeypatch.setattr(ask, "watch", lambda match, ladder: Stream())
+    app = create_app(ask, live=True)
+    listening, _ = listening_socket("127.0.0.1:0")
+    page = threading.Thread(target=serve_page, args=(app, listening, is_over.is_set, partial(end_streams, app)))
+    page.start()
+    with socket.create_connection(listening.getsockname(), timeout=60) as browser:
+        browser.sendall(f"GET {path} HTTP/1.1\r\nhost: arena.test\r\n\r\n".encode())
+        told = b""
+        while b"retry: " not in told:
+            told += browser.recv(65_536)
+        is_over.set()
+        while piece := browser.recv(65_536):
+            told += piece
+    page.join(60)
+    listening.close()
+    assert told.endswith(b"\r\n0\r\n\r\n")  # of the last chunk
+    assert "error" not in said.getvalue()
+
+
+async def test_nobody_begins_to_listen_once_the_page_stops() -> None:
+    news, watches = News(), Watches()
+    news.close()
+    watches.close()
+    with pytest.raises(ServerRefused, match="the page is stopping"):
+        news.response("topic", lambda: "text")
+    request = Request({"type": "http", "app": SimpleNamespace(state=SimpleNamespace(watches=watches))})
+    with pytest.raises(ServerRefused, match="the page is stopping"):
+        await live.events(request, cast("Any", SimpleNamespace(live=True)), ladder="duel")

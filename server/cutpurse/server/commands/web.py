@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -51,7 +52,7 @@ def web(
     with needs("server"), needs("web"):
         from cutpurse.sdk.league import league_at
         from cutpurse.server.logs import logger, take_others
-        from cutpurse.server.web.app import create_app
+        from cutpurse.server.web.app import create_app, end_streams
         from cutpurse.server.web.asking import Asking
         from cutpurse.server.web.patience import Patience
         from cutpurse.server.web.serving import serve_page
@@ -65,7 +66,7 @@ def web(
         bots_dial = arena or (server_address(server) if is_live else "")
         with _socket(listen, file) as listening, Patience(league, give_up_after) as patience:
             app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
-            serve_page(app, listening, patience.is_over)
+            serve_page(app, listening, patience.is_over, partial(end_streams, app))
 
 
 def _socket(listen: str, file: int | None) -> socket.socket:

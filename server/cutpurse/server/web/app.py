@@ -25,7 +25,7 @@ from cutpurse.server.web.rendering import Rendering, rendering_of
 from cutpurse.server.web.table import drawing
 from cutpurse.server.web.table.live import Watches
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "end_streams"]
 
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ROUTERS: Final = tuple(
@@ -65,6 +65,12 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.add_api_route("/healthz", _healthz, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/{path:path}/", _without_slash, methods=["GET", "HEAD"], include_in_schema=False)
     return app
+
+
+def end_streams(app: FastAPI) -> None:
+    """The page stops: whoever listens to news, or looks at a live match, is told nothing more. On its event loop."""
+    app.state.news.close()
+    app.state.watches.close()
 
 
 # These wait for nobody, so they are answered also while all threads wait for the server.

@@ -33,7 +33,7 @@ class _Topic:
     """What is told of one thing, to whom."""
 
     render: Callable[[], str]
-    listeners: set[asyncio.Queue[str]] = field(default_factory=set)
+    listeners: set[asyncio.Queue[str | None]] = field(default_factory=set)
     told: str = ""
     looking: asyncio.Task[None] | None = None
 
@@ -44,6 +44,7 @@ class News:
     def __init__(self, look_s: float = LOOK_S, silence_s: float = SILENCE_S, most: int = MOST) -> None:
         self._look_s, self._silence_s, self._most = look_s, silence_s, most
         self._topics: dict[str, _Topic] = {}
+        self._is_closed = False
 
     @property
     def listeners(self) -> int:
@@ -51,18 +52,27 @@ class News:
         return sum(len(topic.listeners) for topic in self._topics.values())
 
     def response(self, name: str, render: Callable[[], str]) -> StreamingResponse:
-        """The answer to whoever listens to a topic from now on.  Raises ServerRefused if too many do.
+        """The answer to whoever listens to a topic from now on.  Raises ServerRefused if too many do, or after `close`.
 
         render: gives the fragment; called on another thread, and for all listeners of this name alike.
         """
         if self.listeners >= self._most:
             raise ServerRefused("too many listen already")
+        if self._is_closed:
+            raise ServerRefused("the page is stopping")
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return _Telling(self._told(name, render), headers)
 
+    def close(self) -> None:
+        """Nothing more is told: every answer comes to its end."""
+        self._is_closed = True
+        for topic in self._topics.values():
+            for queue in topic.listeners:
+                _put(queue, None)
+
     async def _told(self, name: str, render: Callable[[], str]) -> AsyncGenerator[str, None]:
         topic = self._topics.setdefault(name, _Topic(render))
-        queue: asyncio.Queue[str] = asyncio.Queue(1)
+        queue: asyncio.Queue[str | None] = asyncio.Queue(1)
         topic.listeners.add(queue)
         if topic.told:
             queue.put_nowait(topic.told)
@@ -72,9 +82,12 @@ class News:
             yield "retry: 3000\n\n"
             while True:
                 try:
-                    yield await asyncio.wait_for(queue.get(), self._silence_s)
+                    event = await asyncio.wait_for(queue.get(), self._silence_s)
                 except TimeoutError:
-                    yield ": still here\n\n"
+                    event = ": still here\n\n"
+                if event is None:
+                    return
+                yield event
         finally:
             topic.listeners.discard(queue)
             if not topic.listeners and self._topics.get(name) is topic:
@@ -95,10 +108,15 @@ class News:
             if event != topic.told:
                 topic.told = event
                 for queue in topic.listeners:
-                    if queue.full():
-                        queue.get_nowait()
-                    queue.put_nowait(event)
+                    _put(queue, event)
             await asyncio.sleep(self._look_s)
+
+
+def _put(queue: asyncio.Queue[str | None], event: str | None) -> None:
+    """In place of what was not read yet."""
+    if queue.full():
+        queue.get_nowait()
+    queue.put_nowait(event)
 
 
 class _Telling(StreamingResponse):

@@ -11,6 +11,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Final
 
 import h11
@@ -29,8 +30,17 @@ HEAD_S: Final = 10.0  # for a request's head, from the connection or its first b
 STOP_S: Final = 2  # for readers of a stream, once it is over
 
 
-def serve_page(app: ASGIApp, listening: socket.socket, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Answer requests until SIGTERM, Ctrl-C or `is_over`, which is asked about twice a second."""
+def serve_page(
+    app: ASGIApp,
+    listening: socket.socket,
+    is_over: Callable[[], bool] = lambda: False,
+    end_streams: Callable[[], object] = lambda: None,
+) -> None:
+    """Answer requests until SIGTERM, Ctrl-C or `is_over`, which is asked about twice a second.
+
+    end_streams: called on the event loop as soon as that is so; answers that have no end of their own then have one, or
+    they would be waited for, cut off, and told of as errors.
+    """
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -45,11 +55,25 @@ def serve_page(app: ASGIApp, listening: socket.socket, is_over: Callable[[], boo
         timeout_graceful_shutdown=STOP_S,
     )
     allow_files(2 * MOST_CONNECTIONS)
-    asyncio.run(_serve(_Server(config), listening, is_over))
+    asyncio.run(_serve(_Server(config, end_streams), listening, is_over))
 
 
 class _Server(uvicorn.Server):
     """Ends in order when it is told to, as every command does, where uvicorn would raise the signal again."""
+
+    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._end_streams = end_streams
+
+    def end(self) -> None:
+        """Nobody has to be served any more."""
+        self._end_streams()
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal; the second Ctrl-C does not wait for answers."""
+        self._end_streams()
+        super().handle_exit(sig, frame)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -102,7 +126,7 @@ async def _serve(server: _Server, listening: socket.socket, is_over: Callable[[]
     async def look() -> None:
         while not is_over():
             await asyncio.sleep(0.5)
-        server.should_exit = True
+        server.end()
 
     looking = asyncio.create_task(look())
     try:

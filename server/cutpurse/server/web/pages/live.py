@@ -14,7 +14,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.table.drawing import symbols
@@ -106,6 +106,8 @@ async def events(
         raise NotFound("nothing is being played in an archive")
     watches: Watches = request.app.state.watches
     match = await run_in_threadpool(_whole, ask, match)
+    if watches.is_closed:
+        raise ServerRefused("the page is stopping")
 
     async def told() -> AsyncIterator[ServerSentEvent]:
         # Nobody reads before this is begun: it never is for a browser that goes before it has the head of the answer.

@@ -312,6 +312,7 @@ class Watches:
     """What is followed now, by match or ladder."""
 
     def __init__(self, *, step_s: float = STEP_S) -> None:
+        self.is_closed = False
         self._step_s = step_s
         self._watches: dict[tuple[str, str], Watch] = {}
 
@@ -354,7 +355,8 @@ class Watches:
         return sum(watch.readers for watch in self._watches.values())
 
     def close(self) -> None:
-        """Nothing is followed any more."""
+        """Nothing is followed any more, and nobody may join."""
+        self.is_closed = True
         for watch in list(self._watches.values()):
             watch.close()
         self._watches.clear()
