@@ -156,7 +156,8 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
             return left == (0, {}, {}, {}) and not any([*hooks, table.on_moved])
 
         loop.call_soon(play_on)
-        request = ladder_pb2.WatchMatchRequest(**{what: table.name if what == "match" else "it"}).SerializeToString()
+        named = ladder_pb2.WatchMatchRequest(match=table.name)
+        request = (named if what == "match" else ladder_pb2.WatchMatchRequest(ladder="it")).SerializeToString()
         asked = Asked(
             lambda call: watch.watch(request, cast("Any", call)), is_clear, end=watch.close if is_stopped else None
         )
