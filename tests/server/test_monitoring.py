@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 import signal
 import socket
@@ -122,6 +124,16 @@ def test_it_is_for_this_machine_only() -> None:
 def test_a_port_that_is_taken_is_told_in_a_line(monitoring: Monitoring) -> None:
     with pytest.raises(CannotListen, match=f"^cannot listen on {monitoring.address}: another program does"):
         Monitoring(monitoring.address, {}, LOG)
+
+
+@pytest.mark.timeout(60)
+def test_where_the_system_has_no_loop_for_it_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_: object, **_more: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(asyncio, "start_server", refuse)
+    with pytest.raises(CannotListen, match=r"cannot listen on 127\.0\.0\.1:\d+: Too many open files"):
+        Monitoring("127.0.0.1:0", {}, LOG).__enter__()
 
 
 def test_it_listens_on_the_newer_protocol_too() -> None:

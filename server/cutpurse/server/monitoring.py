@@ -11,6 +11,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from http import HTTPStatus
 from types import TracebackType
@@ -60,12 +61,17 @@ class Monitoring:
             ) from None
         self.address = f"{address.rpartition(':')[0]}:{self._socket.getsockname()[1]}"
         self._open: dict[asyncio.Task[None], None] = {}  # the oldest first
-        self._is_running = threading.Event()
+        self._begun: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="monitoring", daemon=True)
 
     def __enter__(self) -> Self:
+        """Raises CannotListen where the system has no loop for it."""
         self._thread.start()
-        self._is_running.wait()
+        try:
+            self._begun.result()
+        except OSError as problem:
+            self._socket.close()
+            raise CannotListen(f"cannot listen on {self.address}: {problem.strerror}") from None
         return self
 
     def __exit__(
@@ -76,13 +82,18 @@ class Monitoring:
 
     # -- the thread
     def _run(self) -> None:
-        asyncio.run(self._serve())
+        try:
+            asyncio.run(self._serve())
+        except BaseException as problem:
+            if self._begun.done():
+                raise
+            self._begun.set_exception(problem)  # else whoever began it would wait for ever
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         server = await asyncio.start_server(self._connected, sock=self._socket, limit=REQUEST_BYTES, backlog=MOST)
-        self._is_running.set()
+        self._begun.set_result(None)
         await self._stop.wait()
         # asyncio may be about to hand a connection over, and would leave it open if the server were closed by then.
         self._loop.remove_reader(self._socket)
