@@ -19,10 +19,10 @@ from cutpurse.server.logs import logger
 from cutpurse.server.one_match import OneMatch
 from cutpurse.server.owners import OpenGuard
 from cutpurse.server.results import Identity
-from cutpurse.server.runners.port import Ended, Task, Use
+from cutpurse.server.runners.port import Ended, RunnerError, Task, Use
 from cutpurse.server.submissions import residents
 from cutpurse.server.submissions.passes import Passes
-from cutpurse.server.submissions.residents import HEARING_S, MOST_ENDS, Residents
+from cutpurse.server.submissions.residents import HEARING_S, LONGEST_WAIT_S, MOST_ENDS, Residents
 from cutpurse.server.submissions.storage import Storage
 
 MANIFEST = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
@@ -340,3 +340,19 @@ def test_all_are_ended_with_the_server_though_no_thread_is_left(
     monkeypatch.setattr(threading.Thread, "start", no_thread)
     house.residents.close()
     assert house.asked() == [1, 2]
+
+
+def test_who_cannot_be_run_for_a_fault_of_the_servers_is_not_taken_off(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(task: Task) -> Process:
+        raise RunnerError("sneak:1 cannot be run here: the engine does not answer")
+
+    with monkeypatch.context() as without:
+        without.setattr(house.runner, "start", refuse)
+        house.runner.processes[0].exit()
+        for _ in range(2 * MOST_ENDS):
+            house.look(later_s=LONGEST_WAIT_S)
+    house.look(later_s=LONGEST_WAIT_S)
+    assert house.store.states == []
+    assert len(house.runner.processes) == 2

@@ -258,7 +258,7 @@ class Residents:
             course.running = self._runner.start(task)
         except (OSError, RunnerError) as problem:
             said = without_paths(str(problem), self._storage.tree(entry.digest), self._storage.run)
-            self._over(course, f"it cannot be run: {said}", now)
+            self._over(course, f"it cannot be run: {said}", now, is_its_own=False)
             return
         self._uses = {**self._uses, course.identity: course.running.use}
         self._talks = {**self._talks, entry.id: course.running}
@@ -289,12 +289,12 @@ class Residents:
             said = " | ".join(lines[-LAST_WORDS:])[-300:]
         self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
 
-    def _over(self, course: _Course, how: str, now: float) -> None:
-        """It is not there: it is started again, the sooner the longer it lived, or taken off."""
+    def _over(self, course: _Course, how: str, now: float, *, is_its_own: bool = True) -> None:
+        """It is not there: it is started again, the sooner the longer it lived, or taken off for its own faults."""
         if now - course.started >= LIVED_S:
             course.wait_s, course.ends = FIRST_WAIT_S, 0
         self._leave(course)
-        course.ends += 1
+        course.ends += is_its_own
         course.last = how
         if course.ends >= MOST_ENDS:
             self._take_off(course)
