@@ -68,9 +68,7 @@ def test_a_page_that_takes_longer_than_the_target_is_told_of() -> None:
     assert shown[4].split() == ["a", "slow", "page", "50", "2.10", "2.50", "840", "ms", "400", "missed"]
 
 
-def test_a_tiny_run_prints_every_question(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tiny_run_prints_every_question(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part, "ASKED", 20)
     assert main(["--only", "queries", "--matches", "2000", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

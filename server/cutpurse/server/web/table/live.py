@@ -124,9 +124,8 @@ class Watch:
         self._status = News(
             "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
         )
-        threading.Thread(
-            target=self._read, name="live", daemon=True
-        ).start()  # where there can be none, nothing is left
+        # First, for where there can be no thread nothing is to be left.
+        threading.Thread(target=self._read, name="live", daemon=True).start()
         self._showing = self._loop.create_task(self._show())
         self._showing.add_done_callback(self._shown)
 
