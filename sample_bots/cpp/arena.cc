@@ -3,11 +3,15 @@
 // each message of it.
 //
 //   CUTPURSE_SERVER         where to dial, 127.0.0.1:7777 if not set; https://host:port is with
-//   TLS, unix:/path a socket CUTPURSE_TOKEN          what lets it in, where a server asks for it
+//                           TLS, unix:/path a socket
+//   CUTPURSE_TOKEN          what lets it in, where a server asks for it
 //   CUTPURSE_CA             a file of certificates to trust the server by, the system's if not set
 //   CUTPURSE_BOT            its name in the rankings
 //   CUTPURSE_VERSION        its version there, 1 if not set
 //   CUTPURSE_GIVE_UP_AFTER  end after so many seconds without a server; if not set, wait for ever
+//
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that
+// lets the bot in no more: 1.
 //
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
@@ -23,6 +27,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <fstream>
@@ -33,6 +38,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <regex>
 #include <stdexcept>
 #include <thread>
 
@@ -60,6 +66,20 @@ std::string Environment(const char* name, const std::string& otherwise = "") {
 }
 
 bool StartsWith(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
+
+// A token, without the end of a line that came with it.
+std::string Token() {
+  const std::string given = Environment("CUTPURSE_TOKEN"), blank = " \t\r\n";
+  const auto first = given.find_first_not_of(blank);
+  return first == std::string::npos ? "" : given.substr(first, given.find_last_not_of(blank) + 1 - first);
+}
+
+// Seconds; not a number, if it is none.
+double SecondsOf(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  return *end == '\0' ? seconds : std::nan("");
+}
 
 // Whether what is sent there stays on this machine. A name such as 127.example.org does not.
 bool IsLocal(const std::string& server) {
@@ -116,19 +136,8 @@ class Arena {
 
   // Plays until it has left; the exit code.
   int Run() {
-    if (!token_.empty() && !is_secure_ && !IsLocal(server_)) {
-      std::cerr << "a token could be read on the way to " << server_ << "; with TLS, its address is " << kSecure
-                << server_ << std::endl;
-      return kBadToken;
-    }
-    if (const std::string path = Environment("CUTPURSE_CA"); is_secure_ && !path.empty()) {
-      std::ifstream file(path);
-      authority_.assign(std::istreambuf_iterator<char>(file), {});
-      if (authority_.empty()) {
-        std::cerr << "CUTPURSE_CA " << path << ": there is nothing to be read" << std::endl;
-        return kUsage;
-      }
-    }
+    setenv("GRPC_VERBOSITY", "NONE", 0);  // what gRPC has to say comes as a status too
+    if (const int misused = Misused(); misused != 0) return misused;
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
@@ -146,36 +155,70 @@ class Arena {
   }
 
  private:
+  // The exit code, and a line, for what makes no sense in the environment; else 0.
+  int Misused() {
+    if (!std::regex_match(server_, std::regex("unix:.+|(https://)?[^/]+:[0-9]{1,5}"))) {
+      Say("CUTPURSE_SERVER '" + server_ + "' is no address: it is host:port, with TLS https://host:port, or unix:/path");
+      return kUsage;
+    }
+    if (std::any_of(token_.begin(), token_.end(), [](char sign) { return sign <= ' ' || sign > '~'; })) {
+      Say("CUTPURSE_TOKEN holds no token");
+      return kBadToken;
+    }
+    if (!token_.empty() && !is_secure_ && !IsLocal(server_)) {
+      Say("a token could be read on the way to " + server_ + "; with TLS, its address is " + kSecure + server_);
+      return kBadToken;
+    }
+    if (std::isnan(patience_.count())) {
+      Say("CUTPURSE_GIVE_UP_AFTER '" + Environment("CUTPURSE_GIVE_UP_AFTER") + "' is not a number of seconds");
+      return kUsage;
+    }
+    if (const std::string path = Environment("CUTPURSE_CA"); is_secure_ && !path.empty()) {
+      std::ifstream file(path);
+      authority_.assign(std::istreambuf_iterator<char>(file), {});
+      if (authority_.find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
+        Say("CUTPURSE_CA " + path + ": there is no certificate to be read");
+        return kUsage;
+      }
+    }
+    return 0;
+  }
+
   // Plays; a stream that is lost is resumed, and a server that is away is waited for.
   int StayConnected() {
-    const Seconds patience{std::strtod(Environment("CUTPURSE_GIVE_UP_AFTER", "inf").c_str(), nullptr)};
     Clock::time_point away_since = Clock::now();
     milliseconds backoff = kFirstWait;
     std::string trouble;
     for (;;) {
       const grpc::Status status = Play();
       Lock lock(mutex_);
+      const bool is_forgotten = status.error_code() == grpc::NOT_FOUND && session_;
+      if (is_forgotten) {  // too late to resume: begin anew
+        session_.reset();
+        tables_.clear();
+      }
       if (leaving_ && (status.ok() || tables_.empty())) return kLeft;
       if (received_ > 0) {  // it had let the bot in
         backoff = kFirstWait;
         away_since = Clock::now();
       }
-      if (status.error_code() == grpc::NOT_FOUND && session_) {  // too late to resume: begin anew
-        session_.reset();
-        tables_.clear();
-      } else if (!MayPass(status.error_code())) {
+      if (!is_forgotten && !MayPass(status.error_code())) {
         Say("the server does not let this bot play: " + status.error_message());
         return kFailed;
       }
       const std::string why = status.ok() ? "the stream has ended" : status.error_message();
       if (why != trouble) Say("away from " + server_ + ": " + why);
       trouble = why;
+      if (is_forgotten) {  // by a server that is there: it waits for Hello
+        backoff = kFirstWait;
+        continue;
+      }
       // Longer each time, and with chance in it, so that not all bots come back at once.
       const Seconds wait =
           std::max({backoff, come_back_, RetryAfter(status)}) * std::uniform_real_distribution<>(1.0, 1.5)(chance_);
       backoff = std::min(2 * backoff, kLongestWait);
       come_back_ = milliseconds{0};
-      if (Clock::now() + wait - away_since > patience) {
+      if (Clock::now() + wait - away_since > patience_) {
         Say("no server at " + server_ + " for too long");
         return kFailed;
       }
@@ -339,7 +382,8 @@ class Arena {
       if (done_) return;
       if (expecting_ != nullptr && Clock::now() > silent_at_) expecting_->TryCancel();
       if (!is_signal) continue;
-      if (leaving_ || !session_) std::_Exit(kInterrupted);  // told twice, or there is nothing to be left
+      if (leaving_) std::_Exit(kInterrupted);  // told twice
+      if (!session_) std::_Exit(kLeft);        // it sits nowhere
       leaving_ = true;
       if (stream_ != nullptr) Send({});
       told_to_leave_.notify_all();
@@ -351,7 +395,8 @@ class Arena {
   const Chooser choose_;
   const std::string name_;
   const std::string server_ = Environment("CUTPURSE_SERVER", "127.0.0.1:7777");
-  const std::string token_ = Environment("CUTPURSE_TOKEN");
+  const std::string token_ = Token();
+  const Seconds patience_{SecondsOf(Environment("CUTPURSE_GIVE_UP_AFTER", "inf"))};
   const bool is_secure_ = StartsWith(server_, kSecure);
   std::string authority_;  // certificates; empty: the system's
   std::mt19937 chance_{std::random_device{}()};

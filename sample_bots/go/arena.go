@@ -11,6 +11,7 @@ package main
 //	CUTPURSE_VERSION        another version is another entry there; else 1
 //	CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
 //
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
 import (
@@ -20,10 +21,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"math/rand"
 	"net"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -63,6 +66,7 @@ type bot struct {
 	choose     Chooser
 	name       string
 	server     string
+	token      string
 	options    []grpc.DialOption
 	session    *pb.Welcome // what is needed to resume; nil: nothing
 	tables     map[uint32]*table
@@ -83,6 +87,7 @@ func Run(language string, choose Chooser) int {
 		choose:     choose,
 		name:       environment("CUTPURSE_BOT", language),
 		server:     environment("CUTPURSE_SERVER", "127.0.0.1:7777"),
+		token:      strings.TrimSpace(os.Getenv("CUTPURSE_TOKEN")),
 		tables:     map[uint32]*table{},
 		catalogues: map[string]*pb.Catalogue{},
 		lastHeard:  time.Now(),
@@ -90,18 +95,26 @@ func Run(language string, choose Chooser) int {
 	}
 	log.SetFlags(0)
 	log.SetPrefix(b.name + ": ")
-	if os.Getenv("CUTPURSE_TOKEN") != "" && !strings.HasPrefix(b.server, "https://") && !isLocal(b.server) {
+	if !address.MatchString(b.server) {
+		log.Printf("CUTPURSE_SERVER %q is no address: it is host:port, with TLS https://host:port, or unix:/path", b.server)
+		return 2
+	}
+	if !printable.MatchString(b.token) {
+		log.Print("CUTPURSE_TOKEN holds no token")
+		return 6
+	}
+	if b.token != "" && !strings.HasPrefix(b.server, "https://") && !isLocal(b.server) {
 		log.Printf("a token could be read on the way to %s; with TLS, its address is https://%[1]s", b.server)
 		return 6
 	}
 	patience, err := strconv.ParseFloat(environment("CUTPURSE_GIVE_UP_AFTER", "inf"), 64)
-	if err != nil {
-		log.Printf("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %v", err)
+	if err != nil || math.IsNaN(patience) {
+		log.Printf("CUTPURSE_GIVE_UP_AFTER %q is not a number of seconds", os.Getenv("CUTPURSE_GIVE_UP_AFTER"))
 		return 2
 	}
 	if b.options, err = dialOptions(b.server); err != nil {
 		log.Print(err)
-		return 1
+		return 2
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
@@ -119,6 +132,11 @@ func environment(name, otherwise string) string {
 	}
 	return otherwise
 }
+
+var (
+	address   = regexp.MustCompile(`^(unix:.+|(https://)?[^/]+:\d{1,5})$`)
+	printable = regexp.MustCompile(`^[!-~]*$`) // what a header may hold
+)
 
 // isLocal tells whether what is sent there stays on this machine.
 func isLocal(server string) bool {
@@ -138,7 +156,7 @@ func dialOptions(server string) ([]grpc.DialOption, error) {
 	if file := os.Getenv("CUTPURSE_CA"); file != "" {
 		var err error
 		if trust, err = credentials.NewClientTLSFromFile(file, ""); err != nil {
-			return nil, fmt.Errorf("CUTPURSE_CA: %w", err)
+			return nil, fmt.Errorf("CUTPURSE_CA %s: %w", file, err)
 		}
 	}
 	return []grpc.DialOption{grpc.WithTransportCredentials(trust), grpc.WithNoProxy()}, nil
@@ -151,22 +169,27 @@ func (b *bot) playOn(patience float64) int {
 	for {
 		began := time.Now()
 		end := b.play()
+		isForgotten := end.Code() == codes.NotFound && b.session != nil // too late to resume: begin anew
+		if isForgotten {
+			b.session, b.tables = nil, map[uint32]*table{}
+		}
 		if b.isLeaving() && (end.Code() == codes.OK || len(b.tables) == 0) {
 			return 0
 		}
 		if b.lastHeard.After(began) { // it had let the bot in
 			wait = firstWait
 		}
-		switch code := end.Code(); {
-		case code == codes.NotFound && b.session != nil: // too late to resume: begin anew
-			b.session, b.tables = nil, map[uint32]*table{}
-		case !canGetBetter(code): // another version, no good token, or a newer stream of this name
+		if !isForgotten && !canGetBetter(end.Code()) { // another version, no good token, or a newer stream of this name
 			log.Printf("the server does not let this bot play: %s", end.Message())
 			return 1
 		}
 		if end.Message() != trouble {
 			trouble = end.Message()
 			log.Printf("away from %s: %s", b.server, trouble)
+		}
+		if isForgotten { // by a server that is there: it waits for Hello
+			wait = firstWait
+			continue
 		}
 		pause := time.Duration(float64(wait) * (0.5 + chance.Float64()/2))
 		if said := retryDelay(end); pause < said {
@@ -217,8 +240,8 @@ func (b *bot) play() *status.Status {
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if token := os.Getenv("CUTPURSE_TOKEN"); token != "" {
-		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	if b.token != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+b.token)
 	}
 	silence := time.AfterFunc(b.mostSilence(), cancel) // a server that says nothing for two heartbeats is lost
 	defer silence.Stop()

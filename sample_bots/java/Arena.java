@@ -57,12 +57,16 @@ import sun.misc.Signal;
  * CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
  * </pre>
  *
- * SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+ * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no
+ * more: 1.
+ *
+ * <p>SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
  */
 final class Arena {
   private static final int MAX_TABLES = 16;
   private static final long FIRST_WAIT_MS = 500; // before the second attempt; doubled for each that follows
   private static final long LONGEST_WAIT_MS = 10_000;
+  private static final String ADDRESSES = "it is host:port, with TLS https://host:port, or unix:/path";
   private static final int UNKNOWN_HEARTBEAT_MS = 15_000; // until Welcome has said what it is
 
   /** What thinks. */
@@ -88,7 +92,7 @@ final class Arena {
   private final Chooser chooser;
   private final String name;
   private final String server = environment("CUTPURSE_SERVER", "127.0.0.1:7777");
-  private final String token = environment("CUTPURSE_TOKEN", "");
+  private final String token = environment("CUTPURSE_TOKEN", "").strip();
   private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
 
   private Tls trust; // null: without TLS
@@ -112,15 +116,21 @@ final class Arena {
   /** Plays on the server that the environment names until the bot is told to leave; returns the exit code. */
   static int run(String language, Chooser chooser) throws InterruptedException {
     Arena arena = new Arena(language, chooser);
+    if (!arena.server.matches("unix:.+|(https://)?[^/]+:\\d{1,5}")) {
+      arena.say("CUTPURSE_SERVER '%s' is no address: %s", arena.server, ADDRESSES);
+      return 2;
+    }
+    if (!arena.token.matches("[!-~]*")) { // what a header may hold
+      arena.say("CUTPURSE_TOKEN holds no token");
+      return 6;
+    }
     if (!arena.token.isEmpty() && !arena.isSafe()) {
       arena.say("a token could be read on the way to %s; with TLS, its address is https://%1$s", arena.server);
       return 6;
     }
-    double patience;
-    try {
-      patience = Double.parseDouble(environment("CUTPURSE_GIVE_UP_AFTER", "Infinity"));
-    } catch (NumberFormatException problem) {
-      arena.say("CUTPURSE_GIVE_UP_AFTER is not a number of seconds: %s", problem.getMessage());
+    double patience = number(environment("CUTPURSE_GIVE_UP_AFTER", "Infinity"));
+    if (Double.isNaN(patience)) {
+      arena.say("CUTPURSE_GIVE_UP_AFTER '%s' is not a number of seconds", System.getenv("CUTPURSE_GIVE_UP_AFTER"));
       return 2;
     }
     if (arena.server.startsWith("https://")) {
@@ -128,7 +138,7 @@ final class Arena {
         arena.trust = new Tls(environment("CUTPURSE_CA", ""));
       } catch (IOException | GeneralSecurityException problem) {
         arena.say("CUTPURSE_CA: %s", problem.getMessage());
-        return 1;
+        return 2;
       }
     }
     GRPC.setLevel(Level.OFF); // what it has to say comes as a status too
@@ -141,6 +151,14 @@ final class Arena {
   private static String environment(String name, String otherwise) {
     String value = System.getenv(name);
     return value == null || value.isEmpty() ? otherwise : value;
+  }
+
+  private static double number(String text) {
+    try {
+      return Double.parseDouble(text);
+    } catch (NumberFormatException none) {
+      return Double.NaN;
+    }
   }
 
   private void say(String format, Object... arguments) {
@@ -159,29 +177,29 @@ final class Arena {
       Instant began = Instant.now();
       StatusRuntimeException end = play();
       String text = textOf(end.getStatus());
+      boolean isForgotten = end.getStatus().getCode() == Status.Code.NOT_FOUND && session != null;
+      if (isForgotten) { // too late to resume: begin anew
+        session = null;
+        tables.clear();
+      }
       if (isLeaving() && (end.getStatus().isOk() || tables.isEmpty())) {
         return 0;
       }
       if (lastHeard.isAfter(began)) { // it had let the bot in
         wait = FIRST_WAIT_MS;
       }
-      switch (end.getStatus().getCode()) {
-        case OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED -> {}
-        case NOT_FOUND -> {
-          if (session == null) {
-            return refused(text);
-          }
-          session = null; // too late to resume: begin anew
-          tables.clear();
-        }
-        default -> { // another version, no good token, or a newer stream of this name
-          return refused(text);
-        }
+      if (!isForgotten && !canGetBetter(end.getStatus().getCode())) {
+        say("the server does not let this bot play: %s", text);
+        return 1;
       }
       if (!trouble.equals(text)) {
         say("away from %s: %s", server, text);
       }
       trouble = text;
+      if (isForgotten) { // by a server that is there: it waits for Hello
+        wait = FIRST_WAIT_MS / 2; // doubled below
+        continue;
+      }
       double backoff = wait * (0.5 + ThreadLocalRandom.current().nextDouble() / 2); // so that not all come at once
       long pause = Math.max((long) backoff, Math.max(retryDelayMs(end), comeBackMs));
       comeBackMs = 0;
@@ -199,9 +217,12 @@ final class Arena {
     return whole.replace('\n', ' ');
   }
 
-  private int refused(String text) {
-    say("the server does not let this bot play: %s", text);
-    return 1;
+  /** Whether waiting helps: not if it is another version, no good token, or a newer stream of this name. */
+  private static boolean canGetBetter(Status.Code code) {
+    return switch (code) {
+      case OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED -> true;
+      default -> false;
+    };
   }
 
   /** Returns how long the server wants the bot to wait, 0 if it has not said. */

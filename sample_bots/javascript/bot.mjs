@@ -7,6 +7,8 @@
 //   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
 //   CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends, never if not set
 //
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
+//
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,7 +18,8 @@ import loader from "@grpc/proto-loader";
 const server = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
 const secure = server.startsWith("https://");
 const address = server.replace("https://", "");
-const { CUTPURSE_TOKEN: token, CUTPURSE_CA: authority } = process.env;
+const { CUTPURSE_CA: authority } = process.env;
+const token = process.env.CUTPURSE_TOKEN?.trim();
 const name = process.env.CUTPURSE_BOT || "node";
 const protos = process.env.CUTPURSE_PROTO
   || ["./proto", "../../proto"].map(path => fileURLToPath(new URL(path, import.meta.url))).find(path => existsSync(path));
@@ -229,19 +232,27 @@ async function react(envelope, client) {
   return answer;
 }
 
-// A token is not sent where others could read it.
-if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(server)) {
-  console.error(`a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
-  process.exit(6);
+function stop(code, text) {
+  say(text);
+  process.exit(code);
 }
+
+if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(server)) {
+  stop(2, `CUTPURSE_SERVER "${server}" is no address: it is host:port, with TLS https://host:port, or unix:/path`);
+}
+if (token && !/^[!-~]+$/.test(token)) stop(6, "CUTPURSE_TOKEN holds no token"); // nothing that a header could hold
+if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(server)) { // others could read it
+  stop(6, `a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
+}
+if (Number.isNaN(patience)) stop(2, `CUTPURSE_GIVE_UP_AFTER "${process.env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
 
 let certificates = null; // the usual ones
 try {
   if (secure && authority) certificates = readFileSync(authority);
 } catch (error) {
-  say(`CUTPURSE_CA: ${error.message}`);
-  process.exit(2);
+  stop(2, `CUTPURSE_CA: ${error.message}`);
 }
+if (certificates && !certificates.includes("-----BEGIN CERTIFICATE-----")) stop(2, `CUTPURSE_CA ${authority}: it holds no certificate`);
 
 // One stream, from Hello to its end. Resolves to how it ended: a gRPC status.
 function play() {
@@ -285,23 +296,25 @@ const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAU
 let trouble, away = Date.now();
 for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
   const { code, details } = await play();
+  const forgotten = code === NOT_FOUND && session;
+  if (forgotten) { // too late to resume: begin anew
+    session = undefined;
+    tables.clear();
+  }
   if (leaving && (code === OK || !tables.size)) break;
   if (received) [wait, away] = [500, Date.now()]; // it had let the bot in
-  if (code === NOT_FOUND && session) {
-    session = undefined; // too late to resume: begin anew
-    tables.clear();
-  } else if (![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
-    say(`the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
-    process.exit(1);
+  if (!forgotten && ![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
+    stop(1, `the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
   }
   const why = details || "the stream has ended";
   if (why !== trouble) say(`away from ${address}: ${why}`);
   trouble = why;
-  const pause = (comeBack || wait) * (1 + Math.random() / 2);
-  if (Date.now() + pause > away + patience) {
-    say(`no server at ${address}: ${why}`);
-    process.exit(1);
+  if (forgotten) { // by a server that is there: it waits for Hello
+    wait = 250; // doubled above
+    continue;
   }
+  const pause = (comeBack || wait) * (1 + Math.random() / 2);
+  if (Date.now() + pause > away + patience) stop(1, `no server at ${address}: ${why}`);
   await new Promise(go => setTimeout(go, pause));
   comeBack = 0;
 }

@@ -71,9 +71,10 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_p
 async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:
     token = new_token().reveal()
     for elsewhere in ("league.example:7777", "127.0.0.1.example:7777"):
-        async with running(made, elsewhere, CUTPURSE_TOKEN=token) as process:
+        async with running(made, elsewhere, CUTPURSE_TOKEN=token, CUTPURSE_BOT="me") as process:
             code, said, errors = await last_words(process)
         assert (code, said, len(errors)) == (6, [], 1)
+        assert errors[0].startswith("me: ")
         assert f"https://{elsewhere}" in errors[0]
         assert token[13:] not in errors[0]
 
@@ -82,8 +83,62 @@ async def test_certificates_that_cannot_be_read_are_told_in_a_line(made: Made, t
     ours = {"CUTPURSE_CA": str(tmp_path / "none.pem"), "CUTPURSE_BOT": "me"}
     async with running(made, "https://localhost:1", **ours) as process:
         code, said, errors = await last_words(process)
-    assert (code in (1, 2), said, len(errors)) == (True, [], 1)
+    assert (code, said, len(errors)) == (2, [], 1)
+    assert errors[0].startswith("me: ")
     assert "none.pem" in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "exit_code"),
+    [
+        ("CUTPURSE_SERVER", "http://127.0.0.1:1", 2),
+        ("CUTPURSE_SERVER", "localhost", 2),
+        ("CUTPURSE_GIVE_UP_AFTER", "soon", 2),
+        ("CUTPURSE_CA", __file__, 2),  # which holds no certificate
+        ("CUTPURSE_TOKEN", "cutp_half\nof-it", 6),
+    ],
+)
+async def test_what_makes_no_sense_is_told_in_a_line(made: Made, variable: str, value: str, exit_code: int) -> None:
+    ours = {"CUTPURSE_BOT": "me", "CUTPURSE_GIVE_UP_AFTER": "1", variable: value}
+    async with running(made, ours.pop("CUTPURSE_SERVER", "https://localhost:1"), **ours) as process:
+        code, said, errors = await last_words(process)
+    assert (code, said, len(errors)) == (exit_code, [], 1)
+    assert errors[0].startswith("me: CUTPURSE_")
+    assert variable in errors[0]
+    assert "of-it" not in errors[0]
+
+
+async def test_told_to_go_before_there_is_a_server_it_ends_well(made: Made) -> None:
+    async with running(made, "127.0.0.1:1", CUTPURSE_BOT="me") as process:
+        assert process.stderr is not None
+        async with asyncio.timeout(WAIT_S):
+            assert (await process.stderr.readline()).startswith(b"me: away from 127.0.0.1:1: ")
+        process.send_signal(signal.SIGTERM)
+        code, said, _ = await last_words(process)
+    assert (code, said) == (0, [])
+
+
+async def test_whoever_is_forgotten_says_hello_anew_at_once(made: Made) -> None:
+    """However long it waits by then for a server that was away: this one is there."""
+    away = Ending(text="away")
+
+    def forget(_: str, number: int) -> tuple[bool, Ending] | None:
+        if len(server.hellos) > 1 or number != 3:
+            return None
+        server.sessions.clear()
+        server.refuse += [away, away]
+        return False, away
+
+    async with small_arena(breaks=forget) as server:
+        async with running(made, server.address, CUTPURSE_BOT="me") as process, asyncio.timeout(WAIT_S):
+            assert process.stdout is not None
+            assert b" place " in await process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            code, _, _ = await last_words(process)
+    assert code == 0
+    assert [hello.HasField("resume") for hello in server.hellos] == [False, True, True, True, False]
+    *_, refused_at, anew_at = server.hellos_at
+    assert anew_at - refused_at < 2.0  # the next wait would have been at least that long
 
 
 async def test_whoever_is_not_let_in_ends_with_the_words_of_the_server(made: Made) -> None:

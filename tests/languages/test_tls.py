@@ -20,7 +20,7 @@ async def test_it_plays_over_tls_with_its_token(made: Made, tmp_path: Path) -> N
     place = place_in(tmp_path)
     async with secure_arena(place) as address:
         address = address.replace("127.0.0.1", "localhost")
-        ours = {"CUTPURSE_TOKEN": place.ann, "CUTPURSE_CA": str(place.ca_file)}
+        ours = {"CUTPURSE_TOKEN": f"{place.ann}\r\n", "CUTPURSE_CA": str(place.ca_file)}  # as a line of a file
         async with running(made, address, **ours), asyncio.timeout(PLAY_S):
             await plays_over_tls(place, address)
         assert [line["owner"] for line in place.events("stream opened")].count("ann") == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -167,7 +168,7 @@ class _Kept:
 
 @dataclass
 class Arena:
-    """The server; `requests` and `hellos` are what came."""
+    """The server; `requests` and `hellos` are what came, `hellos_at` when."""
 
     games: Sequence[str] = tuple(GAMES)
     matches: int = 1  # that each session plays
@@ -181,6 +182,7 @@ class Arena:
     tamper: Callable[[arena_pb2.PlayResponse], None] = lambda response: None
     hold: Callable[[arena_pb2.PlayRequest], Any] | None = None  # awaited for every request
     hellos: list[arena_pb2.Hello] = field(default_factory=list)
+    hellos_at: list[float] = field(default_factory=list)
     requests: list[arena_pb2.PlayRequest] = field(default_factory=list)
     sessions: dict[str, _Kept] = field(default_factory=dict)
     streams: list[Any] = field(default_factory=list)  # the context of each
@@ -195,6 +197,7 @@ class Arena:
         first = arena_pb2.PlayRequest.FromString(await context.read())
         hello = first.hello
         self.hellos.append(hello)
+        self.hellos_at.append(time.monotonic())
         if self.refuse:
             await _end(context, self.refuse.pop(0))
         session = self.sessions.get(hello.resume.session)

@@ -10,6 +10,8 @@
 //! | `CUTPURSE_VERSION` | its version there, 1 if not set |
 //! | `CUTPURSE_GIVE_UP_AFTER` | end after so many seconds without a server; if not set, wait for ever |
 //!
+//! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
+//!
 //! SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
 use std::collections::HashMap;
@@ -39,6 +41,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(10); // for a connection, and for a catalogue
 const USUAL_HEARTBEAT_MS: u32 = 15_000; // until Welcome names another
+const LEFT: u8 = 0;
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
 const BAD_TOKEN: u8 = 6;
@@ -46,24 +49,14 @@ const INTERRUPTED: u8 = 130;
 
 /// Plays until it is told to leave; `name` is the bot's, where CUTPURSE_BOT says no other.
 pub fn run(name: &str, choose: Chooser) -> ExitCode {
-    let server = variable("CUTPURSE_SERVER").unwrap_or_else(|| "127.0.0.1:7777".to_owned());
-    let token = variable("CUTPURSE_TOKEN");
-    let is_secure = server.starts_with("https://");
-    if token.is_some() && !is_secure && !is_local(&server) {
-        eprintln!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
-        return BAD_TOKEN.into();
-    }
-    let mut trusted = None;
-    if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {
-        match fs::read_to_string(&file) {
-            Ok(pem) => trusted = Some(pem),
-            Err(problem) => {
-                eprintln!("CUTPURSE_CA {file}: {problem}");
-                return USAGE.into();
-            }
-        }
-    }
     let name = variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned());
+    let (server, token, trusted, patience) = match told() {
+        Ok(told) => told,
+        Err((exit_code, problem)) => {
+            eprintln!("{name}: {problem}");
+            return exit_code.into();
+        }
+    };
     let whose = name.clone();
     panic::set_hook(Box::new(move |panicked| eprintln!("{whose}: {}", panicked.to_string().replace('\n', " "))));
     let mut arena = Arena {
@@ -72,6 +65,7 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
         server,
         token,
         trusted,
+        patience,
         leaving: signals().expect("signals can be waited for"),
         session: None,
         tables: HashMap::new(),
@@ -80,6 +74,47 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
         come_back: Duration::ZERO,
     };
     runtime().expect("threads can be started").block_on(arena.stay_connected()).into()
+}
+
+/// What the environment says: the server, a token, certificates to trust, and seconds of patience. Of what makes no sense
+/// the exit code, and a line.
+fn told() -> Result<(String, Option<String>, Option<String>, f64), (u8, String)> {
+    let server = variable("CUTPURSE_SERVER").unwrap_or_else(|| "127.0.0.1:7777".to_owned());
+    let is_secure = server.starts_with("https://");
+    if !is_address(&server) {
+        let forms = "it is host:port, with TLS https://host:port, or unix:/path";
+        return Err((USAGE, format!("CUTPURSE_SERVER {server:?} is no address: {forms}")));
+    }
+    let token = variable("CUTPURSE_TOKEN").map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+    if token.iter().any(|token| !token.bytes().all(|sign| sign.is_ascii_graphic())) {
+        return Err((BAD_TOKEN, "CUTPURSE_TOKEN holds no token".to_owned()));
+    }
+    if token.is_some() && !is_secure && !is_local(&server) {
+        let why = format!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
+        return Err((BAD_TOKEN, why));
+    }
+    let seconds = variable("CUTPURSE_GIVE_UP_AFTER").unwrap_or_else(|| "inf".to_owned());
+    let patience = match seconds.parse::<f64>() {
+        Ok(patience) if !patience.is_nan() => patience,
+        _ => return Err((USAGE, format!("CUTPURSE_GIVE_UP_AFTER {seconds:?} is not a number of seconds"))),
+    };
+    let mut trusted = None;
+    if let Some(file) = variable("CUTPURSE_CA").filter(|_| is_secure) {
+        match fs::read_to_string(&file) {
+            Ok(pem) if pem.contains("-----BEGIN CERTIFICATE-----") => trusted = Some(pem),
+            Ok(_) => return Err((USAGE, format!("CUTPURSE_CA {file}: there is no certificate in it"))),
+            Err(problem) => return Err((USAGE, format!("CUTPURSE_CA {file}: {problem}"))),
+        }
+    }
+    Ok((server, token, trusted, patience))
+}
+
+fn is_address(server: &str) -> bool {
+    if let Some(path) = server.strip_prefix("unix:") {
+        return !path.is_empty();
+    }
+    let host_and_port = server.strip_prefix("https://").unwrap_or(server).rsplit_once(':');
+    host_and_port.map_or(false, |(host, port)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok())
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -142,6 +177,7 @@ struct Arena {
     server: String,
     token: Option<String>,
     trusted: Option<String>,
+    patience: f64, // seconds without a server
     leaving: watch::Receiver<bool>,
     session: Option<Welcome>, // what is needed to resume
     tables: HashMap<u32, Table>,
@@ -161,7 +197,6 @@ impl Arena {
 
     /// Plays; a stream that is lost is resumed, and a server that is away is waited for. The exit code.
     async fn stay_connected(&mut self) -> u8 {
-        let patience = variable("CUTPURSE_GIVE_UP_AFTER").and_then(|seconds| seconds.parse().ok());
         let mut away_since = Instant::now();
         let mut backoff = FIRST_WAIT;
         let mut trouble = String::new();
@@ -171,8 +206,14 @@ impl Arena {
                 Err(status) => status,
                 Ok(never) => match never {},
             };
+            let is_forgotten = ended.code == code::NOT_FOUND && self.session.is_some();
+            if is_forgotten {
+                // too late to resume: begin anew
+                self.session = None;
+                self.tables.clear();
+            }
             if self.is_leaving() && (ended.code == code::OK || self.tables.is_empty()) {
-                return self.left();
+                return LEFT;
             }
             if self.received > 0 {
                 // the server had let the bot in
@@ -182,11 +223,7 @@ impl Arena {
             match ended.code {
                 code::OK | code::UNAVAILABLE | code::CANCELLED => {}
                 code::INTERNAL | code::UNKNOWN | code::RESOURCE_EXHAUSTED => {}
-                code::NOT_FOUND if self.session.is_some() => {
-                    // too late to resume: begin anew
-                    self.session = None;
-                    self.tables.clear();
-                }
+                code::NOT_FOUND if is_forgotten => {}
                 _ => {
                     // another version, no good token, or a newer stream of this name: waiting does not help
                     self.say(format_args!("the server does not let this bot play: {}", ended.message));
@@ -198,24 +235,24 @@ impl Arena {
                 self.say(format_args!("away from {}: {why}", self.server));
                 trouble = why;
             }
+            if is_forgotten {
+                // by a server that is there: it waits for Hello
+                backoff = FIRST_WAIT;
+                continue;
+            }
             // Longer each time, and with chance in it, so that not all bots come back at once.
             let least = ended.retry_after.unwrap_or_default().max(std::mem::take(&mut self.come_back));
             let wait = backoff.max(least).mul_f64(1.0 + chance() / 2.0);
             backoff = LONGEST_WAIT.min(2 * backoff);
-            if patience.map_or(false, |seconds: f64| (away_since.elapsed() + wait).as_secs_f64() > seconds) {
+            if (away_since.elapsed() + wait).as_secs_f64() > self.patience {
                 self.say(format_args!("no server at {} for too long", self.server));
                 return FAILED;
             }
             select! {
                 _ = sleep(wait) => {}
-                _ = self.leaving.changed(), if self.tables.is_empty() => return self.left(),
+                _ = self.leaving.changed(), if self.tables.is_empty() => return LEFT,
             }
         }
-    }
-
-    /// The exit code once it has left, or was told to before it had met a server.
-    fn left(&self) -> u8 {
-        self.session.as_ref().map_or(INTERRUPTED, |_| 0)
     }
 
     /// One stream, from Hello to its end.

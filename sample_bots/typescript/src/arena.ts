@@ -51,6 +51,7 @@ class Player {
   readonly #bot: Bot;
   readonly #name: string;
   readonly #server = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
+  readonly #giveUpMs = 1_000 * Number(env.CUTPURSE_GIVE_UP_AFTER || Infinity); // without a server
   readonly #headers: Record<string, string> = {};
   readonly #connection: Http2SessionManager; // made when it is needed, and anew when it is lost
   readonly #arena;
@@ -60,13 +61,22 @@ class Player {
   #session: arena.Welcome | undefined; // what is needed to resume
   #outgoing: PassThrough | undefined; // while there is a stream
   #received = 0; // the last envelope of this stream that was dealt with
-  #comeBackMs: number | undefined; // if the server has said when
+  #comeBackMs = 0; // if the server has said when
   #leaving = false;
 
   constructor(bot: Bot) {
     this.#bot = bot;
     this.#name = env.CUTPURSE_BOT || bot.name;
-    const token = env.CUTPURSE_TOKEN;
+    const token = env.CUTPURSE_TOKEN?.trim();
+    if (!/^(unix:.+|(https:\/\/)?[^/]+:\d{1,5})$/.test(this.#server)) {
+      const forms = "it is host:port, with TLS https://host:port, or unix:/path";
+      this.#stop(2, `CUTPURSE_SERVER "${this.#server}" is no address: ${forms}`);
+    }
+    // Nothing that a header could hold.
+    if (token && !/^[!-~]+$/.test(token)) this.#stop(6, "CUTPURSE_TOKEN holds no token");
+    if (Number.isNaN(this.#giveUpMs)) {
+      this.#stop(2, `CUTPURSE_GIVE_UP_AFTER "${env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
+    }
     if (token && !/^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(this.#server)) {
       const secure = `https://${this.#server}`;
       this.#stop(6, `a token could be read on the way to ${this.#server}; with TLS, its address is ${secure}`);
@@ -85,7 +95,9 @@ class Player {
 
   #certificates(file: string): Buffer {
     try {
-      return readFileSync(file);
+      const pem = readFileSync(file);
+      if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`${file} holds no certificate`);
+      return pem;
     } catch (error) {
       return this.#stop(2, `CUTPURSE_CA: ${String(error)}`);
     }
@@ -93,28 +105,33 @@ class Player {
 
   /** Play; a stream that is lost is resumed, and a server that is away is waited for. */
   async stay(): Promise<never> {
-    const giveUpMs = 1_000 * Number(env.CUTPURSE_GIVE_UP_AFTER || Infinity);
     let awaySince = performance.now();
     let wait = FIRST_WAIT_MS;
     let said = "";
     for (;;) {
       const ended = await this.#stream();
+      const isForgotten = ended?.code === Code.NotFound && this.#session !== undefined;
+      if (isForgotten) {
+        this.#session = undefined; // too late to resume: begin anew
+        this.#tables.clear();
+      }
       if (this.#leaving && (!ended || !this.#tables.size)) process.exit(0);
       if (this.#received) [awaySince, wait] = [performance.now(), FIRST_WAIT_MS]; // it had let the bot in
       const why = ended?.rawMessage || "the stream has ended";
-      if (ended?.code === Code.NotFound && this.#session) {
-        this.#session = undefined; // too late to resume: begin anew
-        this.#tables.clear();
-      } else if (ended && FINAL.has(ended.code)) {
+      if (!isForgotten && ended && FINAL.has(ended.code)) {
         this.#stop(1, `the server does not let this bot play: ${why}`);
       }
-      const pause = (retryMs(ended) ?? this.#comeBackMs ?? wait) * (1 + Math.random() / 2);
-      if (performance.now() + pause > awaySince + giveUpMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
       if (why !== said) this.#say(`away from ${this.#server}: ${why}`);
       said = why;
+      if (isForgotten) { // by a server that is there: it waits for Hello
+        wait = FIRST_WAIT_MS;
+        continue;
+      }
+      const pause = (retryMs(ended) || this.#comeBackMs || wait) * (1 + Math.random() / 2);
+      if (performance.now() + pause > awaySince + this.#giveUpMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
       await sleep(pause);
       wait = Math.min(2 * wait, LONGEST_WAIT_MS);
-      this.#comeBackMs = undefined;
+      this.#comeBackMs = 0;
     }
   }
 
@@ -247,8 +264,8 @@ class Player {
   }
 }
 
-/** How long the server wants this bot to stay away: google.rpc.RetryInfo, whose only field is a Duration. */
-function retryMs(ended: ConnectError | undefined): number | undefined {
+/** How long the server wants this bot to stay away: google.rpc.RetryInfo, whose only field is a Duration; 0: it does not say. */
+function retryMs(ended: ConnectError | undefined): number {
   for (const detail of ended?.details ?? []) {
     if (!("type" in detail) || detail.type !== "google.rpc.RetryInfo") continue;
     const reader = new BinaryReader(detail.value);
@@ -256,5 +273,5 @@ function retryMs(ended: ConnectError | undefined): number | undefined {
     const { seconds, nanos } = fromBinary(DurationSchema, reader.bytes());
     return Number(seconds) * 1e3 + nanos / 1e6;
   }
-  return undefined;
+  return 0;
 }
