@@ -335,13 +335,20 @@ class Arena {
     try {
       const std::uint32_t option = choose_(decision, *table.words, table.start.seat());
       AddAnswer(answer, decision.table(), decision.decision(), option);
-    } catch (const std::exception& problem) {  // the safe option is taken at once: better than to let time run out
-      Say(table.start.match() + ", decision " + std::to_string(decision.decision()) + ": " + problem.what());
-      v1::GiveUp* given_up = answer->add_give_ups();
-      given_up->set_table(decision.table());
-      given_up->set_decision(decision.decision());
-      given_up->set_reason(problem.what());
+    } catch (const std::exception& problem) {
+      GiveUp(table, decision, problem.what(), answer);
+    } catch (...) {
+      GiveUp(table, decision, "it threw what is no std::exception", answer);
     }
+  }
+
+  // The safe option is taken at once: better than to let time run out.
+  void GiveUp(const Table& table, const v1::Decision& decision, const std::string& why, v1::PlayRequest* answer) {
+    Say(table.start.match() + ", decision " + std::to_string(decision.decision()) + ": " + why);
+    v1::GiveUp* given_up = answer->add_give_ups();
+    given_up->set_table(decision.table());
+    given_up->set_decision(decision.decision());
+    given_up->set_reason(why);
   }
 
   void Report(const v1::MatchEnded& end) {

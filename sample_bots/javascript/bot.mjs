@@ -212,7 +212,10 @@ async function react(envelope, client) {
     const { start, words } = tables.get(table);
     tables.get(table).safe = asked.safe_option ?? 0;
     try {
-      answer.answers.push({ table, decision, option: choose(asked, start.game, words, start.seat ?? 0) });
+      const option = choose(asked, start.game, words, start.seat ?? 0);
+      // Anything else would be sent as a number all the same, and that most often as 0.
+      if (!Number.isInteger(option)) throw new TypeError(`choose returned ${String(option)}, which is no position`);
+      answer.answers.push({ table, decision, option });
     } catch (error) { // the safe option is taken at once, which is better than to let time run out
       say(error.stack);
       answer.give_ups.push({ table, decision, reason: String(error) });

@@ -24,7 +24,7 @@ from cutpurse.sdk.starter.languages import write_in
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
 from tests.roots import CHECKOUT
 
-__all__ = ["FOUND", "LANGUAGES", "MISSING", "Made", "built", "environment", "made_in", "running"]
+__all__ = ["FOUND", "IN_HASTE", "LANGUAGES", "MISSING", "Made", "built", "environment", "made_in", "running"]
 
 BUILD: Final = "build.sh"
 MISSING: Final = 69  # what build.sh ends with where a tool is not installed
