@@ -25,6 +25,7 @@ const protos = process.env.CUTPURSE_PROTO
   || ["./proto", "../../proto"].map(path => fileURLToPath(new URL(path, import.meta.url))).find(path => existsSync(path));
 const patience = 1_000 * (process.env.CUTPURSE_GIVE_UP_AFTER || Infinity);
 const TABLES = 16;
+const CATALOGUE_MS = 10_000;
 
 // keepCase: names as in the files. arrays, objects: what is empty is [] or {}. A number that is 0 and was not sent is
 // undefined, hence `?? 0` here and there; that is how "no seat" differs from seat 0.
@@ -32,6 +33,14 @@ const { ArenaService, GameService } = grpc.loadPackageDefinition(
   loader.loadSync(["cutpurse/v1/arena.proto", "cutpurse/v1/game.proto"], {
     includeDirs: [protos], keepCase: true, enums: String, arrays: true, objects: true,
   })).cutpurse.v1;
+
+// As much of google.rpc as tells how long to wait: it lies in a status that the server gives.
+const { Status, RetryInfo } = loader.fromJSON({ nested: {
+  Status: { fields: { details: { rule: "repeated", type: "Detail", id: 3 } } },
+  Detail: { fields: { type_url: { type: "string", id: 1 }, value: { type: "bytes", id: 2 } } },
+  RetryInfo: { fields: { retry_delay: { type: "Delay", id: 1 } } },
+  Delay: { fields: { seconds: { type: "int64", id: 1 }, nanos: { type: "int32", id: 2 } } },
+} }, { keepCase: true, longs: Number, arrays: true });
 
 // -- the part that thinks ------------------------------------------------------------------------------------------
 
@@ -179,7 +188,8 @@ process.on("SIGINT", leave);
 function catalogueOf(client, { catalogue_digest: digest, game, settings, seats }) {
   if (!catalogues.has(digest)) {
     catalogues.set(digest, new Promise((done, fail) => {
-      client.games.GetGame({ game, settings, seats: seats.length }, (error, answer) => {
+      const deadline = Date.now() + CATALOGUE_MS;
+      client.games.GetGame({ game, settings, seats: seats.length }, { deadline }, (error, answer) => {
         if (!error) return done(answer.catalogue);
         catalogues.delete(digest); // asked again when the match is told again
         fail(error);
@@ -294,11 +304,20 @@ function play() {
   });
 }
 
+// How many milliseconds the server says to wait, 0 if it does not.
+function retryMs({ metadata }) {
+  const [bytes] = metadata.get("grpc-status-details-bin");
+  const info = bytes && Status.deserialize(bytes).details.find(detail => detail.type_url.endsWith("/google.rpc.RetryInfo"));
+  const { seconds, nanos } = (info && RetryInfo.deserialize(info.value).retry_delay) ?? {};
+  return 1_000 * (seconds ?? 0) + (nanos ?? 0) / 1e6;
+}
+
 // Play; a stream that is lost is resumed, and a server that is away is waited for.
 const { OK, NOT_FOUND, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED } = grpc.status;
 let trouble, away = Date.now();
 for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
-  const { code, details } = await play();
+  const status = await play();
+  const { code, details } = status;
   const forgotten = code === NOT_FOUND && session;
   if (forgotten) { // too late to resume: begin anew
     session = undefined;
@@ -316,7 +335,7 @@ for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
     wait = 250; // doubled above
     continue;
   }
-  const pause = (comeBack || wait) * (1 + Math.random() / 2);
+  const pause = Math.max(wait, comeBack, retryMs(status)) * (1 + Math.random() / 2);
   if (Date.now() + pause > away + patience) stop(1, `no server at ${address}: ${why}`);
   await new Promise(go => setTimeout(go, pause));
   comeBack = 0;

@@ -118,6 +118,19 @@ async def test_told_to_go_before_there_is_a_server_it_ends_well(made: Made) -> N
     assert (code, said) == (0, [])
 
 
+async def test_it_stays_away_as_long_as_it_is_told(made: Made) -> None:
+    full = Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, "the ladder is full", "FULL", 2_000)
+    async with (
+        small_arena(refuse=[full]) as server,
+        running(made, server.address, CUTPURSE_BOT="me") as process,
+        asyncio.timeout(WAIT_S),
+    ):
+        assert process.stdout is not None
+        assert b" place " in await process.stdout.readline()
+    refused_at, anew_at = server.hellos_at
+    assert anew_at - refused_at > 1.9  # half a second, if it waited as it likes
+
+
 async def test_whoever_is_forgotten_says_hello_anew_at_once(made: Made) -> None:
     """However long it waits by then for a server that was away: this one is there."""
     away = Ending(text="away")
@@ -129,12 +142,15 @@ async def test_whoever_is_forgotten_says_hello_anew_at_once(made: Made) -> None:
         server.refuse += [away, away]
         return False, away
 
-    async with small_arena(breaks=forget) as server:
-        async with running(made, server.address, CUTPURSE_BOT="me") as process, asyncio.timeout(WAIT_S):
-            assert process.stdout is not None
-            assert b" place " in await process.stdout.readline()
-            process.send_signal(signal.SIGTERM)
-            code, _, _ = await last_words(process)
+    async with (
+        small_arena(breaks=forget) as server,
+        running(made, server.address, CUTPURSE_BOT="me") as process,
+        asyncio.timeout(WAIT_S),
+    ):
+        assert process.stdout is not None
+        assert b" place " in await process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        code, _, _ = await last_words(process)
     assert code == 0
     assert [hello.HasField("resume") for hello in server.hellos] == [False, True, True, True, False]
     *_, refused_at, anew_at = server.hellos_at

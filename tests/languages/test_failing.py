@@ -43,12 +43,15 @@ def with_its_mistake(made: Made, folder: Path) -> Made:
 @pytest.mark.timeout(800)  # it is built anew
 async def test_a_choose_that_fails_is_told_and_costs_no_more_than_the_decision(made: Made, tmp_path: Path) -> None:
     mistaken = with_its_mistake(made, tmp_path / made.language)
-    async with small_arena(games=["greed"]) as server:
-        async with running(mistaken, server.address, CUTPURSE_BOT="me") as process, asyncio.timeout(END_S):
-            assert process.stdout is not None
-            assert b" place " in await process.stdout.readline()
-            process.send_signal(signal.SIGTERM)
-            _, errors = await process.communicate()
+    async with (
+        small_arena(games=["greed"]) as server,
+        running(mistaken, server.address, CUTPURSE_BOT="me") as process,
+        asyncio.timeout(END_S),
+    ):
+        assert process.stdout is not None
+        assert b" place " in await process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        _, errors = await process.communicate()
     assert process.returncode == 0
     assert [hello.HasField("resume") for hello in server.hellos] == [False]
     told = [give_up.reason for request in server.requests for give_up in request.give_ups]

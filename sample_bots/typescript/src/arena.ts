@@ -127,7 +127,7 @@ class Player {
         wait = FIRST_WAIT_MS;
         continue;
       }
-      const pause = (retryMs(ended) || this.#comeBackMs || wait) * (1 + Math.random() / 2);
+      const pause = Math.max(wait, retryMs(ended), this.#comeBackMs) * (1 + Math.random() / 2);
       if (performance.now() + pause > awaySince + this.#giveUpMs) this.#stop(1, `no server at ${this.#server}: ${why}`);
       await sleep(pause);
       wait = Math.min(2 * wait, LONGEST_WAIT_MS);
