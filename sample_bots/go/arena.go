@@ -77,6 +77,7 @@ type bot struct {
 	mu       sync.Mutex // a signal comes at any time
 	stream   pb.ArenaService_PlayClient
 	received uint32 // the last envelope that was dealt with
+	wasIn    bool   // a server has let it in
 	leaving  bool
 	hurry    chan struct{} // holds something if a wait is to end early
 }
@@ -304,6 +305,7 @@ func (b *bot) send(request *pb.PlayRequest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.received = request.Received
+	b.wasIn = b.wasIn || b.received > 0
 	request.Leaving = b.leaving
 	_ = b.stream.Send(request)
 }
@@ -320,6 +322,9 @@ func (b *bot) leave() {
 	defer b.mu.Unlock()
 	if b.leaving {
 		os.Exit(130)
+	}
+	if !b.wasIn {
+		os.Exit(0) // it sits nowhere
 	}
 	b.leaving = true
 	b.hurry <- struct{}{}

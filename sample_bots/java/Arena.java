@@ -105,6 +105,7 @@ final class Arena {
   // What a signal, which comes at any time, looks at too.
   private StreamObserver<PlayRequest> stream; // null: there is none
   private int received; // the last envelope that was dealt with
+  private boolean wasIn; // a server has let it in
   private boolean leaving;
   private final Semaphore hurry = new Semaphore(0); // there is one if a wait is to end early
 
@@ -329,6 +330,7 @@ final class Arena {
 
   private synchronized void send(PlayRequest.Builder envelope) {
     received = envelope.getReceived();
+    wasIn |= received > 0;
     stream.onNext(envelope.setLeaving(leaving).build());
   }
 
@@ -340,6 +342,9 @@ final class Arena {
   private synchronized void leave() {
     if (leaving) {
       Runtime.getRuntime().halt(130);
+    }
+    if (!wasIn) {
+      Runtime.getRuntime().halt(0); // it sits nowhere
     }
     leaving = true;
     hurry.release();

@@ -118,6 +118,25 @@ async def test_told_to_go_before_there_is_a_server_it_ends_well(made: Made) -> N
     assert (code, said) == (0, [])
 
 
+async def test_told_to_go_before_a_server_has_said_a_word_it_ends_well(made: Made) -> None:
+    dialled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def is_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        dialled.set_result(None)
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(is_silent, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        async with running(made, f"{host}:{port}", CUTPURSE_BOT="me") as process:
+            async with asyncio.timeout(WAIT_S):
+                await dialled
+            process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(10.0):  # a dial is given up later
+                assert await process.wait() == 0
+
+
 async def test_it_stays_away_as_long_as_it_is_told(made: Made) -> None:
     full = Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, "the ladder is full", "FULL", 2_000)
     async with (

@@ -258,7 +258,11 @@ impl Arena {
     /// One stream, from Hello to its end.
     async fn play(&mut self) -> Result<Infallible, Status> {
         let dialled = Channel::connect(&self.server, self.token.as_deref(), self.trusted.as_deref());
-        let channel = timeout(PATIENCE, dialled).await.map_err(|_| silent())??;
+        let left = || Status::new(code::OK, "it sits nowhere");
+        let channel = select! {
+            channel = timeout(PATIENCE, dialled) => channel.map_err(|_| silent())??,
+            _ = self.leaving.changed(), if self.session.is_none() => return Err(left()),
+        };
         let (mut sender, mut receiver): (Sender<PlayRequest>, Receiver<PlayResponse>) =
             channel.stream("/cutpurse.v1.ArenaService/Play").await?;
         sender.send(&self.hello());
@@ -270,7 +274,10 @@ impl Arena {
                     let answer = self.react(&envelope.map_err(|_| silent())??, &channel).await?;
                     sender.send(&answer);
                 }
-                _ = self.leaving.changed() => sender.send(&self.acknowledgement()),
+                _ = self.leaving.changed() => match self.session {
+                    None => return Err(left()),
+                    Some(_) => sender.send(&self.acknowledgement()),
+                },
             }
         }
     }
