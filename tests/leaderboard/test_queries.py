@@ -1,6 +1,8 @@
 """Whatever readers ask, they are answered as if somebody went through all results by hand."""
 
+import itertools
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.dialects import sqlite
 
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.queries import MatchEntry
+from cutpurse.leaderboard.queries.matches import _newest, _seated
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import MatchResult, Stored
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, random_result, result
+from tests.leaderboard.test_schema import third_schema
 
 LADDERS = (LADDER, "greed-fast", "greed-old")
 MATCHES = 240
@@ -319,3 +324,18 @@ def test_a_bot_without_a_match_is_told_too(store: Store) -> None:
     version = store.ensure_version("ann", "sneak", "1.0", DAWN)
     (entry,) = store.bots()
     assert (entry.version_id, entry.created, entry.ladders, entry.paused) == (version, DAWN, (), None)
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "upgraded"])
+def test_faults_are_looked_up_and_not_searched_for(is_new: bool, tmp_path: Path) -> None:
+    """Whatever else is asked: one with a fault may be a million matches back."""
+    path = tmp_path / "ladder.db" if is_new else third_schema(tmp_path / "ladder.db")
+    asked = itertools.product([None, True, False], [True, False])
+    statements = [one for ladders, timed in asked for one in _seated(ladders, True, timed)]
+    statements += [_newest(True, True, timed) for timed in (True, False)]
+    with Store(path) as store, store.reading() as connection:
+        for statement in statements:
+            sql = str(statement.compile(dialect=sqlite.dialect()))
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", (1,) * sql.count("?")).all()
+            found = [row.detail for row in plan if re.search(r"(seats|matches) USING", row.detail)]
+            assert re.search(r"COVERING INDEX ix_(seats|matches)_faulted ", found[0]), (sql, found)

@@ -252,7 +252,10 @@ class Match(Table, table=True):
     __table_args__ = (
         Index(None, "ladder_id", "number"),
         Index(None, "ladder_id", "finished"),
-        Index("ix_matches_faulted", "ladder_id", "number", sqlite_where=text("is_faulted = 1")),
+        # It holds all that is asked with it: else SQLite may take that of all matches, and look at each for a fault.
+        Index(
+            "ix_matches_faulted", "ladder_id", "number", "finished", "is_faulted", sqlite_where=text("is_faulted = 1")
+        ),
     )
     number: int | None = Field(default=None, primary_key=True)
     id: str = Field(unique=True)
@@ -277,7 +280,9 @@ class Seat(Table, table=True):
     __table_args__ = (
         Index(None, "version_id", "match_number"),
         Index(None, "version_id", "ladder_id", "match_number"),
-        Index("ix_seats_faulted", "version_id", "match_number", sqlite_where=text("faults > 0")),
+        Index(  # which holds all that is asked with it, too
+            "ix_seats_faulted", "version_id", "match_number", "ladder_id", "faults", sqlite_where=text("faults > 0")
+        ),
     )
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
     seat: int = Field(primary_key=True)  # from 0

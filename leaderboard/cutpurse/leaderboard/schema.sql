@@ -217,7 +217,7 @@ CREATE TABLE "versions" (
 );
 CREATE INDEX ix_boards_sealed ON boards (id) WHERE is_sealed = 1;
 CREATE INDEX ix_matches_board_id ON matches (board_id);
-CREATE INDEX ix_matches_faulted ON matches (ladder_id, number) WHERE is_faulted = 1;
+CREATE INDEX ix_matches_faulted ON matches (ladder_id, number, finished, is_faulted) WHERE is_faulted = 1;
 CREATE INDEX ix_matches_ladder_id_finished ON matches (ladder_id, finished);
 CREATE INDEX ix_matches_ladder_id_number ON matches (ladder_id, number);
 CREATE INDEX ix_open_matches_board_id ON open_matches (board_id);
@@ -226,7 +226,7 @@ CREATE INDEX ix_pauses_match_number ON pauses (match_number);
 CREATE UNIQUE INDEX ix_pauses_one_at_a_time ON pauses (version_id) WHERE lifted IS NULL;
 CREATE INDEX ix_pauses_version_id ON pauses (version_id);
 CREATE INDEX ix_rating_changes_ladder_id_version_id_sequence ON rating_changes (ladder_id, version_id, sequence);
-CREATE INDEX ix_seats_faulted ON seats (version_id, match_number) WHERE faults > 0;
+CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, faults) WHERE faults > 0;
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;

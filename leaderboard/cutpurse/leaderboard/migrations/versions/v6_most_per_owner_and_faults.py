@@ -1,0 +1,18 @@
+"""A ladder may take so many bots of one owner and no more; matches with faults are found without looking at others."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "6"
+down_revision = "5"
+
+
+def upgrade() -> None:
+    """Ladders that are there take any number, as before. The indexes of faults hold all that is asked with them."""
+    op.add_column("ladders", sa.Column("most_per_owner", sa.Integer(), nullable=False, server_default="0"))
+    for name, table, columns, which in (
+        ("ix_matches_faulted", "matches", ["ladder_id", "number", "finished", "is_faulted"], "is_faulted = 1"),
+        ("ix_seats_faulted", "seats", ["version_id", "match_number", "ladder_id", "faults"], "faults > 0"),
+    ):
+        op.drop_index(name, table)
+        op.create_index(name, table, columns, sqlite_where=sa.text(which))
