@@ -28,7 +28,7 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUn
 from cutpurse.sdk.pace import Pace
 from cutpurse.sdk.remote import RemoteBots
 from cutpurse.sdk.session import Begin, Finish, Session, Welcomed
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import counted, legible
 
 __all__ = ["Client"]
 
@@ -398,9 +398,9 @@ class Client:
         if not self._connected:
             self.say(f"{who} plays at {self.address} ({welcomed.server})")
         elif welcomed.resumed:
-            self.say(f"connected again: {_matches(len(self.session.tables))} open")
+            self.say(f"connected again: {counted(len(self.session.tables), 'match', 'matches')} open")
         else:
-            self.say(f"connected again, as a new session: {_matches(len(welcomed.lost))} lost")
+            self.say(f"connected again, as a new session: {counted(len(welcomed.lost), 'match', 'matches')} lost")
         self._connected = True
         self._attempts = 0
         self._owner = welcomed.owner
@@ -413,10 +413,6 @@ class Client:
             left = self.matches - self._begun + len(self.session.tables)
             tables = min(tables, max(1, left))
         self.session.want_tables(tables)
-
-
-def _matches(count: int) -> str:
-    return "1 match" if count == 1 else f"{count} matches"
 
 
 async def _end_of(told: list[_Ended]) -> _Ended:

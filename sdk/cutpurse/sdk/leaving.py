@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from cutpurse.sdk.client import Client
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["leaves_when_told"]
 
@@ -37,7 +37,7 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
     def leave() -> None:
         if tables := len(client.session.tables):
-            what = "1 match is" if tables == 1 else f"{tables} matches are"
+            what = counted(tables, "match is", "matches are")
             say(f"leaving: {what} played to the end; once more, and it goes at once")
         client.leave()
 

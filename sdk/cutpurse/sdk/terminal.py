@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final, TextIO
 
-__all__ = ["Progress", "legible", "print_json", "print_lines", "say", "table"]
+__all__ = ["Progress", "counted", "legible", "print_json", "print_lines", "say", "table"]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
 
@@ -26,6 +26,11 @@ def say(text: str) -> None:
 def legible(text: str, most: int = 300) -> str:
     """What a stranger wrote, as part of a line: without control characters, and no longer than `most` characters."""
     return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """So many of something: "1 match", "2,000 matches"."""
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:

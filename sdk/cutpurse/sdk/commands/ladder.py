@@ -27,7 +27,7 @@ from cutpurse.sdk.commands.asking import (
 )
 from cutpurse.sdk.commands.ladder_why import step_row, why
 from cutpurse.sdk.commands.later import LaterGroup
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import counted, legible, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -326,7 +326,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("most bots", _most(terms)),
         ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
-        ("now", f"{one.bots:,} bots, {one.tables:,} tables"),
+        ("now", f"{counted(one.bots, 'bot', 'bots')}, {counted(one.tables, 'table', 'tables')}"),
         ("made", local_time(one.created_ms) or "with the database"),
     ]
     print_lines([f"{name:<10}  {text}" for name, text in lines])

@@ -13,7 +13,7 @@ from cutpurse.sdk.commands.asking import Authority, Database, Server, short
 from cutpurse.sdk.commands.filed import fetched
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.match_file import read_matches
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["download"]
 
@@ -45,7 +45,7 @@ def download(
     heads = [filed.head for filed in read_matches(content)]
     path = out or Path(f"match-{short(heads[0].match if heads and heads[0] else matches[0])}.jsonl")
     _write(path, content)
-    some = "1 match" if len(heads) == 1 else f"{len(heads)} matches"
+    some = counted(len(heads), "match", "matches")
     say(f"{some} in {path}; cutpurse match verify {path}")
 
 

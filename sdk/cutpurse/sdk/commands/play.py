@@ -33,7 +33,7 @@ from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.seating import view_for
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, say, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
@@ -144,7 +144,7 @@ def summary(played: Played) -> dict[str, Any]:
 def result_lines(played: Played) -> list[str]:
     """A table of the bots, and how long it took."""
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
-    some = "1 match" if played.matches == 1 else f"{played.matches:,} matches"
+    some = counted(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
     return [
         *table(("bot", "first places", "mean place", "mean score"), rows),
