@@ -46,6 +46,7 @@ class Stage:
     game: Game
     on_moved: list[Any] = field(default_factory=list)
     on_started: list[Any] = field(default_factory=list)
+    on_terms: list[Any] = field(default_factory=list)
     name: str = "it"
     began: float = 0.0
     incident: None = None
