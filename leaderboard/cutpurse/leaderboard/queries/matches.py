@@ -380,7 +380,7 @@ def entries_of(connection: Connection, numbers: Sequence[int]) -> list[MatchEntr
         before = after = None
         if mu_before is not None:
             before, after = Skill(mu_before, sigma_before), Skill(mu_after, sigma_after)
-        # tuple.__new__ takes a third of the time of SeatEntry(...), and a page is made of little else
+        # tuple.__new__ takes half the time of SeatEntry(...), and a page is made of little else
         seats[number].append(_new(SeatEntry, (*who_and_how, before, after, cpu_ms, peak_bytes)))
     several = [row.board_id for row in rows if row.size > 1]
     others = _of_boards(connection, several) if several else {}
