@@ -19,18 +19,18 @@ from statistics import median
 from typing import Any, Final
 
 from benchmarks.arena.server import Taken
-from cutpurse.sdk import session as sdk_session
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.notes import prints_are_noted
-from cutpurse.sdk.pace import Pace
-from cutpurse.sdk.remote import RemoteBots
-from cutpurse.sdk.session import Session
-from cutpurse.sdk.thinking import Thinker
+from cutpurse.sdk.online import session as sdk_session
+from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.remote import RemoteBots
+from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
-from cutpurse.server.link import Link
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["main"]

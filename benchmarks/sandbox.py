@@ -25,11 +25,11 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.machine import machine, machine_line
-from cutpurse.sdk import program
-from cutpurse.sdk.address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
-from cutpurse.sdk.child import Child
-from cutpurse.sdk.host import Host
 from cutpurse.sdk.local import play
+from cutpurse.sdk.online.address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
+from cutpurse.sdk.programs import program
+from cutpurse.sdk.programs.child import Child
+from cutpurse.sdk.programs.host import Host
 from cutpurse.server.runners.port import Limits, Running, Task, runner_named
 from cutpurse.server.runners.processes import descendants
 from cutpurse.server.runners.runtimes import python_runtime

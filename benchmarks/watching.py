@@ -35,14 +35,14 @@ from benchmarks.arena.server import Taken
 from benchmarks.notes import Nothing
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger
-from cutpurse.server.open_arena import open_arena
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.table import SeatAt
 from cutpurse.server.results import Identity
-from cutpurse.server.table import SeatAt
-from cutpurse.server.watching import Visitor, Watcher, Watching
+from cutpurse.server.watching.watching import Visitor, Watcher, Watching
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 
 __all__ = ["main"]

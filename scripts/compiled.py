@@ -30,13 +30,13 @@ MODULES: Final = (
     "games/cutpurse/engine/*.py",
     "games/cutpurse/games/*/*.py",
     "sdk/cutpurse/sdk/wire/*.py",
-    "sdk/cutpurse/sdk/session.py",
-    "server/cutpurse/server/link.py",
-    "server/cutpurse/server/session.py",
-    "server/cutpurse/server/table.py",
-    "server/cutpurse/server/dealing.py",
-    "server/cutpurse/server/lobby.py",
-    "server/cutpurse/server/open_matches.py",
+    "sdk/cutpurse/sdk/online/session.py",
+    "server/cutpurse/server/streams/link.py",
+    "server/cutpurse/server/streams/session.py",
+    "server/cutpurse/server/matches/table.py",
+    "server/cutpurse/server/matches/dealing.py",
+    "server/cutpurse/server/matches/lobby.py",
+    "server/cutpurse/server/matches/open_matches.py",
 )
 ROOTS: Final = ("games", "sdk", "server")
 FAILED: Final = "the C compiler failed, as it says above; it needs Python's headers (Debian: python3-dev)"

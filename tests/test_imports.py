@@ -18,6 +18,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": {"engine", "games", "v1", "sdk", "leaderboard"},
 }
 
+# Package of the server -> those it may import, besides itself and the modules beside them, which all may import.
+SERVER_MAY_IMPORT: dict[str, set[str]] = {
+    "matches": set(),
+    "access": set(),
+    "runners": set(),
+    "web": set(),  # it is a process of its own and asks as anybody does
+    "streams": {"matches", "access"},
+    "league": {"matches", "access"},
+    "watching": {"matches", "access", "league"},
+    "submissions": {"matches", "access", "runners"},
+    "hosting": {"matches", "access", "runners", "streams", "league", "watching", "submissions"},
+    "commands": {"access", "runners", "league", "submissions", "hosting", "web"},
+}
+
 # Time is handed in, chance is one stream, and what is sent or stored is someone else's business.
 NO_WORLD = {
     "asyncio",
@@ -33,7 +47,11 @@ NO_WORLD = {
     "time",
     "uuid",
 }
-MUST_NOT_IMPORT: dict[str, set[str]] = {"engine": NO_WORLD, "games": NO_WORLD}
+MUST_NOT_IMPORT: dict[str, set[str]] = {
+    "engine": NO_WORLD,
+    "games": NO_WORLD,
+    "server.matches": {"asyncio", "grpc", "socket", "threading", "time"},
+}
 
 # Generated code needs its own runtime and nothing else.
 MAY_IMPORT_FROM_OUTSIDE: dict[str, set[str]] = {"v1": {"google", "grpc", "collections", "typing", "warnings"}}
@@ -60,6 +78,20 @@ def imported(source: str, module: str, is_package: bool) -> Iterator[tuple[int, 
                 yield node.lineno, name
 
 
+def is_upwards(module: str, imported: str) -> bool:
+    """Whether a module of the server imports a package above its own; to the modules beside the packages all are."""
+    here, there = (package_of(name) for name in (module, imported))
+    return there is not None and there != here and (here is None or there not in SERVER_MAY_IMPORT[here])
+
+
+def package_of(module: str) -> str | None:
+    """The room of the server in which a module is, None for those beside the rooms and for all other parts."""
+    parts = module.split(".")
+    return (
+        parts[2] if parts[:2] == ["cutpurse", "server"] and len(parts) > 2 and parts[2] in SERVER_MAY_IMPORT else None
+    )
+
+
 def forbidden(source: str, module: str, is_package: bool = False) -> list[str]:
     """The imports that the module of this name may not make, as `line N: NAME`, in the order of the lines."""
     part = module.split(".")[1]
@@ -67,11 +99,15 @@ def forbidden(source: str, module: str, is_package: bool = False) -> list[str]:
     for line, name in sorted(imported(source, module, is_package)):
         top, _, rest = name.partition(".")
         if top == "cutpurse":
-            allowed = rest.split(".")[0] in MAY_IMPORT[part] | {part}
+            allowed = rest.split(".")[0] in MAY_IMPORT[part] | {part} and not is_upwards(module, name)
         elif part in MAY_IMPORT_FROM_OUTSIDE:
             allowed = top in MAY_IMPORT_FROM_OUTSIDE[part]
         else:
-            allowed = top not in MUST_NOT_IMPORT.get(part, set())
+            allowed = not any(
+                top in kept_out
+                for place, kept_out in MUST_NOT_IMPORT.items()
+                if f"{module}.".startswith(f"cutpurse.{place}.")
+            )
         if not allowed:
             faults.append(f"line {line}: {name}")
     return faults
@@ -84,6 +120,11 @@ def test_no_module_imports_what_it_must_not_know() -> None:
     }
     assert {"cutpurse.engine", "cutpurse.games", "cutpurse.sdk", "cutpurse.bots"} <= faults.keys()
     assert {name: lines for name, lines in faults.items() if lines} == {}
+
+
+def test_every_package_of_the_server_is_in_the_table() -> None:
+    names = [module.name.split(".") for module in modules() if module.is_package]
+    assert SERVER_MAY_IMPORT.keys() == {parts[2] for parts in names if parts[1] == "server" and len(parts) == 3}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +142,10 @@ def test_no_module_imports_what_it_must_not_know() -> None:
         ("cutpurse.sdk.cli", "importlib.import_module('cutpurse.server')", ["line 1: cutpurse.server"]),
         ("cutpurse.bots.random_bot", "import cutpurse.server", ["line 1: cutpurse.server"]),
         ("cutpurse.leaderboard.store", "import cutpurse.engine", ["line 1: cutpurse.engine"]),
-        ("cutpurse.server.lobby", "from cutpurse.bots import random_bot", ["line 1: cutpurse.bots.random_bot"]),
+        ("cutpurse.server.matches.lobby", "from cutpurse.bots import random_bot", ["line 1: cutpurse.bots.random_bot"]),
+        ("cutpurse.server.matches.lobby", "import asyncio", ["line 1: asyncio"]),
+        ("cutpurse.server.matches.table", "from cutpurse.server import streams", ["line 1: cutpurse.server.streams"]),
+        ("cutpurse.server.errors", "import cutpurse.server.access.owners", ["line 1: cutpurse.server.access.owners"]),
         ("cutpurse.v1.game_pb2", "import numpy\nimport google.protobuf", ["line 1: numpy"]),
     ],
 )
@@ -117,6 +161,11 @@ def test_a_planted_import_is_found(module: str, planted: str, found: list[str]) 
         ("cutpurse.games.greed.rules", "from cutpurse.engine.agenda import Choice"),
         ("cutpurse.sdk.local", "import time\nfrom cutpurse.games import GAMES"),
         ("cutpurse.server.wire", "from cutpurse.v1 import game_pb2"),
+        ("cutpurse.server.streams.link", "from cutpurse.server.matches.table import SeatAt"),
+        (
+            "cutpurse.server.matches.lobby",
+            "import cutpurse.server.matches.table\nimport cutpurse.server.errors",
+        ),
         ("cutpurse.v1.game_pb2_grpc", "import grpc\nfrom cutpurse.v1 import game_pb2"),
     ],
 )

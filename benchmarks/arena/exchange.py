@@ -15,9 +15,9 @@ import grpc.aio
 
 from benchmarks.arena.child import Does, serve, so_long
 from benchmarks.arena.figures import nearest_rank
-from cutpurse.sdk.client import OPTIONS
+from cutpurse.sdk.online.client import OPTIONS
+from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import Limits
-from cutpurse.server.options import grpc_options
 
 __all__ = ["METHOD", "prepare"]
 

@@ -17,7 +17,7 @@ import grpc.aio
 
 from benchmarks.arena.child import Does, serve
 from benchmarks.arena.exchange import METHOD
-from cutpurse.sdk.client import BACKOFF_S, FINAL, OPTIONS, PLAY
+from cutpurse.sdk.online.client import BACKOFF_S, FINAL, OPTIONS, PLAY
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["prepare"]

@@ -23,13 +23,13 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.counts import Counts
-from cutpurse.server.garbage import rarely_collected
-from cutpurse.server.host import Arena
+from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.ledger import Ledger
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger, take_others
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
 
 __all__ = ["prepare"]

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 from cutpurse.engine.clocks import OutcomeKind, TimedMatch
-from cutpurse.server.link import Link
+from cutpurse.server.streams.link import Link
 
 __all__ = ["Seen", "watching"]
 

@@ -16,7 +16,7 @@ from cutpurse.engine.chance import match_key
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.fitting import Outcome
-from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.playing.seating import play_match
 
 __all__ = ["COMPANIES", "Board", "boards", "outcomes", "points_of"]
 

@@ -28,8 +28,8 @@ from benchmarks.ladder.season import board_results
 from benchmarks.ladder.world import Nature, World
 from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
-from cutpurse.leaderboard.estimates import Estimated, estimate
-from cutpurse.leaderboard.estimates_pairs import Field
+from cutpurse.leaderboard.estimates.pairs import Field
+from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.ratings import Skill, rate
 
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]

@@ -18,9 +18,9 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.server.company import SLACK
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.pairing import Pairing, Seating
+from cutpurse.server.matches.company import SLACK
+from cutpurse.server.matches.pairing import Pairing, Seating
 from cutpurse.server.results import Identity
 
 __all__ = ["SCHEMES", "Informed", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]

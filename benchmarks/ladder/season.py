@@ -15,7 +15,7 @@ from random import Random
 from benchmarks.ladder.measures import WIDE, covered, kendall, top_found
 from benchmarks.ladder.schemes import Scheme, scheme_named
 from benchmarks.ladder.world import Nature, World, places_of
-from cutpurse.leaderboard.estimates import estimate
+from cutpurse.leaderboard.estimates.skills import estimate
 from cutpurse.leaderboard.fitting import Outcome
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 

@@ -14,7 +14,7 @@ from benchmarks.ladder.season import BOARDS, Look, Plan, Season, mixed, season
 from benchmarks.ladder.world import Nature
 from cutpurse.leaderboard.fitting import Outcome
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
-from cutpurse.server import company, pairing
+from cutpurse.server.matches import company, pairing
 
 LIBRARY = TrueSkill(draw_probability=0.10)
 SMALL = Plan(Nature(bots=12, seats=3), "ours", LIBRARY, "small", games=12, every=4)

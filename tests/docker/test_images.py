@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from cutpurse.server.configuration import SETTINGS
+from cutpurse.server.hosting.configuration import SETTINGS
 from cutpurse.server.house_bots import check_house
 from tests.roots import CHECKOUT
 

@@ -18,12 +18,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from cutpurse.server.host import serve
+from cutpurse.server.hosting.host import serve
+from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.open_arena import OpenArena, open_arena
+from cutpurse.server.matches.table import Table
 from cutpurse.server.results import FinishedMatch
-from cutpurse.server.table import Table
 
 __all__ = ["main"]
 

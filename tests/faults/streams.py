@@ -12,13 +12,13 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from cutpurse.engine.match import Match
-from cutpurse.sdk.session import Ask, Begin, Finish, Note, Session, Table
+from cutpurse.sdk.online.session import Ask, Begin, Finish, Note, Session, Table
 from cutpurse.server.errors import Ending, Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
-from cutpurse.server.link import Link
 from cutpurse.server.results import FinishedMatch
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import World, entropy_of
 

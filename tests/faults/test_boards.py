@@ -23,9 +23,9 @@ from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.sdk.run import PlayedMatch, connect
-from cutpurse.server import open_arena as open_arena_module
+from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard
+from cutpurse.server.hosting import open_arena as open_arena_module
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.owners import ANYBODY, Grant, OpenGuard
 from tests.faults.processes import Server, herd, server, until
 from tests.server.arenas import running_arena
 

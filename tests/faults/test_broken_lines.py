@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.match import EndCause
-from cutpurse.sdk import client
 from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk.online import client
 from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.matches.table import Table
 from cutpurse.server.results import FinishedMatch
-from cutpurse.server.table import Table
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.faults.streams import answers_taken
 from tests.server.arenas import running_arena

@@ -25,16 +25,16 @@ from typing import Any
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.host import Arena
-from cutpurse.server.ladder_service import RunningLeague
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import Answers
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.league.ladder_service import RunningLeague
+from cutpurse.server.league.league import Answers
+from cutpurse.server.league.steering import Steering
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.steering import Steering
-from cutpurse.server.watching import Watching
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.watching.watching import Watching
 
 __all__ = ["LADDERS", "SHORT"]
 

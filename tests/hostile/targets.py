@@ -17,9 +17,9 @@ from google.protobuf.message import DecodeError
 
 from cutpurse.server.errors import Refused, ending
 from cutpurse.server.limits import Limits
-from cutpurse.server.link import Link
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.hostile.arena import Besieged, Harmed
 from tests.hostile.child import LADDERS

@@ -19,10 +19,10 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.server.host import Arena
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger
+from cutpurse.server.matches.lobby import Lobby
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.languages.rule import GIVES_AWAY, STOPS
 from tests.roots import CHECKOUT

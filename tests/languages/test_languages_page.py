@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cutpurse.sdk.check.scenarios import BACK_S, LEAVE_S, SCENARIOS
-from cutpurse.sdk.program import DIAL_IN_S
+from cutpurse.sdk.programs.program import DIAL_IN_S
 from cutpurse.sdk.starter.languages import LANGUAGES
 from tests.languages.rule import GIVES_AWAY, STOPS
 from tests.languages.workshop import FOUND

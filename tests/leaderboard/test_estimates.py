@@ -7,9 +7,9 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from cutpurse.leaderboard.estimates import Estimated, estimate
-from cutpurse.leaderboard.estimates_matrix import Web
-from cutpurse.leaderboard.estimates_pairs import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.estimates.matrix import Web
+from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.ratings import TrueSkill
 
 SETTINGS = TrueSkill(draw_probability=0.02)

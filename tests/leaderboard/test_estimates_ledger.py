@@ -11,8 +11,8 @@ import pytest
 
 from cutpurse.leaderboard.backup import back_up, restore
 from cutpurse.leaderboard.errors import NotFound, Refused
-from cutpurse.leaderboard.estimates import Estimated, estimate
-from cutpurse.leaderboard.estimates_ledger import LadderEstimates
+from cutpurse.leaderboard.estimates.ledger import LadderEstimates
+from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.recompute import recompute

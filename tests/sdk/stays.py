@@ -9,8 +9,8 @@ from cutpurse.engine.commitment import board_key
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.run import PlayedMatch, Stay, connect
-from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.views.acts import Told
 from tests.sdk.arena import Arena, Ending, Meeting, others_chance
 

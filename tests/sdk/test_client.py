@@ -11,9 +11,10 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk import client, errors
+from cutpurse.sdk import errors
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.online import client
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import Ending, arena

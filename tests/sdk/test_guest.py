@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutpurse.sdk.guest import Guest, Stream
-from cutpurse.sdk.host import Host
+from cutpurse.sdk.programs.guest import Guest, Stream
+from cutpurse.sdk.programs.host import Host
 from cutpurse.v1 import arena_pb2
 
 

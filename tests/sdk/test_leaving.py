@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.leaving import leaves_when_told
+from cutpurse.sdk.online.leaving import leaves_when_told
 
 
 class Session:

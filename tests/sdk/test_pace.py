@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.pace import Durations, Pace, Proven
+from cutpurse.sdk.online.pace import Durations, Pace, Proven
 
 
 def after(pace: Pace, seconds: float, decisions: int) -> int:

@@ -15,10 +15,10 @@ from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
 from cutpurse.sdk.commands.play import Watcher
-from cutpurse.sdk.human import Human
 from cutpurse.sdk.picture import picture
+from cutpurse.sdk.playing.human import Human
+from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.seating import play_match
 from cutpurse.sdk.views import VIEWS
 from tests.sdk.test_command_line import run
 

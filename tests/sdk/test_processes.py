@@ -20,7 +20,7 @@ import pytest
 
 from cutpurse.sdk.errors import BotNotLoaded, NotFound
 from cutpurse.sdk.local import play
-from cutpurse.sdk.processes import _interrupts_held, in_order
+from cutpurse.sdk.playing.processes import _interrupts_held, in_order
 from tests.roots import CHECKOUT
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import wait_until_gone

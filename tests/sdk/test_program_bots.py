@@ -17,10 +17,10 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.sdk import program
 from cutpurse.sdk.bot import load_bot
 from cutpurse.sdk.errors import BotNotLoaded
 from cutpurse.sdk.local import play
+from cutpurse.sdk.programs import program
 from tests.sdk.bot_files import bot_file
 from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
 from tests.sdk.test_command_line import run, run_apart

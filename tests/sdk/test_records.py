@@ -18,11 +18,11 @@ import pytest
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, write_record
 from cutpurse.games import GAMES
-from cutpurse.sdk import positions
 from cutpurse.sdk.as_test import as_test
 from cutpurse.sdk.local import play
 from cutpurse.sdk.match_file import FiledMatch, read_matches
-from cutpurse.sdk.positions import ask_again
+from cutpurse.sdk.playing import positions
+from cutpurse.sdk.playing.positions import ask_again
 from tests.sdk.bot_files import CRASHES, FIRST, LAST, bot_file
 from tests.sdk.test_command_line import run
 

@@ -11,7 +11,7 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.session import Ask, Begin, Finish, Illegal, Note, Opened, Session, Todo, Welcomed
+from cutpurse.sdk.online.session import Ask, Begin, Finish, Illegal, Note, Opened, Session, Todo, Welcomed
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import Meeting
 

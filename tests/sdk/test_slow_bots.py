@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk import thinking
 from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.online import thinking
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
 from tests.sdk.stays import First, stay

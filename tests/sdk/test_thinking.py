@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk import thinking
-from cutpurse.sdk.pace import PROVEN, SLOW_S
-from cutpurse.sdk.thinking import Kind, Thinker
+from cutpurse.sdk.online import thinking
+from cutpurse.sdk.online.pace import PROVEN, SLOW_S
+from cutpurse.sdk.online.thinking import Kind, Thinker
 
 
 class Clock:

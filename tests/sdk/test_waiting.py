@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.sdk.bot import bot_makers
-from cutpurse.sdk.client import Client
-from cutpurse.sdk.dialling import dialling
-from cutpurse.sdk.pace import Pace
-from cutpurse.sdk.remote import RemoteBots
-from cutpurse.sdk.session import Session
-from cutpurse.sdk.thinking import Thinker
+from cutpurse.sdk.online.client import Client
+from cutpurse.sdk.online.dialling import dialling
+from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.remote import RemoteBots
+from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.thinking import Thinker
 from tests.sdk.arena import Ending, arena
 
 

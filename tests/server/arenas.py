@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
-from cutpurse.server.open_arena import OpenArena, open_arena
 
 __all__ = ["QUICK", "RunningArena", "running_arena"]
 

@@ -18,10 +18,10 @@ from google.protobuf.message import Message
 from google.rpc import status_pb2
 
 from cutpurse.leaderboard.results import Note
-from cutpurse.server.host import Arena
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.lobby import Lobby
 from cutpurse.server.logs import logger
+from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.dialling import Bot, Ended

@@ -21,12 +21,12 @@ Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from cutpurse.server.host import serve
+from cutpurse.server.hosting.host import serve
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.open_arena import open_arena
-from cutpurse.server.probes import pages
-from cutpurse.server.monitoring import Monitoring
+from cutpurse.server.hosting.open_arena import open_arena
+from cutpurse.server.hosting.probes import pages
+from cutpurse.server.hosting.monitoring import Monitoring
 from tests.server.arenas import QUICK
 
 log = logger(sys.stderr)

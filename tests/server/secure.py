@@ -17,10 +17,10 @@ import trustme
 
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.certificate import Certificate
+from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
-from cutpurse.server.open_arena import open_arena
 from tests.server.raw_bot import RawBot
 
 __all__ = ["LADDERS", "Place", "channel", "peer_of", "place_in", "plays_over_tls", "secure_arena"]

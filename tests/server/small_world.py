@@ -20,9 +20,9 @@ from cutpurse.engine.clocks import Outcome
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.lobby import Lobby
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.table import SeatAt
 from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore, StoreUnsure
-from cutpurse.server.table import SeatAt
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]

@@ -13,14 +13,14 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.server import books, dealing, deals
-from cutpurse.server import pairing as pairing_module
-from cutpurse.server.boards import WAITS_S
 from cutpurse.server.errors import Refused
-from cutpurse.server.hello import Introduction
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.matches import books, dealing, deals
+from cutpurse.server.matches import pairing as pairing_module
+from cutpurse.server.matches.boards import WAITS_S
 from cutpurse.server.results import HOUSE, Announced, FinishedMatch, Identity
-from cutpurse.server.session import Session
+from cutpurse.server.streams.hello import Introduction
+from cutpurse.server.streams.session import Session
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
 

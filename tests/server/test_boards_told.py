@@ -20,12 +20,12 @@ from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder, ladder_defined
-from cutpurse.server.league import ANYTHING, STRANGER, Answers, Caller
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.league.league import ANYTHING, STRANGER, Answers, Caller
+from cutpurse.server.league.presence import Presence
 from cutpurse.server.logs import logger
-from cutpurse.server.presence import Presence
+from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.results import FinishedMatch
-from cutpurse.server.watching import Visitor, Watching
+from cutpurse.server.watching.watching import Visitor, Watching
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.server.small_world import NOTE, Manner, World

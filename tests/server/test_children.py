@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.server.children import Children
+from cutpurse.server.hosting.children import Children
 
 # Says its own number and that of a child which ignores SIGTERM, then waits for ever.
 STUBBORN = """
@@ -25,7 +25,7 @@ signal.pause()
 HOST = """
 import signal, sys
 from pathlib import Path
-from cutpurse.server.children import Children
+from cutpurse.server.hosting.children import Children
 with Children(Path(sys.argv[1]), grace_s=0.1) as children:
     children.start("one", [sys.executable, "-c", sys.argv[2], sys.argv[3]])
     signal.pause()

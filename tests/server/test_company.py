@@ -11,10 +11,10 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.server.books import LAG
-from cutpurse.server.company import MOST_WORDS, SLACK, company
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.pairing import ANCHOR, Pairing, Seating
+from cutpurse.server.matches.books import LAG
+from cutpurse.server.matches.company import MOST_WORDS, SLACK, company
+from cutpurse.server.matches.pairing import ANCHOR, Pairing, Seating
 from cutpurse.server.results import HOUSE
 from tests.server.test_pairing import Evening, Somebody, matches_of, spread
 

@@ -15,7 +15,7 @@ import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.commands.serve import serve
-from cutpurse.server.configuration import SETTINGS, Value, configured, mistyped
+from cutpurse.server.hosting.configuration import SETTINGS, Value, configured, mistyped
 from tests.roots import CHECKOUT
 
 NAMES = [setting.name for setting in SETTINGS]

@@ -8,7 +8,7 @@ from cutpurse.engine.clocks import OutcomeKind, TimeControl
 from cutpurse.server.counts import Counts, Tally
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import Manner, World
 from tests.server.toys import OPTIONS, ToyLobby, ToySeat

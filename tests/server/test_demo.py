@@ -10,7 +10,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import Match
-from cutpurse.server.demo import Contestant, run_demo
+from cutpurse.server.hosting.demo import Contestant, run_demo
 from cutpurse.server.logs import logger
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from cutpurse.leaderboard import estimates_printed
-from cutpurse.leaderboard.estimates_ledger import Grown
+from cutpurse.leaderboard.estimates import printed as estimates_printed
+from cutpurse.leaderboard.estimates.ledger import Grown
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.children import Children
-from cutpurse.server.estimating import (
+from cutpurse.server.hosting.children import Children
+from cutpurse.server.hosting.estimating import (
     EVERY_S,
     FIRST,
     LONGEST_WAIT_S,
@@ -130,7 +130,7 @@ def test_it_is_asked_for_when_the_ladder_has_grown_and_not_more_often_than_it_ma
     world.estimating.look(10.0)
     ((name, command, nice),) = world.programs.started
     assert (name, nice) == (NAME, NICE)
-    assert command[1:] == ("-P", "-m", "cutpurse.leaderboard.estimates_printed", str(world.store.path), LADDER)
+    assert command[1:] == ("-P", "-m", "cutpurse.leaderboard.estimates.printed", str(world.store.path), LADDER)
     world.programs.end(world.store.ladder_estimates(LADDER).to_json() + "\n")
     world.estimating.look(10.0)
     assert world.estimated == FIRST

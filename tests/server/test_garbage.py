@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from cutpurse.server.garbage import THRESHOLDS, rarely_collected
+from cutpurse.server.hosting.garbage import THRESHOLDS, rarely_collected
 
 
 class Circle:

@@ -19,11 +19,11 @@ from cutpurse.leaderboard.reader import Reader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
-from cutpurse.server.house import House
+from cutpurse.server.access.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
+from cutpurse.server.hosting.house import House
+from cutpurse.server.hosting.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.house_bots import HOUSE_BOTS, check_house
-from cutpurse.server.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.logs import logger
-from cutpurse.server.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
 from tests.faults.processes import Server, herd, server, until
 from tests.roots import CHECKOUT
 

@@ -34,10 +34,10 @@ from cutpurse.server.invariants import (
     within,
 )
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.link import Link
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.pairing import Pairing
-from cutpurse.server.session import Place
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.pairing import Pairing
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.session import Place
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot, others

@@ -22,13 +22,13 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.league import league_at
-from cutpurse.server import entrance
-from cutpurse.server import league as league_module
-from cutpurse.server.ladder_service import LadderService, RunningLeague
+from cutpurse.server.access import entrance
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import Answers, Caller
+from cutpurse.server.league import league as league_module
+from cutpurse.server.league.ladder_service import LadderService, RunningLeague
+from cutpurse.server.league.league import Answers, Caller
+from cutpurse.server.league.steering import Steering
 from cutpurse.server.results import Identity
-from cutpurse.server.steering import Steering
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena
@@ -146,7 +146,7 @@ async def test_whoever_has_no_token_is_told_where_one_belongs(world: World, monk
 
 
 async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
+    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 3)
     may_go_on = threading.Event()
     visible = Answers.visible
 
@@ -174,7 +174,7 @@ async def test_a_caller_has_no_more_than_so_many_calls_at_once(world: World, mon
 async def test_who_guesses_tokens_keeps_nobody_behind_the_same_address_from_asking(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 3)
+    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 3)
     monkeypatch.setattr(entrance, "HELD_S", 60.0)
     for _ in range(10):
         with pytest.raises(Ended):
@@ -275,7 +275,7 @@ async def refusal(world: World, method: str, who: str = "", **fields: Any) -> En
 async def test_who_asks_for_something_and_goes_is_bound_until_it_is_done(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.ladder_service.MOST_BY_ADDRESS", 2)
+    monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 2)
     begun, may_go_on = threading.Semaphore(0), threading.Event()
     lift = Steering.lift
 

@@ -410,7 +410,7 @@ async def test_a_match_is_asked_for_and_waited_for(arena: RunningArena, tokens: 
 async def test_a_match_whose_bots_have_no_table_is_not_played(
     arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.lobby.WAITS_S", 0.3)
+    monkeypatch.setattr("cutpurse.server.matches.lobby.WAITS_S", 0.3)
     async with RawBot(arena.address, tokens["ann"]) as ann, RawBot(arena.address, tokens["bob"]) as bob:
         await asyncio.gather(ann.hello("sneak"), bob.hello("thug"))
         await ann.decision() if ann.waiting["decisions"] else await ann.read()  # both are at their one table

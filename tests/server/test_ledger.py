@@ -17,7 +17,7 @@ from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.results import FinishedMatch, Kept, NotTaken, StoreDown
 from tests.server.small_world import World
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from cutpurse.server.address import checked, for_the_house
 from cutpurse.server.errors import AddressError, CannotListen
-from cutpurse.server.host import Arena
+from cutpurse.server.hosting.address import checked, for_the_house
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.logs import logger
 from tests.server.dialling import Ended, house
 from tests.server.toys import ToyLobby

@@ -22,7 +22,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk import match_file as reading
 from cutpurse.sdk.match_file import Checked, check, read_matches
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.results import FinishedMatch
 from tests.sdk.test_command_line import run
 from tests.server.small_world import Manner, World

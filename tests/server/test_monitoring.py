@@ -21,11 +21,11 @@ import pytest
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import AddressError, CannotListen
+from cutpurse.server.hosting.monitoring import MOST, Answer, Monitoring
+from cutpurse.server.hosting.open_arena import open_arena
+from cutpurse.server.hosting.probes import pages
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
-from cutpurse.server.monitoring import MOST, Answer, Monitoring
-from cutpurse.server.open_arena import open_arena
-from cutpurse.server.probes import pages
 from tests.server.arenas import QUICK, running_arena
 from tests.server.monitored import figures, get, watched_server
 from tests.server.raw_bot import RawBot

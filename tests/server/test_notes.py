@@ -25,11 +25,11 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import STRANGER, Answers, Caller
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.league.league import STRANGER, Answers, Caller
+from cutpurse.server.league.presence import NOWHERE
 from cutpurse.server.limits import Limits
-from cutpurse.server.notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
-from cutpurse.server.presence import NOWHERE
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
 from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import running_arena

@@ -10,10 +10,10 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.server.boards import WAITS_S
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import Grant, Resident
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.one_match import OneMatch
-from cutpurse.server.owners import Grant, Resident
+from cutpurse.server.matches.boards import WAITS_S
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.session.house import House, Peer

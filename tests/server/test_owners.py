@@ -25,12 +25,12 @@ from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY, Token, new_token, read_token
-from cutpurse.server import entrance
-from cutpurse.server.host import Arena
+from cutpurse.server.access import entrance
+from cutpurse.server.access.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
+from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
-from cutpurse.server.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
 from tests.server.arenas import running_arena
 from tests.server.raw_bot import Ended, RawBot, honest
 from tests.server.toys import ToyLobby

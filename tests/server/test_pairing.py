@@ -13,8 +13,8 @@ import pytest
 
 from cutpurse.engine.chance import Chance
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.pairing import Pairing, Seating
-from cutpurse.server.requests import Requests
+from cutpurse.server.matches.pairing import Pairing, Seating
+from cutpurse.server.matches.requests import Requests
 from cutpurse.server.results import Identity
 
 

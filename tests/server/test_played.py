@@ -21,10 +21,10 @@ from cutpurse.leaderboard.results import Announcement, LadderTerms
 from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.ladder_file import read_ladders
+from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladders import Ladder, default_ladders
+from cutpurse.server.league.played import Wanted, played
 from cutpurse.server.logs import logger
-from cutpurse.server.open_arena import open_arena
-from cutpurse.server.played import Wanted, played
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
 from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT

@@ -21,7 +21,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
 from cutpurse.server.limits import Limits
-from cutpurse.server.notes import NOTE_BYTES, NOTE_LEAST
+from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation

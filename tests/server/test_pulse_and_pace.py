@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cutpurse.server.hosting.pulse import EVERY_S, Pulse
 from cutpurse.server.limits import Paced
-from cutpurse.server.pulse import EVERY_S, Pulse
 
 
 def test_a_stall_is_credited_from_the_last_beat_on() -> None:

@@ -19,9 +19,9 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.ledger import Ledger
-from cutpurse.server.lobby import MatchRequest
-from cutpurse.server.requests import MOST, MOST_OF_ONE, WAITS_S, Requested, Requests
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.lobby import MatchRequest
+from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, WAITS_S, Requested, Requests
 from cutpurse.server.results import HOUSE, Identity, Kept
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.test_pairing import Somebody

@@ -17,7 +17,7 @@ from tests.server.dialling import Bot
 
 PROGRAM = """
 import asyncio, sys
-from cutpurse.server.host import Arena, serve
+from cutpurse.server.hosting.host import Arena, serve
 from cutpurse.server.logs import logger, take_others
 from tests.server.toys import ToyLobby
 

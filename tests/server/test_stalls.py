@@ -25,10 +25,10 @@ from tests.server.toys import ToySeat
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from cutpurse.server.host import serve
+from cutpurse.server.hosting.host import serve
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.open_arena import open_arena
+from cutpurse.server.hosting.open_arena import open_arena
 from tests.server.arenas import QUICK
 
 log = logger(sys.stderr)

@@ -15,14 +15,14 @@ from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.server.access.owners import Grant, Resident
 from cutpurse.server.errors import Refused
-from cutpurse.server.hello import introduction
 from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.owners import Grant, Resident
+from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.results import HOUSE, Identity, Kept
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.streams.hello import introduction
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import QUICK, running_arena
 from tests.server.raw_bot import Ended, RawBot

@@ -11,10 +11,10 @@ import trustme
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotAuthorised, ServerUnreachable
 from cutpurse.sdk.run import connect
-from cutpurse.server.address import checked, is_local
 from cutpurse.server.errors import AddressError
+from cutpurse.server.hosting.address import checked, is_local
+from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.logs import logger
-from cutpurse.server.open_arena import open_arena
 from tests.server.raw_bot import RawBot, honest
 from tests.server.secure import LADDERS, Place, channel, peer_of, place_in, plays_over_tls, secure_arena
 

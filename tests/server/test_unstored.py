@@ -12,9 +12,9 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import STRANGER, Answers
-from cutpurse.server.presence import Presence
-from cutpurse.server.storing import RETRY_S, SAID_S
+from cutpurse.server.league.league import STRANGER, Answers
+from cutpurse.server.league.presence import Presence
+from cutpurse.server.matches.storing import RETRY_S, SAID_S
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import World
 

@@ -15,7 +15,8 @@ from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.sdk import client, run
+from cutpurse.sdk import run
+from cutpurse.sdk.online import client
 from cutpurse.server.ladders import Ladder
 from tests.server.arenas import RunningArena, running_arena
 

@@ -22,10 +22,10 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.league import league_at
-from cutpurse.server import watching
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import OpenMatch
+from cutpurse.server.matches.lobby import OpenMatch
+from cutpurse.server.watching import watching
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended

@@ -19,8 +19,8 @@ from cutpurse.server.errors import LEFT, Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
-from cutpurse.server.table import Table
-from cutpurse.server.watching import EVERY_S, Visitor, Watcher, Watching
+from cutpurse.server.matches.table import Table
+from cutpurse.server.watching.watching import EVERY_S, Visitor, Watcher, Watching
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import Manner, World
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.clocks import Outcome, OutcomeKind
 from cutpurse.server.results import Identity
-from cutpurse.server.session import Session
+from cutpurse.server.streams.session import Session
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["OPTIONS", "ToyLobby", "ToySeat"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cutpurse.engine.match import Chosen, Decision
-from cutpurse.server.table import Table
+from cutpurse.server.matches.table import Table
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["BEAT_S", "EPS", "STRIKES", "Asked", "Books", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]

@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.session import Ask, Finish, Illegal, Note, Session
+from cutpurse.sdk.online.session import Ask, Finish, Illegal, Note, Session
 from cutpurse.server.errors import Ending
 from cutpurse.server.results import Identity
 from tests.simulation.network import Call

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause
-from cutpurse.server.table import Table
+from cutpurse.server.matches.table import Table
 from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, Read, SeatBook
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.store import Store, _Entry
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.ledger import Ledger
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.terms import FAULTS_IN_A_ROW
 from cutpurse.server.results import Announced, FinishedMatch, Identity, ResultStore, StoreDown, StoreUnsure
 from cutpurse.server.results import Kept as Follows
-from cutpurse.server.terms import FAULTS_IN_A_ROW
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 

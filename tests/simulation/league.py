@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.owners import Grant, OpenGuard
-from cutpurse.server.requests import WAITS_S, MatchRequest
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.requests import WAITS_S, MatchRequest
+from cutpurse.server.matches.table import Table
 from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
-from cutpurse.server.table import Table
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

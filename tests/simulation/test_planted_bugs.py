@@ -23,25 +23,25 @@ from cutpurse.leaderboard.standings import step as true_step
 from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.parts import field
-from cutpurse.server import books as books_module
-from cutpurse.server import dealing as dealing_module
-from cutpurse.server import deals as deals_module
-from cutpurse.server import storing as storing_module
-from cutpurse.server.attendance import Attendance
-from cutpurse.server.boards import Board
-from cutpurse.server.books import Books
 from cutpurse.server.errors import OVERTAKEN, Ending
+from cutpurse.server.hosting.pulse import Pulse
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.link import Link
-from cutpurse.server.lobby import Lobby
-from cutpurse.server.pairing import Pairing
-from cutpurse.server.pulse import Pulse
-from cutpurse.server.requests import Requests
+from cutpurse.server.matches import books as books_module
+from cutpurse.server.matches import dealing as dealing_module
+from cutpurse.server.matches import deals as deals_module
+from cutpurse.server.matches import storing as storing_module
+from cutpurse.server.matches.attendance import Attendance
+from cutpurse.server.matches.boards import Board
+from cutpurse.server.matches.books import Books
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.pairing import Pairing
+from cutpurse.server.matches.requests import Requests
+from cutpurse.server.matches.storing import Storing
+from cutpurse.server.matches.table import Table, _Seat
 from cutpurse.server.results import FinishedMatch
-from cutpurse.server.session import Session
-from cutpurse.server.sessions import Sessions
-from cutpurse.server.storing import Storing
-from cutpurse.server.table import Table, _Seat
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.simulation.world import Broken, World

@@ -12,7 +12,7 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.sdk.commands.bot_submit import state
-from cutpurse.sdk.dialling import Dialling
+from cutpurse.sdk.online.dialling import Dialling
 from cutpurse.sdk.submission.calls import Submissions
 from cutpurse.sdk.submission.packing import pack
 from cutpurse.server.ladders import Ladder

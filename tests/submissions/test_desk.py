@@ -21,7 +21,7 @@ from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.submission.packing import Packed, pack
-from cutpurse.server.owners import BAD
+from cutpurse.server.access.owners import BAD
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import residents as residents_module
 from cutpurse.server.submissions.storage import Storage, storage_beside
@@ -324,7 +324,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 
 async def test_who_guesses_tokens_keeps_no_author_from_asking(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (ann,) = tokens(short, "ann")
-    monkeypatch.setattr("cutpurse.server.entrance.HELD_S", 60.0)
+    monkeypatch.setattr("cutpurse.server.access.entrance.HELD_S", 60.0)
     monkeypatch.setattr("cutpurse.server.submissions.service.MOST_CALLS", 3)
     async with running_desk(short) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         refused = arena.opened.arena.counts.streams_refused

@@ -14,8 +14,8 @@ from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.match_file import check, read_matches
-from cutpurse.server import boards as boards_module
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.matches import boards as boards_module
 from cutpurse.server.submissions import residents as residents_module
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, PATIENT, author_of, bot_folder, handed_in, running_desk

@@ -15,9 +15,9 @@ import pytest
 
 from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.logs import logger
-from cutpurse.server.one_match import OneMatch
-from cutpurse.server.owners import OpenGuard
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Ended, RunnerError, Task, Use
 from cutpurse.server.submissions import residents

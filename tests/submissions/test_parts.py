@@ -13,13 +13,13 @@ import pytest
 from cutpurse.engine.match import EndCause
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard, Resident, TokenRefused
 from cutpurse.server.errors import Refused
-from cutpurse.server.hello import introduction
 from cutpurse.server.limits import Limits
-from cutpurse.server.lobby import OpenMatch
-from cutpurse.server.owners import ANYBODY, Grant, OpenGuard, Resident, TokenRefused
+from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.results import FinishedMatch, Identity, SeatResult
 from cutpurse.server.runners.port import Use
+from cutpurse.server.streams.hello import introduction
 from cutpurse.server.submissions.desk import wanted_of
 from cutpurse.server.submissions.meters import Meters
 from cutpurse.server.submissions.passes import Passes

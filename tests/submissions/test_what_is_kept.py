@@ -20,9 +20,9 @@ from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
+from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import logger
-from cutpurse.server.owners import OpenGuard
 from cutpurse.server.runners.port import runner_named
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import intake

@@ -24,8 +24,8 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.ledger import Ledger
-from cutpurse.server.requests import MatchRequest
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.requests import MatchRequest
 from tests.faults.processes import Server, herd, server, until
 from tests.server.small_world import BotThere, Manner, World
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from cutpurse.leaderboard.reader import Reader
-from cutpurse.server.league_file import local
+from cutpurse.server.league.file import local
 from cutpurse.v1 import ladder_pb2
 from tests.web.browser import Watched
 from tests.web.leagues import HOSTILE, PRIVATE

@@ -18,8 +18,8 @@ from starlette.types import Message
 
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.league import League
+from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.page import listening_socket
 from cutpurse.server.web.app import create_app, end_streams
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.news import News

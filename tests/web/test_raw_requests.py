@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 
 from cutpurse.sdk.league import League
+from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.page import listening_socket
 from cutpurse.server.web import serving
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.asking import Asking

@@ -15,7 +15,7 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.games import GAMES
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.match_file import read_matches
-from cutpurse.server.page import listening_socket
+from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.asking import Asking
 from cutpurse.v1 import ladder_pb2

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
-from cutpurse.leaderboard.estimates_ledger import Grown, LadderEstimates, grown, ladder_results
+from cutpurse.leaderboard.estimates.ledger import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,
@@ -103,12 +103,12 @@ class Readings:
             return queries.opponents(connection, ladder, owner, bot)
 
     def grown(self) -> list[Grown]:
-        """`estimates_ledger.grown`."""
+        """`estimates.ledger.grown`."""
         with self.reading() as connection:
             return grown(connection)
 
     def ladder_estimates(self, ladder: str) -> LadderEstimates:
-        """Estimates from all rated boards of a ladder, see `estimates_ledger`; takes a while.  Raises NotFound."""
+        """Estimates from all rated boards of a ladder, see `estimates.ledger`; takes a while.  Raises NotFound."""
         with self.reading() as connection:
             results = ladder_results(connection, ladder)
         return results.estimates()

@@ -38,7 +38,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlche
 from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state, submissions
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
-from cutpurse.leaderboard.estimates_ledger import LadderEstimates, put_estimates
+from cutpurse.leaderboard.estimates.ledger import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry

@@ -62,7 +62,7 @@ def as_test(
         f"Written by `{command}`.",
         '"""',
         "",
-        "from cutpurse.sdk.positions import ask_again",
+        "from cutpurse.sdk.playing.positions import ask_again",
         "",
         f"BOT = {json.dumps(bot)}",
         f"MATCH = {json.dumps(_head(record, filed.head), indent=4)}",

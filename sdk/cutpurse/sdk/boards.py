@@ -22,10 +22,10 @@ from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.lifetime import a_run
 from cutpurse.sdk.local import Failure
-from cutpurse.sdk.processes import check_jobs, in_order
-from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.playing.lifetime import a_run
+from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State
 
 __all__ = ["Boards", "Compared", "compare", "field_for"]

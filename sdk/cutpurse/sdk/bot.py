@@ -113,7 +113,7 @@ def load_bot(spec: str) -> BotMaker:
     imported or has no such class, or a class without `choose`, and for a command that cannot be run.
     """
     if spec.startswith(PROGRAM):
-        from cutpurse.sdk.program import ProgramBot, command_of  # needs gRPC's messages
+        from cutpurse.sdk.programs.program import ProgramBot, command_of  # needs gRPC's messages
 
         command_of(spec)
         return BotMaker(spec, partial(ProgramBot, spec), "", spec)

@@ -24,10 +24,10 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
-from cutpurse.sdk.lifetime import a_run
-from cutpurse.sdk.lines import Lines
-from cutpurse.sdk.processes import check_jobs, in_order
-from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.playing.lifetime import a_run
+from cutpurse.sdk.playing.lines import Lines
+from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.seating import play_match
 
 __all__ = [
     "Failure",

@@ -25,19 +25,19 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
-from cutpurse.sdk.address import PATIENCE_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
-from cutpurse.sdk.client import Client
-from cutpurse.sdk.dialling import dialling
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.hooks import hears_events, is_async
-from cutpurse.sdk.leaving import leaves_when_told
 from cutpurse.sdk.notes import prints_are_noted
-from cutpurse.sdk.pace import Pace
-from cutpurse.sdk.remote import PlayedMatch, RemoteBots
-from cutpurse.sdk.session import Session
+from cutpurse.sdk.online.address import PATIENCE_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.client import Client
+from cutpurse.sdk.online.dialling import dialling
+from cutpurse.sdk.online.leaving import leaves_when_told
+from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
+from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.sdk.terminal import say
-from cutpurse.sdk.thinking import Thinker
 
 __all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
 
@@ -79,8 +79,8 @@ def run(
     bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. ladders: those and no
     others, whatever their games; of games named beside them, every ladder. server: `host:port`, with TLS
     `https://host:port`, or `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777; a token for it is in CUTPURSE_TOKEN
-    or in a file, see `cutpurse.sdk.dialling`. ca: a file of certificates to trust it by, else CUTPURSE_CA, else the
-    usual ones. name: as the rankings show it, else that of the class or the file; another version is another entry
+    or in a file, see `cutpurse.sdk.online.dialling`. ca: a file of certificates to trust it by, else CUTPURSE_CA, else
+    the usual ones. name: as the rankings show it, else that of the class or the file; another version is another entry
     there. max_tables: never more at once; how many it is follows from how quick the bot is. matches: leave after so
     many. on_match: told of each match that is over. give_up_after_s: how long to be without a server; None: for ever,
     but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it

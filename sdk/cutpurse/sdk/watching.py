@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.session import Table, broken_promise, result_of, table_of
+from cutpurse.sdk.online.session import Table, broken_promise, result_of, table_of
 from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NoReturn
 
+import grpc
 from google.protobuf.message import DecodeError
+from grpc_status import rpc_status
 
 from cutpurse.leaderboard.errors import LeaderboardError, NotFound
 from cutpurse.leaderboard.errors import Refused as NotTaken
 from cutpurse.server.errors import Ending, Refused, ending, incident, legible
 from cutpurse.server.logs import Logger, places
 
-__all__ = ["ending_of"]
+__all__ = ["abort", "ending_of"]
+
+
+async def abort(context: grpc.aio.ServicerContext[Any, Any], how: Ending) -> NoReturn:
+    """End a call that did not go well."""
+    await context.abort_with_status(rpc_status.to_status(how.status()))
+    raise AssertionError("abort_with_status always raises")
 
 
 def ending_of(

@@ -14,7 +14,7 @@ from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, option_of
-from cutpurse.sdk.positions import decision_for
+from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire import asked as module
 from cutpurse.sdk.wire.asked import TableInfo, asked

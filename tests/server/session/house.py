@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
+from cutpurse.server.access.owners import ANYBODY, Grant
 from cutpurse.server.errors import Ending, Refused
 from cutpurse.server.limits import Limits
-from cutpurse.server.link import Link
-from cutpurse.server.owners import ANYBODY, Grant
-from cutpurse.server.sessions import Sessions
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.toys import ToyLobby, ToySeat
 

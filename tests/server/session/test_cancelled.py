@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 from grpc import aio
 
+from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.counts import Counts
-from cutpurse.server.entrance import Entrance
 from cutpurse.server.logs import logger
-from cutpurse.server.owners import OpenGuard
-from cutpurse.server.service import ArenaService
+from cutpurse.server.streams.service import ArenaService
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 

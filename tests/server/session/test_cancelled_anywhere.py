@@ -11,10 +11,10 @@ from typing import Any, cast
 import grpc
 import pytest
 
-from cutpurse.server.entrance import Entrance
+from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.logs import logger
-from cutpurse.server.owners import Grant, OpenGuard
-from cutpurse.server.service import ArenaService
+from cutpurse.server.streams.service import ArenaService
 from cutpurse.v1 import arena_pb2
 from tests.server.moments import Call, end_at_every_moment
 from tests.server.session.house import House

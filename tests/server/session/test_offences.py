@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.server.limits import Limits
-from cutpurse.server.session import Session
+from cutpurse.server.streams.session import Session
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.leaderboard.tokens import HOUSE
+from cutpurse.server.access.owners import Grant, Resident
 from cutpurse.server.limits import Limits
-from cutpurse.server.owners import Grant, Resident
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 

@@ -14,11 +14,11 @@ from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, load_bot
 from cutpurse.sdk.check.findings import Failed, Finding, Verdict, Warned
 from cutpurse.sdk.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
-from cutpurse.sdk.child import Child
 from cutpurse.sdk.errors import BotNotLoaded
-from cutpurse.sdk.host import Host
-from cutpurse.sdk.interpreter import module_command
-from cutpurse.sdk.program import command_of, environment_for
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.sdk.programs.child import Child
+from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.program import command_of, environment_for
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["check_bot", "check_program", "program_of"]

@@ -18,10 +18,10 @@ from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.sdk.check.findings import Failed, Warned
 from cutpurse.sdk.check.sitting import EXTRA, Sitting
-from cutpurse.sdk.guest import Ending, Guest, HostTable
-from cutpurse.sdk.host import Host
-from cutpurse.sdk.program import DIAL_IN_S, when_asked_too_long_s
-from cutpurse.sdk.remote import IN_END
+from cutpurse.sdk.online.remote import IN_END
+from cutpurse.sdk.programs.guest import Ending, Guest, HostTable
+from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.program import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.v1 import arena_pb2
 

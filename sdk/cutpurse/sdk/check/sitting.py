@@ -12,8 +12,8 @@ from typing import Final
 from cutpurse.engine.errors import IllegalAnswer
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.guest import Guest, HostTable
-from cutpurse.sdk.program import match_ended, match_started
+from cutpurse.sdk.programs.guest import Guest, HostTable
+from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2
 

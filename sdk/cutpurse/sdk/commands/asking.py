@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import legible
 
 if TYPE_CHECKING:

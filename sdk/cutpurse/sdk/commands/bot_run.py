@@ -9,9 +9,9 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.commands.arguments import AsJson, bots_talk_on_stderr
 from cutpurse.sdk.errors import BOT_FAILED
+from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
 from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.picture import event_lines, picture
-from cutpurse.sdk.positions import decision_for
-from cutpurse.sdk.seating import view_for
+from cutpurse.sdk.playing.positions import decision_for
+from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.terminal import legible, print_json, print_lines
 from cutpurse.sdk.views.base import GameView
 

@@ -27,12 +27,12 @@ from cutpurse.sdk.commands.arguments import (
     tell_failures,
 )
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
-from cutpurse.sdk.human import Human
-from cutpurse.sdk.lines import Lines
 from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.playing.human import Human
+from cutpurse.sdk.playing.lines import Lines
+from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.seating import view_for
 from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, say, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]

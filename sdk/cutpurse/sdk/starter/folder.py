@@ -19,10 +19,10 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, replay, write_record
 from cutpurse.games import game_named
-from cutpurse.sdk.address import DEFAULT_SERVER
 from cutpurse.sdk.bot import load_bot
-from cutpurse.sdk.positions import decision_for
-from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.online.address import DEFAULT_SERVER
+from cutpurse.sdk.playing.positions import decision_for
+from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.starter.place import new_folder
 
 __all__ = ["write_starter"]

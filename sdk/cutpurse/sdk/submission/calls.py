@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 import grpc
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.dialling import Dialling, dialling
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import PATIENCE_S, refusal
+from cutpurse.sdk.online.dialling import Dialling, dialling
 from cutpurse.sdk.submission.manifest import NAME
 from cutpurse.sdk.submission.packing import Packed
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.lifetime import a_run
+from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.tournament.formats import Rounds, rounds_of
 from cutpurse.sdk.tournament.journal import Journal, digest_of
 from cutpurse.sdk.tournament.results import Board, PlayedBoard

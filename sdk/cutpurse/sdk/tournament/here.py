@@ -15,8 +15,8 @@ from cutpurse.engine.match import Match
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.local import Failure
-from cutpurse.sdk.processes import check_jobs, in_order
-from cutpurse.sdk.seating import play_match
+from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.tournament.results import Board, PlayedBoard, PlayedMatch
 from cutpurse.sdk.tournament.written import Tournament
 

@@ -24,7 +24,7 @@ from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
-    from cutpurse.server.demo import Outcome
+    from cutpurse.server.hosting.demo import Outcome
 
 __all__ = ["demo"]
 
@@ -49,9 +49,9 @@ def demo(
         import asyncio
 
         from cutpurse.leaderboard.errors import LeaderboardError
-        from cutpurse.server.demo import contestants, run_demo
+        from cutpurse.server.hosting.demo import contestants, run_demo
+        from cutpurse.server.hosting.page import Page
         from cutpurse.server.logs import logger, take_others
-        from cutpurse.server.page import Page
     if is_open:
         with needs("web"):
             import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
@@ -95,7 +95,7 @@ def demo(
 
 
 def _print(outcome: Outcome, seconds: float, where: Path, as_json: bool) -> None:
-    from cutpurse.server.demo import DATABASE
+    from cutpurse.server.hosting.demo import DATABASE
 
     if as_json:
         print_json(_document(outcome, seconds))

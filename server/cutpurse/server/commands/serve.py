@@ -13,18 +13,18 @@ import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES, game_named
-from cutpurse.sdk.address import DEFAULT_SERVER
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
+from cutpurse.sdk.online.address import DEFAULT_SERVER
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 from cutpurse.server.commands.web import REACHED
-from cutpurse.server.configuration import FILE, Value, configured, mistyped
+from cutpurse.server.hosting.configuration import FILE, Value, configured, mistyped
 
 if TYPE_CHECKING:
-    from cutpurse.server.certificate import Certificate
+    from cutpurse.server.hosting.certificate import Certificate
+    from cutpurse.server.hosting.page import Page
+    from cutpurse.server.league.played import Wanted
     from cutpurse.server.logs import Logger
-    from cutpurse.server.page import Page
-    from cutpurse.server.played import Wanted
     from cutpurse.server.runners.port import Runner
 
 __all__ = ["serve"]
@@ -146,7 +146,7 @@ def _show(values: dict[str, Value], as_json: bool) -> None:
 def _serve(values: dict[str, Value]) -> None:
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
-        from cutpurse.server.address import host_and_port
+        from cutpurse.server.hosting.address import host_and_port
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_files import see_to_files
     _check_numbers(values, LEVELS)
@@ -174,14 +174,14 @@ def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner |
     import asyncio
     from datetime import UTC, datetime
 
-    from cutpurse.server.estimating import Estimating
-    from cutpurse.server.host import serve as run
-    from cutpurse.server.house import House
-    from cutpurse.server.monitoring import Monitoring
-    from cutpurse.server.open_arena import open_arena
-    from cutpurse.server.page import Page
-    from cutpurse.server.played import played
-    from cutpurse.server.probes import pages
+    from cutpurse.server.hosting.estimating import Estimating
+    from cutpurse.server.hosting.host import serve as run
+    from cutpurse.server.hosting.house import House
+    from cutpurse.server.hosting.monitoring import Monitoring
+    from cutpurse.server.hosting.open_arena import open_arena
+    from cutpurse.server.hosting.page import Page
+    from cutpurse.server.hosting.probes import pages
+    from cutpurse.server.league.played import played
 
     address, db, web = values["address"].value, values["db"].value, values["web"].value
     certificate = _certificate(values, log)
@@ -231,7 +231,7 @@ def _tell_of_the_runner(runner: Runner) -> None:
 
 
 def _tell_of_the_page(page: Page) -> None:
-    from cutpurse.server.address import is_local
+    from cutpurse.server.hosting.address import is_local
 
     say(f"the page is at http://{page.address}/")
     if not is_local(page.address):
@@ -266,7 +266,7 @@ def _wanted(values: dict[str, Value]) -> Wanted:
     """What is to be played, and by which house bots."""
     from cutpurse.sdk.ladder_file import read_ladders
     from cutpurse.server.house_bots import check_house
-    from cutpurse.server.played import Wanted
+    from cutpurse.server.league.played import Wanted
 
     games = [game_named(name).words.game for name in values["games"].value]
     file: Path | None = values["ladders"].value
@@ -275,7 +275,7 @@ def _wanted(values: dict[str, Value]) -> Wanted:
 
 
 def _certificate(values: dict[str, Value], log: Logger) -> Certificate | None:
-    from cutpurse.server.certificate import Certificate
+    from cutpurse.server.hosting.certificate import Certificate
 
     chain, key = values["tls_cert"], values["tls_key"]
     if (chain.value is None) != (key.value is None):

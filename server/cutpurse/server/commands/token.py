@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.address import SERVER_VARIABLE
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import local_time
 from cutpurse.sdk.errors import NotFound, needs
+from cutpurse.sdk.online.address import SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
-from cutpurse.server.configuration import configured
+from cutpurse.server.hosting.configuration import configured
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import TokenEntry
     from cutpurse.leaderboard.registry import NewToken
-    from cutpurse.server.remote_tokens import RemoteTokens
-    from cutpurse.server.token_service import TokenRegistry
+    from cutpurse.server.access.remote_tokens import RemoteTokens
+    from cutpurse.server.access.token_service import TokenRegistry
 
 __all__ = ["app"]
 
@@ -207,8 +207,8 @@ def _there(path: Path) -> Path:
 
 def _remote(server: str, ca: Path | None) -> RemoteTokens:
     with needs("server"):
-        from cutpurse.sdk.dialling import dialling
-        from cutpurse.server.remote_tokens import RemoteTokens
+        from cutpurse.sdk.online.dialling import dialling
+        from cutpurse.server.access.remote_tokens import RemoteTokens
     return RemoteTokens(dialling(server, ca))
 
 

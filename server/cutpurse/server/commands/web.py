@@ -10,9 +10,9 @@ from typing import Annotated, Final
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.address import server_address
 from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.errors import needs
+from cutpurse.sdk.online.address import server_address
 from cutpurse.sdk.terminal import say
 
 __all__ = ["REACHED", "USUAL_ADDRESS", "web"]
@@ -71,8 +71,8 @@ def web(
 
 def _socket(listen: str, file: int | None) -> socket.socket:
     """Where browsers come; somebody who hands a socket over has told where that is."""
-    from cutpurse.server.address import is_local
-    from cutpurse.server.page import listening_socket
+    from cutpurse.server.hosting.address import is_local
+    from cutpurse.server.hosting.page import listening_socket
 
     if file is not None:
         try:

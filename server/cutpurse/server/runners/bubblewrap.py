@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
 from cutpurse.server.runners.growth import Growth

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited

@@ -27,10 +27,10 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check.course import check_program
 from cutpurse.sdk.check.findings import Failed, Finding, Verdict
 from cutpurse.sdk.check.scenarios import Scenario, Visit
-from cutpurse.sdk.guest import Guest, HostTable
-from cutpurse.sdk.host import Host
-from cutpurse.sdk.interpreter import module_command
-from cutpurse.sdk.program import match_ended, match_started
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.sdk.programs.guest import Guest, HostTable
+from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, runner_named

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from cutpurse.server.lobby import OpenMatch
+from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.results import FinishedMatch, Identity
 from cutpurse.server.runners.port import Use
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from cutpurse.leaderboard.tokens import Token, new_token, read_token
-from cutpurse.server.owners import Grant, Guard, Resident, check_scope
+from cutpurse.server.access.owners import Grant, Guard, Resident, check_scope
 
 __all__ = ["Passes"]
 

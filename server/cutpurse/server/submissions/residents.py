@@ -23,9 +23,9 @@ from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import Resident
 from cutpurse.server.logs import Logger, places
-from cutpurse.server.one_match import OneMatch
-from cutpurse.server.owners import Resident
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, Use
 from cutpurse.server.runners.talk import remove_talk

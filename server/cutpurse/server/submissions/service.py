@@ -19,12 +19,11 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.sdk.submission.packing import MOST_PACKED
-from cutpurse.server.endings import ending_of
-from cutpurse.server.entrance import Context, Entrance
+from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.endings import abort, ending_of
 from cutpurse.server.errors import Ending, Refused
 from cutpurse.server.logs import Logger
 from cutpurse.server.results import Identity
-from cutpurse.server.service import abort
 from cutpurse.server.submissions.desk import Desk, wanted_of
 from cutpurse.v1 import submission_pb2
 

@@ -1,0 +1,467 @@
+"""The connection of a bot to a server: streams one after the other, each read by one task.
+
+That task also does what an envelope asks for and sends what came of it, since between two tasks an answer would wait
+for its turn in the event loop; a second one sends what is ready at other times. gRPC's asyncio forgets what a cancelled
+read would have brought and fails when two tasks write, so no read is ever cancelled (the call is), and a task that
+finds the other writing leaves it to that one. This module knows no game and no bot: a `Session` says what there is to
+be sent, and `RemoteBots` what is to be done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.online.address import CA_VARIABLE, SECURE
+from cutpurse.sdk.online.dialling import Dialling, why_unreachable
+from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.remote import RemoteBots
+from cutpurse.sdk.online.session import Begin, Finish, Session, Welcomed
+from cutpurse.sdk.terminal import counted, legible
+
+__all__ = ["Client"]
+
+PLAY: Final = "/cutpurse.v1.ArenaService/Play"
+FIRST_S: Final = 10.0  # how long a server is waited for that never answered yet
+WELCOME_S: Final = 10.0  # how long the answer to Hello is waited for
+LINGER_S: Final = 5.0  # how long a server may take to close the stream of a bot that has left
+INLINE_S: Final = 0.005  # how long bots are asked before what is ready is sent
+BACKOFF_S: Final = (0.2, 2.0)  # the first wait between two attempts, and the longest
+MADE_UP: Final = (grpc.StatusCode.INTERNAL, "Internal error from Core")  # by grpc.aio
+STATUS_S: Final = 0.01  # between two looks at whether the server's own status has come
+STATUS_TRIES: Final = 100
+ALONE_S: Final = 15.0  # without a match, after which it is said if too few bots are there
+LEAST_SILENCE_S: Final = 0.5  # what came while this process was busy is looked at first
+# What a read or a write raises when the call is over.
+BROKEN: Final = (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, asyncio.CancelledError)
+
+# Those of the server's side are in its own module; where they meet (pings), these are the more patient ones.
+OPTIONS: Final = (
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.enable_retries", 0),  # a session is resumed instead
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # an attempt does not wait for the failures of the last
+)
+
+STOP: Final[dict[str, type[CutpurseError]]] = {
+    "PROTOCOL_VERSION": ServerRefused,
+    "RULES_VERSION": ServerRefused,
+    "HELLO": UsageError,
+    "NOT_FOUND": NotFound,
+    "SETTINGS": NotFound,
+    "BAD_MESSAGE": ServerRefused,
+    "SUPERSEDED": ServerRefused,
+    "TOKEN_INVALID": NotAuthorised,
+    "TOKEN_SCOPE": NotAuthorised,
+    "FROZEN": ServerRefused,
+    "PAUSED": ServerRefused,
+    "NOT_YOURS": NotAuthorised,
+}
+UNTRUSTED: Final = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification Check failed")  # gRPC says so of a handshake
+HUNG_UP: Final = ("Socket closed", "Connection reset by peer")
+# Without a reason: no fault that goes away by itself.
+FINAL: Final = (
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.UNIMPLEMENTED,
+)
+
+
+class _Ended(NamedTuple):
+    """How a stream ended."""
+
+    code: grpc.StatusCode
+    text: str
+    reason: str = ""  # of ErrorInfo
+    retry_s: float | None = None  # of RetryInfo
+    is_untrusted: bool = False  # whoever listens there has not shown a certificate that is trusted
+
+
+class Client:
+    """Keeps a session connected until it has left, or cannot go on."""
+
+    def __init__(
+        self,
+        dialling: Dialling,
+        session: Session,
+        pace: Pace,
+        say: Callable[[str], None],
+        *,
+        ladders: Sequence[str] = (),
+        matches: int | None = None,
+        give_up_after_s: float | None = None,
+        chance: Callable[[], float] = random.random,
+        says_why: bool = False,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`ladders`: to be paired on, whose games the server is asked for before the session begins.
+
+        matches: leave after so many. give_up_after_s: without a server; None: never, but 10 s at the beginning.
+        says_why: say once why no match comes, if it is for want of bots. pause: waits for so many seconds without one.
+        """
+        self.dialling = dialling
+        self.address = dialling.address
+        self.session = session
+        self.pace = pace
+        self.say = say
+        self.matches = matches
+        self._ladders_sought = ladders
+        self.give_up_after_s = give_up_after_s
+        self.chance = chance
+        self._says_why = says_why
+        self._pause = pause
+        self._welcome = asyncio.Event()
+        self._owner = ""
+        self.played = 0
+        self._begun = 0
+        self._is_told_to_leave = False
+        self.bots: RemoteBots | None = None
+        self._wake = asyncio.Event()  # something may be sent
+        self._hurry = asyncio.Event()  # it is leaving: waits are cut short
+        self._over = False  # of this stream
+        self._is_busy = False  # an envelope is being worked off, and what came of it is sent then
+        self._is_writing = False
+        self._is_silent = False  # the server, so the stream is taken for lost
+        self._call: Any = None  # grpc.aio's own type is not public
+        self._problem: BaseException | None = None
+        self._connected = False
+        self._attempts = 0  # since it was welcomed
+        self._incidents = 0  # faults of the server since a match came to its end
+
+    def wake(self) -> None:
+        """Something may be sent."""
+        if not self._is_busy:
+            self._wake.set()
+
+    def broken(self, problem: BaseException) -> None:
+        """A fault of this program: `play` ends with it."""
+        self._problem = problem
+        if self._call is not None:
+            self._call.cancel()
+
+    def leave(self) -> None:
+        """Play what is open to the end, then stop."""
+        self._is_told_to_leave = True
+        self.session.leave()
+        self._hurry.set()
+        self._wake.set()
+        self._see_whether_done()
+
+    def _see_whether_done(self) -> None:
+        """A server closes the stream of a bot that has left; one that forgets to is not waited for."""
+        if self.session.done() and (call := self._call) is not None:
+            asyncio.get_running_loop().call_later(LINGER_S, call.cancel)
+
+    async def play(self, bots: RemoteBots) -> None:
+        """Play until it has left.
+
+        Raises ServerUnreachable, and what a server says that does not let it play: ServerRefused, UsageError, NotFound,
+        NotAuthorised.
+        """
+        self.bots = bots
+        self._limit_tables()
+        away_since = time.monotonic()
+        while True:
+            if self.session.done():
+                return
+            ended = await self._stream()
+            if self.session.done():
+                return
+            is_first = not self._attempts
+            wait_s = self._wait(ended)
+            if is_first:
+                away_since = time.monotonic()
+                if self._connected:
+                    self.say(f"the connection to {self.address} was lost ({ended.text}); trying again")
+            limit = self.give_up_after_s if self._connected or self.give_up_after_s is not None else FIRST_S
+            if limit is not None and time.monotonic() + wait_s > away_since + limit:
+                what = "a server that lets no bot in" if ended.reason else "no server"
+                hint = ""
+                if ended.text in HUNG_UP and not self.dialling.is_secure:
+                    hint = f"; if it speaks TLS, its address is {SECURE}{self.address}"
+                raise ServerUnreachable(f"{what} at {self.address} for {limit:g} s: {ended.text}{hint}")
+            if not self._connected and self._attempts == 1:
+                self.say(f"no server at {self.address} yet ({ended.text}); trying again")
+            if not self.session.leaving or self.session.tables:
+                await self._sleep(wait_s)
+
+    def _wait(self, ended: _Ended) -> float:
+        """How long to wait before the next attempt.  Raises if there is to be none."""
+        if ended.reason == "RESUME_EXPIRED" and self.session.can_resume:
+            self.session.forget()
+            self._begin_again()
+            return 0.0
+        if ended.reason == "TOKEN_INVALID" and not self.dialling.token:
+            raise self.dialling.without_token()
+        if ended.reason in STOP:
+            raise STOP[ended.reason](f"the server at {self.address}: {ended.text}")
+        if ended.is_untrusted:
+            raise NotAuthorised(
+                f"the server at {self.address} has a certificate that is not trusted here, or of another name; "
+                f"if its operator gave you the certificate of who signed it: --ca FILE, or {CA_VARIABLE}"
+            )
+        if ended.code is grpc.StatusCode.UNIMPLEMENTED:
+            raise ServerRefused(f"what answers at {self.address} is no Cutpurse server of this version: {ended.text}")
+        if ended.code in FINAL:
+            raise ServerRefused(f"the server at {self.address}: {ended.text}")
+        if ended.reason == "INCIDENT":
+            self._incidents += 1
+            if self._incidents > 1:
+                raise ServerRefused(f"the server at {self.address} failed twice: {ended.text}")
+        first, longest = BACKOFF_S
+        doubled = min(self._attempts, 16)  # often enough, and a float ends at 1,024
+        backoff = min(longest, first * 2.0**doubled) * (0.5 + self.chance() / 2)
+        self._attempts += 1
+        said = self.session.come_back_s if ended.retry_s is None else ended.retry_s
+        return backoff if said is None else max(backoff, said)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait, unless the bot is told to leave."""
+        self._hurry.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hurry.wait(), seconds)
+
+    # -- one stream
+    async def _stream(self) -> _Ended:
+        """One stream, from Hello to its status.  Raises NotFound for a ladder that is not there."""
+        async with self.dialling.channel(OPTIONS) as channel:
+            if self._ladders_sought:
+                from cutpurse.sdk.online.ladders_wanted import (  # more messages, for those who need them
+                    by_game,
+                    ladders_there,
+                )
+
+                try:
+                    there = await ladders_there(channel, self.dialling.metadata)
+                except grpc.aio.AioRpcError as problem:
+                    return _told(problem.code(), problem.details(), problem.trailing_metadata())
+                self.session.ladders = by_game(self._ladders_sought, there, self.address)
+                self._ladders_sought = ()
+            self._over = False
+            call: Any = channel.stream_stream(PLAY)(metadata=self.dialling.metadata)
+            self._call = call
+            told: list[_Ended] = []
+            call.add_done_callback(lambda call: told.append(_ended(call)))
+            self._is_silent = False
+            follows = asyncio.create_task(self._follow(call))
+            writes = asyncio.create_task(self._write(call))
+            watches = asyncio.create_task(self._watch(call))
+            explains = asyncio.create_task(self._explain(channel))
+            try:
+                await asyncio.wait([follows])
+            finally:
+                self._over = True
+                self._wake.set()
+                watches.cancel()
+                explains.cancel()
+                if not call.done():
+                    call.cancel()
+                await asyncio.wait([follows, writes, watches, explains])
+                self.session.lost()
+                self._call = None
+            if self._problem is not None:
+                raise self._problem
+            follows.result()  # raises what makes no sense here
+            if self._is_silent:
+                return _Ended(grpc.StatusCode.UNAVAILABLE, "the server was silent for too long")
+            return await _end_of(told)
+
+    async def _follow(self, call: Any) -> None:
+        """Do what the server says until the stream ends, and send what comes of it.
+
+        While that is being written nothing is read. The server would have nothing to say: it waits for just that.
+        """
+        opening = asyncio.ensure_future(call.write(self.session.opening()))
+        call.add_done_callback(lambda _: opening.cancel())  # grpc.aio goes on waiting if the call ended before it began
+        with suppress(*BROKEN):
+            await opening
+        while True:
+            try:
+                data = await call.read()
+            except BROKEN:
+                return  # the status of the call tells
+            if data is grpc.aio.EOF:
+                return
+            await self._work_off(data, call)
+
+    async def _work_off(self, data: bytes, call: Any) -> None:
+        """Do what an envelope asks for, and acknowledge it together with what was answered at once."""
+        began = time.monotonic()
+        self._is_busy = True
+        try:
+            for todo in self.session.receive(data, began):
+                self._do(todo)
+                if time.monotonic() - began > INLINE_S:
+                    await self._send(call)
+                    await asyncio.sleep(0)
+                    began = time.monotonic()
+            self._limit_tables()
+        finally:
+            self._is_busy = False
+        await self._send(call)
+
+    async def _write(self, call: Any) -> None:
+        """Send what becomes ready while nothing is read."""
+        while not self._over:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._send(call)
+
+    async def _send(self, call: Any) -> None:
+        """Send what there is; who is sending already takes along what was added."""
+        if self._is_writing:
+            return
+        self._is_writing = True
+        try:
+            while not self._over and (data := self.session.next_envelope()) is not None:
+                await call.write(data)
+        except BROKEN:
+            pass  # whoever reads sees it too
+        finally:
+            self._is_writing = False
+
+    async def _watch(self, call: Any) -> None:
+        """End a stream on which nothing comes for too long."""
+        welcome_by = time.monotonic() + WELCOME_S
+        while True:
+            until = self.session.silent_at or welcome_by
+            await asyncio.sleep(until - time.monotonic())
+            looked = time.monotonic()
+            await asyncio.sleep(LEAST_SILENCE_S)
+            was_busy = time.monotonic() - looked > 2 * LEAST_SILENCE_S
+            if (self.session.silent_at or welcome_by) == until and not was_busy:
+                self._is_silent = True
+                call.cancel()
+                return
+
+    async def _explain(self, channel: grpc.aio.Channel) -> None:
+        """Say once why no match comes, if too few bots are there; the server is asked less and less often."""
+        await self._welcome.wait()
+        waited_s = 0.0
+        while self._says_why and self._awaits_first():
+            wait_s = max(ALONE_S, waited_s)
+            await self._pause(wait_s)
+            waited_s += wait_s
+            if not self._awaits_first():
+                return
+            from cutpurse.sdk.online.waiting import too_few  # more messages, for those who need them
+
+            text = await too_few(channel, self.dialling.metadata, self.session, self._owner)
+            if text and self._awaits_first():
+                self.say(f"no match for {waited_s:.0f} s: {text}")
+                self._says_why = False
+
+    def _awaits_first(self) -> bool:
+        """Whether no match has begun, and one is still wanted."""
+        return not self._begun and not self.session.leaving
+
+    def _do(self, todo: Any) -> None:
+        assert self.bots is not None
+        if isinstance(todo, Welcomed):
+            self._welcomed(todo)
+        self.bots.do(todo)
+        if isinstance(todo, Begin):
+            self._begun += 1
+            if self.matches is not None and self._begun >= self.matches:
+                self.session.leave()  # said now, since a table that becomes free is soon taken again
+        if isinstance(todo, Finish):
+            self.played += 1
+            self._incidents = 0
+            self._see_whether_done()
+
+    def _begin_again(self) -> None:
+        """What was open is lost, so other matches are wanted in its place."""
+        self._begun = self.played
+        self.session.leaving = self._is_told_to_leave
+
+    def _welcomed(self, welcomed: Welcomed) -> None:
+        if welcomed.lost:
+            self._begin_again()
+        who = f"{welcomed.owner}/" if welcomed.owner else ""
+        who += f"{welcomed.bot} (version {welcomed.version})"
+        if not self._connected:
+            self.say(f"{who} plays at {self.address} ({welcomed.server})")
+        elif welcomed.resumed:
+            self.say(f"connected again: {counted(len(self.session.tables), 'match', 'matches')} open")
+        else:
+            self.say(f"connected again, as a new session: {counted(len(welcomed.lost), 'match', 'matches')} lost")
+        self._connected = True
+        self._attempts = 0
+        self._owner = welcomed.owner
+        self._welcome.set()
+
+    def _limit_tables(self) -> None:
+        """Sit at as many tables as the bot can keep up with and as there are matches still wanted."""
+        tables = self.pace.tables
+        if self.matches is not None:
+            left = self.matches - self._begun + len(self.session.tables)
+            tables = min(tables, max(1, left))
+        self.session.want_tables(tables)
+
+
+async def _end_of(told: list[_Ended]) -> _Ended:
+    """How a call ended that is over, of what its done-callback told.
+
+    A write that meets the end of the stream makes grpc.aio 1.83 name a status of its own, before or after that of the
+    server. Who took it for the truth would come back after SUPERSEDED, and take the stream from the one that took over.
+    """
+    for _ in range(STATUS_TRIES):
+        for ended in told:
+            if (ended.code, ended.text) != MADE_UP:
+                return ended
+        await asyncio.sleep(STATUS_S)
+    return told[0]
+
+
+def _now(coroutine: Any) -> Any:
+    """What a coroutine gives that has nothing to wait for."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits")
+
+
+def _ended(call: Any) -> _Ended:
+    """How a call that is over ended."""
+    return _told(_now(call.code()), _now(call.details()), _now(call.trailing_metadata()))
+
+
+def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None) -> _Ended:
+    """The status of a call, with what `google.rpc.Status` in its trailing metadata says of it."""
+    text = details or ("the server closed the stream" if code is grpc.StatusCode.OK else code.name)
+    reason, retry_s = "", None
+    for key, value in metadata or ():
+        if key != "grpc-status-details-bin" or not isinstance(value, bytes):
+            continue
+        try:
+            status = status_pb2.Status.FromString(value)
+            for detail in status.details:
+                info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+                if detail.Unpack(info) and info.domain == "cutpurse":
+                    reason = info.reason
+                elif detail.Unpack(retry):
+                    retry_s = max(0.0, retry.retry_delay.ToTimedelta().total_seconds())
+        except DecodeError:
+            continue  # the code says enough
+    is_untrusted = any(words in text for words in UNTRUSTED)
+    return _Ended(code, legible(why_unreachable(text)), reason, retry_s, is_untrusted)

@@ -1,0 +1,341 @@
+"""The bots of a session: made when a match begins, told and asked, and what comes of it given back to the session.
+
+A bot that fails stops neither its other matches nor the connection: the decision is given up, and its owner is told
+where. This module knows no stream.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter
+from typing import Any, Final, NamedTuple, TypeVar
+
+from cutpurse.engine.agenda import Act
+from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.sdk import hooks
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
+from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.hooks import Flow
+from cutpurse.sdk.notes import Notes, about
+from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.session import (
+    MOST_FINISHED,
+    Ask,
+    Begin,
+    Finish,
+    Illegal,
+    Note,
+    Opened,
+    Session,
+    Table,
+    Todo,
+    Welcomed,
+)
+from cutpurse.sdk.online.thinking import Kind, Thinker
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.wire.asked import asked
+
+__all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
+
+IN_END: Final = "crashed, in end: "  # is said of a bot whose `end` raised, before where; the check listens for it
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
+
+    commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
+    that of the match file, which must be the same. opened: whether the deal was opened; False while others still play
+    with the same cards, and then whether it is rated is not known either.
+    """
+
+    match: str
+    game: str
+    ladder: str
+    seat: int
+    seats: tuple[str, ...]  # who sat where
+    result: MatchResult
+    rated: bool
+    commitment: str
+    opened: bool = True
+
+    @property
+    def voided(self) -> bool:
+        """Whether it counts for nothing."""
+        return not self.result.places
+
+    def text(self) -> str:
+        """A line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
+        cause = self.result.end_causes[self.seat]
+        if self.voided:
+            how = f"void ({cause.value})"
+        else:
+            how = f"place {self.result.places[self.seat]} of {len(self.seats)}, score {self.result.scores[self.seat]:,}"
+            how += "" if cause is EndCause.NORMAL else f", {cause.value}"
+        return f"match {self.match[:8]} {self.game} seat {self.seat}: {how}"
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A bot at a table."""
+
+    table: Table
+    bot: Any = None
+    view: GameView[Any] | None = None  # of the last decision
+    decision: Decision | None = None
+    number: int = 0  # of that decision, as the server counts
+    answer: object = None
+    notes: Notes = field(default_factory=Notes)
+
+
+class _Chosen(NamedTuple):
+    answer: object
+    option: int | None
+    notes: str
+
+
+class _Failed(NamedTuple):
+    where: str
+    trace: str
+    notes: str
+
+
+class _TooLate:
+    """It was not asked: the next decision was already there."""
+
+
+@dataclass
+class RemoteBots:
+    """All seats of one bot in a session."""
+
+    maker: BotMaker
+    session: Session
+    thinker: Thinker
+    pace: Pace
+    say: Callable[[str], None]
+    on_match: Callable[[PlayedMatch], None]
+    wake: Callable[[], None]  # something may be sent
+    debug: bool = False  # show whole traces
+    sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
+    faults: int = 0  # decisions at which the bot failed, and other methods that raised
+    seats: dict[int, _Seat] = field(default_factory=dict)  # by table
+    on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
+    sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
+
+    def do(self, todo: Todo) -> None:
+        """Do what the session asks for, or begin to."""
+        match todo:
+            case Ask(table, message):
+                self._ask(self.seats[table.number], message)
+            case Begin(table):
+                self._begin(table)
+            case Finish():
+                self._finish(todo)
+            case Opened(match, rated):
+                played = self.sealed.pop(match, None)
+                if played is not None:
+                    self.on_opened(replace(played, rated=rated, opened=True))
+            case Illegal(table, left):
+                self._illegal(self.seats[table.number], left)
+            case Welcomed(lost=lost):
+                self.pace.granted(todo.most_tables)
+                self._forget(lost)
+            case Note(text, late):
+                self.say(text)
+                if late:
+                    self.pace.late()
+
+    def _forget(self, tables: Iterable[Table]) -> None:
+        for table in tables:
+            self.seats.pop(table.number, None)
+
+    # -- a match begins
+    def _begin(self, table: Table) -> None:
+        seat = self.seats[table.number] = _Seat(table)
+        self.pace.started(table.base_s)
+        self.thinker.do(table.match, Kind.BEGIN, self._heard(seat, self._made(seat)), self._begun)
+
+    def _made(self, seat: _Seat) -> Flow[_Failed | None]:
+        table = seat.table
+        chance = bot_chance(table.match.encode(), table.seat)
+        settings = table.info.settings.changed()
+        info = MatchInfo(table.game, table.seat, table.names, settings, chance, table.match)
+        try:
+            seat.bot = yield from hooks.started(self.maker, info)
+        except (Exception, SystemExit) as problem:
+            seat.bot = hooks.Unable(problem)
+        table.before = seat.notes.take()
+        return None
+
+    def _heard(self, seat: _Seat, flow: Flow[T]) -> Flow[T]:
+        """The same flow; what the bot prints in it is gathered, if that is wanted."""
+        return _about_it(seat.notes, flow) if self.sends_prints else flow
+
+    def _begun(self, _: object, seconds: float) -> None:
+        pass
+
+    # -- a decision
+    def _ask(self, seat: _Seat, message: Any) -> None:
+        try:
+            seat.view, seat.decision = asked(message, seat.table.info, self.session.events)
+        except ValueError as problem:
+            raise ServerRefused(str(problem)) from None
+        seat.number = message.decision
+        if self.session.keeps_notes:
+            seat.decision.keep_notes(seat.notes)
+        self._put(seat, again=False)
+
+    def _put(self, seat: _Seat, again: bool) -> None:
+        view, decision, number = seat.view, seat.decision, seat.number
+        assert view is not None
+        assert decision is not None
+        if self.thinker.is_here(Kind.DECIDE):
+            began = perf_counter()
+            outcome = self._asked_here(seat, view, decision, number, again)
+            seconds = perf_counter() - began
+            self.thinker.did(Kind.DECIDE, seconds)
+            self._answered(seat, decision, number, outcome, seconds)
+        else:
+            flow = self._heard(seat, self._asked(seat, view, decision, number, again))
+            self.thinker.do(seat.table.match, Kind.DECIDE, flow, partial(self._answered, seat, decision, number))
+
+    def _asked(
+        self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> Flow[_Chosen | _Failed | _TooLate]:
+        try:
+            if not seat.table.is_open(number):
+                yield from hooks.told(seat.bot, view)
+                return _TooLate()
+            answer = yield from hooks.asked(seat.bot, view, decision, again)
+            return _Chosen(answer, _index(answer, decision), seat.notes.take())
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, seat.notes.take())
+
+    def _asked_here(
+        self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> _Chosen | _Failed | _TooLate:
+        """`_asked` carried out without a loop, some microseconds quicker."""
+        if self.sends_prints:
+            return hooks.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
+        try:
+            if not seat.table.is_open(number):
+                hooks.without_a_loop(hooks.told(seat.bot, view))
+                return _TooLate()
+            answer = hooks.asked_here(seat.bot, view, decision, again)
+            return _Chosen(answer, _index(answer, decision), seat.notes.take())
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, seat.notes.take())
+
+    def _failed(self, problem: BaseException, notes: str) -> _Failed:
+        trace = "".join(traceback.format_exception(problem))
+        return _Failed(where_it_failed(problem, self.maker.file), trace, notes)
+
+    def _answered(
+        self, seat: _Seat, decision: Decision, number: int, outcome: _Chosen | _Failed | _TooLate, seconds: float
+    ) -> None:
+        match outcome:
+            case _Chosen(answer, option, notes):
+                seat.answer = answer
+                self.session.answer(seat.table, number, option, notes)
+            case _Failed(where, trace, notes):
+                self.faults += 1
+                self.session.give_up(seat.table, number, where, notes)
+                offered = f"; offered were {offered_text(decision)}"
+                self._tell_failure(seat, f"decision {number} ({decision.ask})", where + offered, trace)
+            case _TooLate():
+                self.pace.late()
+                if not seat.table.over:
+                    self.say(f"{self._at(seat)}: decision {number} was over before the bot could be asked")
+                self.wake()
+                return
+        self.pace.decided(seconds)
+        self.wake()
+
+    def _illegal(self, seat: _Seat, left: int) -> None:
+        decision = seat.decision
+        assert decision is not None
+        number = decision.number + 1  # as the server counts, whose logs tell of it too
+        if left:
+            then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
+        else:
+            then = "the safe option was taken"
+            self.faults += 1
+        self.say(
+            f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) "
+            f"{illegal_text(decision, seat.answer)}; {then}"
+        )
+        if left:
+            self._put(seat, again=True)
+
+    # -- a match ends
+    def _finish(self, finish: Finish) -> None:
+        table = finish.table
+        seat = self.seats.pop(table.number)
+        self.thinker.do(table.match, Kind.END, self._ended(seat, finish), partial(self._over, seat))
+        played = PlayedMatch(
+            table.match,
+            table.game,
+            table.ladder,
+            table.seat,
+            table.names,
+            finish.result,
+            finish.rated,
+            table.commitment.hex(),
+            finish.opened,
+        )
+        if not played.opened:
+            self.sealed[played.match] = played
+            if len(self.sealed) > MOST_FINISHED:
+                del self.sealed[next(iter(self.sealed))]
+        self.on_match(played)
+
+    def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
+        info = seat.table.info
+        seen = seat.view or hooks.nothing_seen(info.rules, info.settings, info.seats, info.seat)
+        view = VIEWS[seat.table.game](lambda: seen.raw, finish.events, finish.first_event)
+        try:
+            yield from hooks.ended(seat.bot, view, finish.result)
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, "")
+        return None
+
+    def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
+        if failed is not None:
+            self.faults += 1
+            self.say(f"{self._at(seat)} {IN_END}{failed.where}")
+            self._tell_trace(failed.trace)
+
+    # -- what is said
+    def _at(self, seat: _Seat) -> str:
+        table = seat.table
+        return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
+
+    def _tell_failure(self, seat: _Seat, when: str, what: str, trace: str) -> None:
+        self.say(f"{self._at(seat)} crashed, {when}: {what}")
+        self._tell_trace(trace)
+
+    def _tell_trace(self, trace: str) -> None:
+        if self.debug:
+            self.say(trace.rstrip())
+
+
+def _about_it(notes: Notes, flow: Flow[T]) -> Flow[T]:
+    with about(notes):
+        return (yield from flow)
+
+
+def _index(answer: object, decision: Decision) -> int | None:
+    """The place of an answer among the options, or the number that was given as one; None: it is neither."""
+    if type(answer) is int:
+        return answer
+    raw = option_of(answer)
+    if isinstance(raw, Act):
+        return next((option.index for option in decision.options if option.raw == raw), None)
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

@@ -1,0 +1,102 @@
+"""A bot asked once more what it was asked in a recorded match.
+
+    MATCH = {"game": "greed", "rules": "1", "key": "…", "seats": ["my_bot.py", "random"], "settings": {}}
+    assert ask_again("my_bot.py", **MATCH, choices=[...]).text == "stop"
+
+`cutpurse match replay --as-test` writes such a test. This module reads no file but the bot's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from cutpurse.engine.errors import IllegalAnswer, UsageError
+from cutpurse.engine.match import Decision as EngineDecision
+from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.record import Record, replay
+from cutpurse.engine.text import answer_text
+from cutpurse.games import game_named
+from cutpurse.sdk import hooks
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
+from cutpurse.sdk.decision import Decision, Option, option_of
+from cutpurse.sdk.playing.lifetime import a_run
+from cutpurse.sdk.playing.seating import view_for
+
+__all__ = ["ask_again", "decision_for"]
+
+
+def decision_for(match: Match, asked: EngineDecision, since: int = 0) -> tuple[Any, Decision]:
+    """The view and the decision that the bot of an open question gets, with the events from number `since` on."""
+    view = view_for(match, asked.seat, since)
+    safe = match.game.safe_option(asked.seat, asked.options)
+    return view, Decision(asked.number, asked.ask, asked.options, lambda: safe, view)
+
+
+def ask_again(
+    bot: str | Callable[[], Any],
+    *,
+    game: str,
+    rules: str,
+    key: str,
+    seats: Sequence[str],
+    settings: Mapping[str, str],
+    choices: Sequence[Sequence[Any]],
+    match: str = "",
+    within_s: float | None = None,
+) -> Option:
+    """What a bot chooses now where the last of these choices was made.
+
+    The other arguments are those of a record, its choices cut off there; match: its name, if a server played it, from
+    which a bot's own chance follows there; within_s: how long it may think over the last. The bot is made anew and
+    asked at each earlier decision of its seat too, so that it remembers what it did then; there the match goes on as
+    recorded.
+
+    Raises RecordError if the choices do not fit the rules, IllegalAnswer if the bot's last answer was not offered,
+    TimeoutError if it came too late, and whatever the bot raises; but for decisions that were taken for it then
+    already, so that one fault does not hide the next.
+    """
+    if not choices:
+        raise UsageError("no choices were given: the last of them says which decision is meant")
+    seat = int(choices[-1][0])
+    record = Record(game, rules, dict(settings), bytes.fromhex(key), tuple(seats), tuple(map(list, choices)), {}, ())
+    (maker,) = bot_makers([bot])
+    with a_run():
+        answer, seconds = _asked_again(maker, seat, record, len(choices), match)
+    if within_s is not None and seconds > within_s:
+        raise TimeoutError(f"the bot thought {seconds:.3f} s over it, and had {within_s:.3f} s")
+    return answer
+
+
+def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name: str) -> tuple[Option, float]:
+    """The answer, and the seconds that it took."""
+    chance = bot_chance(name.encode() or record.key, seat)
+    info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
+    player = hooks.without_a_loop(hooks.started(maker, info))
+    told = 0
+    for match, asked, chosen in replay(record, game_named(record.game)):
+        if asked.seat != seat:
+            continue
+        view, decision = decision_for(match, asked, told)
+        told = len(match.game.log or ())
+        is_meant = len(match.choices) == choices - 1
+        began = perf_counter()
+        try:
+            answer = hooks.without_a_loop(hooks.asked(player, view, decision))
+        except (Exception, SystemExit):
+            if is_meant or chosen.cause is EndCause.NORMAL:
+                raise
+        if is_meant:
+            return _offered(decision, answer), perf_counter() - began
+    raise UsageError("the last choice was not made by a bot: the seat was played on there")
+
+
+def _offered(decision: Decision, answer: Any) -> Option:
+    raw = option_of(answer)
+    for option in decision.options:
+        if option.raw == raw or (type(raw) is int and option.index == raw):
+            return option
+    raise IllegalAnswer(
+        f"decision {decision.number} ({decision.ask}) has options 0-{decision.count - 1}, not {answer_text(answer)}"
+    )

@@ -1,0 +1,330 @@
+"""Programs in any language as bots of local play: `exec:node bot.mjs`.
+
+The program is started with CUTPURSE_SERVER in its environment and dials in there, as it would to any server; each
+match is a table on its stream. To whoever plays it is a bot like any other: what the program does wrong is raised in
+`choose`. It is started once a run, and once more only if it wants fewer tables than it has seats. This module knows no
+run of matches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.errors import UsageError
+from cutpurse.engine.events import Event
+from cutpurse.engine.match import CORRECTIONS, FAULTS, MatchResult
+from cutpurse.games import game_named
+from cutpurse.sdk import hooks
+from cutpurse.sdk.bot import PROGRAM
+from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed
+from cutpurse.sdk.online.address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.playing.lifetime import end_with_the_run
+from cutpurse.sdk.programs.child import Child
+from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
+from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.v1 import arena_pb2
+
+__all__ = [
+    "ProgramBot",
+    "command_of",
+    "end_programs",
+    "environment_for",
+    "match_ended",
+    "match_started",
+    "when_asked_too_long_s",
+]
+
+PATIENCE_S: Final = 5
+DIAL_IN_S: Final = 10.0
+
+# How long a program may take for a decision: all that a server with the usual clock could ever give it.
+CONTROL: Final = TimeControl()
+
+
+def when_asked_too_long_s() -> float:
+    """Seconds after which a decision is given up."""
+    return (CONTROL.base_ms + CONTROL.bank_ms + CONTROL.grace_ms) / 1000
+
+
+def command_of(spec: str) -> list[str]:
+    """The command of `exec:COMMAND`, split as a shell would.
+
+    Raises UsageError if there is none, BotNotLoaded if its program is not there or cannot be run.
+    """
+    try:
+        command = shlex.split(spec.removeprefix(PROGRAM), posix=os.name == "posix")
+    except ValueError as problem:
+        raise UsageError(f"bot {spec}: {problem}") from None
+    if not command:
+        raise UsageError(f"bot {spec}: after {PROGRAM} comes a command, such as '{PROGRAM}node bot.mjs'")
+    if shutil.which(command[0]) is None:
+        what = "cannot be run: it is not executable" if Path(command[0]).is_file() else "is not to be found"
+        raise BotNotLoaded(f"bot {spec}: {command[0]} {what}")
+    return command
+
+
+def environment_for(address: str) -> dict[str, str]:
+    """What is added to the environment of a program that is to dial in there."""
+    protos = Path(arena_pb2.__file__).resolve().parents[2]
+    return {SERVER_VARIABLE: address, PROTO_VARIABLE: str(protos), PATIENCE_VARIABLE: str(PATIENCE_S)}
+
+
+def match_started(game: str, settings: Any, names: tuple[str, ...], seat: int, match: str) -> arena_pb2.MatchStarted:
+    """MatchStarted of a match that is played here: no ladder, and no commitment, since the seed is the user's."""
+    rules = game_named(game)
+    return arena_pb2.MatchStarted(
+        match=match,
+        board=match,
+        game=game,
+        rules_version=rules.words.version,
+        catalogue_digest=catalogue_of(rules, len(names), settings.changed()).digest,
+        settings=settings_on_the_wire(settings),
+        seat=seat,
+        seats=[arena_pb2.SeatTaken(bot=name, version="1") for name in names],
+        clock=arena_pb2.Clock(
+            base_ms=CONTROL.base_ms,
+            bank_ms=CONTROL.bank_ms,
+            grace_ms=CONTROL.grace_ms,
+            corrections=CORRECTIONS,
+            max_faults=FAULTS,
+            poll_floor_ms=CONTROL.poll_floor_ms,
+            handover_ms=CONTROL.handover_ms,
+        ),
+    )
+
+
+def match_ended(table: int, result: MatchResult, first_event: int, events: bytes = b"") -> bytes:
+    """The body of MatchEnded; `events` is its field as encoded."""
+    ended = arena_pb2.MatchEnded(table=table, first_event=first_event, voided=result.voided)
+    for seat, cause in enumerate(result.end_causes):
+        ended.seats.append(
+            arena_pb2.SeatOutcome(
+                place=0 if result.voided else result.places[seat],
+                score=0 if result.voided else result.scores[seat],
+                end_cause=arena_pb2.EndCause.Value(f"END_CAUSE_{cause.name}"),
+            )
+        )
+    return ended.SerializeToString() + events
+
+
+class Program:
+    """A program that runs, and the host that it dials in to."""
+
+    def __init__(self, spec: str) -> None:
+        self.spec = spec
+        self.command = command_of(spec)
+        self.failed = ""  # why it cannot be played with (any more)
+        self.child: Child | None = None
+        self.seated = 0  # tables that are open
+        self.host: Any = None  # `Host`; gRPC is loaded when a program is started, not before
+        self._ready: asyncio.Task[None] | None = None
+
+    async def dialled_in(self) -> Any:
+        """Its `Guest`.  Raises ProgramFailed if it cannot be had, always with the same words."""
+        if self._ready is None:
+            self._ready = asyncio.create_task(self._begin())
+        await asyncio.shield(self._ready)
+        self.check()
+        guest = self.host.guest
+        if guest is None or guest.leaving:
+            self._fail("it has said that it is leaving")
+        return guest
+
+    def _fail(self, why: str) -> None:
+        self.failed = f"{self.spec}: {why}"
+        self.check()
+
+    def check(self) -> None:
+        """Raises ProgramFailed if it has failed or ended."""
+        if not self.failed and self.child is not None and self.child.code is not None:
+            words = self.child.last_words()
+            said = f"; its last words: {words}" if words else ""
+            self.failed = f"{self.spec}: the program {self.child.how_it_ended()}{said}"
+        if self.failed:
+            raise ProgramFailed(self.failed)
+
+    async def _begin(self) -> None:
+        from cutpurse.sdk.programs.host import Host
+
+        self.host = await Host().__aenter__()
+        poke = partial(asyncio.get_running_loop().call_soon_threadsafe, self.host.changed)
+        name = self.spec.removeprefix(PROGRAM)
+        try:
+            self.child = Child(name, self.command, environment_for(self.host.address), partial(_in_time, poke))
+        except OSError as problem:
+            self.failed = f"{self.spec} cannot be run: {problem.strerror}"
+            return
+        child = self.child
+        guest = await self.host.bot(DIAL_IN_S, lambda: child.code is None and not self.host.refused)
+        if guest is not None or child.code is not None:
+            return  # whoever asks is told by `check`
+        if self.host.refused:
+            self.failed = f"{self.spec}: its Hello was refused: {self.host.refused[0]}"
+            return
+        words = child.last_words()
+        self.failed = (
+            f"{self.spec} has not dialled in to ${SERVER_VARIABLE}, which is {self.host.address}, in {DIAL_IN_S:g} s; "
+            f"its last words: {words or 'none'}"
+        )
+
+    async def close(self) -> None:
+        """End it, and the host: matches that go on are void, then it is asked to end, then it is ended."""
+        if self._ready is not None:
+            self._ready.cancel()
+            await asyncio.wait([self._ready])
+        if self.host is not None and (guest := self.host.guest) is not None:
+            for table in guest.tables.values():
+                if table.ended is None:
+                    guest.end(table, arena_pb2.MatchEnded(table=table.number, voided=True).SerializeToString())
+        if self.child is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self.child.stop)
+        if self.host is not None:
+            await self.host.__aexit__(None, None, None)
+
+
+class ProgramBot:
+    """A seat of a program at one match."""
+
+    def __init__(self, spec: str) -> None:
+        self.spec = spec
+        self._events: list[Event] = []  # since the last decision
+        self._first_event = 0
+        self._number = -1  # of the decision that was asked last
+        self._wrong = 0  # illegal answers to it
+
+    async def start(self, match: Any) -> None:
+        """The program sits down.  Raises ProgramFailed if it cannot be had or does not play this game."""
+        rules = game_named(match.game)
+        self.program, guest = await _program(self.spec)
+        wanted = [one.game for one in guest.hello.games]
+        if wanted and match.game not in wanted:
+            raise ProgramFailed(f"{self.spec}: its Hello does not name {match.game}, only {', '.join(wanted)}")
+        seats = len(match.seats)
+        self.settings = rules.check(seats, match.settings)
+        self.encoder = MatchEncoder(rules, self.settings, seats)
+        name = f"{match.chance.getrandbits(64):016x}"
+        self.guest = guest
+        self.table = guest.start(match_started(match.game, self.settings, match.seats, match.seat, name))
+        self.program.seated += 1
+
+    def event(self, told: Any) -> None:
+        """Something happened: it is told with the next decision, or at the end."""
+        if not self._events:
+            self._first_event = told.number
+        self._events.append(told.raw)
+
+    async def choose(self, view: Any, decision: Any) -> int:
+        """What the program answers.  Raises ProgramFailed if it does not, in time or at all."""
+        guest, table = self.guest, self.table
+        if decision.number != self._number:
+            self._number, self._wrong = decision.number, 0
+            guest.ask(table, decision.number + 1, self._body(view, decision))
+        allowed_s = when_asked_too_long_s()
+        reply = await guest.until(lambda: table.reply or self._trouble(), allowed_s)
+        if reply is None:
+            guest.give_no_more_time(table)
+            raise ProgramFailed(f"{self.spec}: no answer in {allowed_s:g} s")
+        if isinstance(reply, str):
+            self.program.check()
+            raise ProgramFailed(f"{self.spec}: {reply}")
+        if isinstance(reply, arena_pb2.GiveUp):
+            guest.accept(table)
+            raise ProgramFailed(f"{self.spec}: it gave up: {' '.join(reply.reason.split())[:200]}")
+        option = reply.option if reply.HasField("option") else -1
+        if 0 <= option < decision.count:
+            guest.accept(table)
+            return option
+        self._wrong += 1
+        guest.refuse(
+            table,
+            arena_pb2.REFUSAL_REASON_ILLEGAL,
+            corrections_left=max(0, CORRECTIONS + 1 - self._wrong),
+            options_count=decision.count,
+            text=f"there are options 0 to {decision.count - 1}",
+        )
+        return option
+
+    def _body(self, view: Any, decision: Any) -> bytes:
+        """The decision as the wire has it."""
+        hello = self.guest.hello
+        events, self._events = self._events, []
+        body = self.encoder.decision(
+            table=self.table.number,
+            number=decision.number,
+            ask=decision.ask,
+            options=[option.raw for option in decision.options],
+            view=view.raw,
+            events=events if hello.events else (),
+            first_event=self._first_event,
+            base_left_ms=CONTROL.base_ms,
+            bank_left_ms=CONTROL.bank_ms,
+            safe_option=decision.safe.index,
+            agenda="agenda" in hello.features,
+        )
+        self._first_event += len(events)
+        return body
+
+    def _trouble(self) -> str | None:
+        """Why no answer will come."""
+        child = self.program.child
+        if child is not None and child.code is not None:
+            return "the program has ended"
+        if self.guest.is_forgotten:
+            return "it has said Hello again without Resume, so its open matches are lost"
+        return None
+
+    async def end(self, result: MatchResult) -> None:
+        """The match is over; nothing is waited for."""
+        self.program.seated -= 1
+        events = self._events if self.guest.hello.events else ()
+        told = self.encoder.events(3, events, 0)
+        self.guest.end(self.table, match_ended(self.table.number, result, self._first_event, told))
+
+
+# -- the programs of this process, by what was written
+_running: Final[dict[str, list[Program]]] = {}
+
+
+async def _program(spec: str) -> tuple[Program, Any]:
+    """One that has room for another seat; it is started if there is none."""
+    programs = _running.setdefault(spec, [])
+    for program in programs:
+        guest = await program.dialled_in()
+        if program.seated < max(1, guest.most_wanted):
+            return program, guest
+    program = Program(spec)
+    if not any(_running.values()):
+        end_with_the_run(end_programs)
+    programs.append(program)
+    return program, await program.dialled_in()
+
+
+def end_programs() -> None:
+    """End every program that was started in this process."""
+    programs = [program for same in _running.values() for program in same]
+    _running.clear()
+    if programs:
+        hooks.without_a_loop(_closing(programs))
+
+
+def _closing(programs: Sequence[Program]) -> hooks.Flow[None]:
+    yield _closed(programs)
+
+
+async def _closed(programs: Sequence[Program]) -> None:
+    await asyncio.gather(*[program.close() for program in programs])
+
+
+def _in_time(poke: Any) -> None:
+    try:
+        poke()
+    except RuntimeError:  # the loop is closed: nobody waits
+        pass

@@ -1,0 +1,1 @@
+"""Access: tokens, whom they let in, and for what."""

@@ -1,0 +1,125 @@
+"""The tokens of a server that runs, asked from elsewhere: what `Store` does for tokens, over gRPC.
+
+The caller's own token, with the scope admin, comes from where a bot's does. What the server says in refusal becomes an
+error of the command line. This module knows no command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Final, Self
+
+import grpc
+
+from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.leaderboard.queries import TokenEntry
+from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.tokens import Token, read_token
+from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
+from cutpurse.sdk.online.address import TOKEN_VARIABLE
+from cutpurse.sdk.online.client import UNTRUSTED
+from cutpurse.sdk.online.dialling import Dialling, token_file, why_unreachable
+from cutpurse.sdk.terminal import legible
+from cutpurse.v1 import token_pb2, token_pb2_grpc
+
+__all__ = ["RemoteTokens"]
+
+PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
+_OPTIONS: Final = (("grpc.enable_http_proxy", 0),)
+_ERRORS: Final[dict[grpc.StatusCode, type[CutpurseError]]] = {
+    grpc.StatusCode.UNAUTHENTICATED: NotAuthorised,
+    grpc.StatusCode.PERMISSION_DENIED: NotAuthorised,
+    grpc.StatusCode.NOT_FOUND: NotFound,
+    grpc.StatusCode.INVALID_ARGUMENT: UsageError,
+    grpc.StatusCode.UNAVAILABLE: ServerUnreachable,
+    grpc.StatusCode.DEADLINE_EXCEEDED: ServerUnreachable,
+}
+
+
+class RemoteTokens:
+    """A `TokenRegistry` on a server. Its methods raise NotAuthorised, NotFound, UsageError and ServerUnreachable."""
+
+    def __init__(self, dialling: Dialling) -> None:
+        """Raises NotAuthorised if there is no token to ask with."""
+        if not dialling.token:
+            raise NotAuthorised(
+                f"to ask {dialling.address} takes a token with the scope admin: put it into {TOKEN_VARIABLE}, "
+                f"or into {token_file()}; with --db FILE a database is used, and no server asked"
+            )
+        self._dialling = dialling
+        self._channel = dialling.blocking_channel(_OPTIONS)
+        self._stub = token_pb2_grpc.TokenServiceStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._channel.close()
+
+    def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
+        """As `Store.create_tokens`; it is the server's clock that counts."""
+        asked = token_pb2.CreateTokensRequest()
+        for new in wanted:
+            expires_ms = 0 if new.expires is None else int(new.expires.timestamp() * 1_000)
+            asked.wanted.add(owner=new.owner, label=new.label, scopes=new.scopes, expires_ms=expires_ms)
+        try:
+            answer = self._stub.CreateTokens(asked, timeout=PATIENCE_S, metadata=self._dialling.metadata)
+        except grpc.RpcError as error:
+            raise self._told(error) from None
+        made = [(read_token(one.token), _entry(one.kept)) for one in answer.made]
+        return [(token, entry) for token, entry in made if token is not None]
+
+    def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
+        """As `Store.revoke_token`."""
+        try:
+            answer = self._stub.RevokeToken(
+                token_pb2.RevokeTokenRequest(id=token_id), timeout=PATIENCE_S, metadata=self._dialling.metadata
+            )
+        except grpc.RpcError as error:
+            raise self._told(error) from None
+        return _entry(answer.token)
+
+    def tokens(self, owner: str | None = None) -> list[TokenEntry]:
+        """As `Store.tokens`."""
+        try:
+            answer = self._stub.ListTokens(
+                token_pb2.ListTokensRequest(owner=owner or ""), timeout=PATIENCE_S, metadata=self._dialling.metadata
+            )
+        except grpc.RpcError as error:
+            raise self._told(error) from None
+        return [_entry(kept) for kept in answer.tokens]
+
+    def _told(self, error: grpc.RpcError) -> CutpurseError:
+        call: Any = error  # what is raised is a Call as well; its types do not say so
+        address, code, text = self._dialling.address, call.code(), call.details() or ""
+        if any(words in text for words in UNTRUSTED):
+            return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
+        if code is grpc.StatusCode.UNIMPLEMENTED:
+            return ServerRefused(
+                f"the server at {address} has no owners: it was started on a database without a token. Stop it, and "
+                "make the first with --db"
+            )
+        said = legible(why_unreachable(text)) or code.name
+        return _ERRORS.get(code, ServerRefused)(f"the server at {address}: {said}")
+
+
+def _entry(kept: token_pb2.TokenKept) -> TokenEntry:
+    return TokenEntry(
+        kept.id,
+        b"",  # stays on the server
+        kept.owner,
+        tuple(kept.scopes),
+        kept.label,
+        datetime.fromtimestamp(kept.created_ms / 1_000, UTC),
+        _moment(kept.expires_ms),
+        _moment(kept.revoked_ms),
+        _moment(kept.last_used_ms),
+    )
+
+
+def _moment(ms: int) -> datetime | None:
+    return datetime.fromtimestamp(ms / 1_000, UTC) if ms else None

@@ -1,0 +1,162 @@
+"""Estimates of the ladders of a running server, made anew as they grow, by a process of its own.
+
+That process reads the database, goes behind everybody else for the processor, and prints what it finds; here that is
+checked and handed to the store, all of a ladder at once. Matches, results and rankings wait for none of it. If the
+process breaks, hangs or prints nonsense, estimates stay as old as they are, a line in the log says so, and it is tried
+again after a while that grows. This module knows no arithmetic.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.estimates.ledger import Grown, LadderEstimates
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.server.hosting.children import Children
+from cutpurse.server.hosting.host import Arena
+from cutpurse.server.logs import Logger, places
+
+__all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "Processes", "is_due"]
+
+NICE: Final = 15
+LOOK_S: Final = 5.0  # between looks whether a ladder has grown: a query of a tenth of a millisecond
+EVERY_S: Final = 30.0  # between two beginnings: nobody looks at a ranking more often than that for long
+REST: Final = 4.0  # times what the last took: so that it is a fifth of a core at the most, however large ladders are
+FIRST: Final = 10  # boards; of fewer there is nothing to tell
+STEP: Final = 50  # boards after which it is made anew, if they are not
+SHARE: Final = 0.05  # of the ladder before: intervals are then a fortieth narrower
+PATIENCE_S: Final = 1_800.0  # ten times what a million matches of a thousand bots should take; then it hangs
+FIRST_WAIT_S: Final = 60.0  # after a failure; doubled with each
+LONGEST_WAIT_S: Final = 3_600.0
+NAME: Final = "estimates"
+
+
+def is_due(ladder: Grown) -> bool:
+    """Whether a ladder has grown by so much that it is worth the while."""
+    more = ladder.boards - ladder.estimated
+    return ladder.boards >= FIRST and more > 0 and more >= min(STEP, SHARE * ladder.estimated)
+
+
+class Processes(Protocol):
+    """What runs the program, once: `Children`."""
+
+    def start(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None, nice: int = 0
+    ) -> int:
+        """Start it."""
+
+    def ended(self) -> dict[str, int]:
+        """With its exit code, if it has ended."""
+
+    def said(self, name: str) -> str:
+        """What it printed."""
+
+    def stop(self) -> None:
+        """End it, if it has not ended."""
+
+
+class Estimating:
+    """The estimates of one run of a server; leaving the `with` block ends the process, if there is one."""
+
+    def __init__(
+        self,
+        store: Store,
+        log: Logger,
+        processes: Callable[[Path], Processes] = Children,
+        utc: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """processes: what runs a program whose talk goes into this folder."""
+        self._store = store
+        self._log = log
+        self._make = processes
+        self._utc = utc
+        self._running: tuple[Processes, TemporaryDirectory[str]] | None = None  # and where its talk is, for us alone
+        self._asked: list[str] = []  # ladders that it was told
+        self._began = self._next_at = -float("inf")
+        self._wait_s = FIRST_WAIT_S
+        self._keeping: asyncio.Task[None] | None = None
+
+    def begin(self, arena: Arena) -> None:
+        """Go on as long as the arena is open; to be called when it listens."""
+        self._keeping = asyncio.get_running_loop().create_task(self._keep(arena))
+
+    async def _keep(self, arena: Arena) -> None:
+        loop = asyncio.get_running_loop()
+        while arena.stage == "open":
+            try:
+                await asyncio.to_thread(self.look, loop.time())
+            except Exception as problem:
+                self._log.error("estimating broke", error=type(problem).__name__, places=places(problem))
+            await asyncio.sleep(LOOK_S)
+
+    def look(self, now: float) -> None:
+        """Take what the process has printed, or start it if a ladder has grown.  Waits for the store: on a thread."""
+        if self._running is not None:
+            code = self._running[0].ended().get(NAME)
+            if code is not None:
+                self._take(code, self._running[0].said(NAME), now)
+            elif now - self._began > PATIENCE_S:
+                self._end()
+                self._failed(now, why="it took too long")
+        elif now >= self._next_at and (due := [one.ladder for one in self._store.grown() if is_due(one)]):
+            self._start(due, now)
+
+    def _start(self, ladders: list[str], now: float) -> None:
+        command = (*module_command("cutpurse.leaderboard.estimates.printed"), str(self._store.path), *ladders)
+        try:
+            folder = TemporaryDirectory(prefix="cutpurse-estimates-")
+            self._running = self._make(Path(folder.name)), folder
+            self._running[0].start(NAME, command, None, NICE)
+        except OSError as problem:
+            self._end()
+            self._failed(now, why=problem.strerror or type(problem).__name__)
+        else:
+            self._asked, self._began = ladders, now
+
+    def _end(self) -> None:
+        """There is no process any more, and nothing of its talk."""
+        if self._running is not None:
+            processes, folder = self._running
+            self._running = None
+            processes.stop()
+            folder.cleanup()
+
+    def _take(self, code: int, said: str, now: float) -> None:
+        """The process has ended and printed this."""
+        self._end()
+        if code:
+            self._failed(now, why="it ended", exit_code=code)
+            return
+        try:
+            found = [LadderEstimates.from_json(line) for line in said.splitlines()]
+            if [one.ladder for one in found] != self._asked:
+                raise ValueError("these are not the ladders that were asked for")
+            for one in found:
+                self._store.put_estimates(one, self._utc()).result()
+        except (ValueError, LeaderboardError) as problem:
+            self._failed(now, why=str(problem)[:200])
+            return
+        self._log.debug("estimated", ladders=self._asked, seconds=round(now - self._began, 1))
+        self._wait_s = FIRST_WAIT_S
+        self._next_at = max(self._began + EVERY_S, now + REST * (now - self._began))
+
+    def _failed(self, now: float, **facts: object) -> None:
+        self._log.warning("no estimates", again_in_s=self._wait_s, **facts)
+        self._next_at = now + self._wait_s
+        self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()

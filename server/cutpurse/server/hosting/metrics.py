@@ -1,0 +1,150 @@
+"""A server in figures, in the words of Prometheus.
+
+No label is anything that a bot chose, and every label's values are known beforehand, so the number of series is bounded
+and each exists from the start. Nothing here is touched while bots play: the figures are plain numbers that lie about
+(`counts.py`, `pulse.py`), and are put into families when somebody asks.
+"""
+
+from __future__ import annotations
+
+import platform
+from asyncio import all_tasks
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from itertools import accumulate
+from typing import Final
+
+from prometheus_client import CollectorRegistry, GCCollector, Metric, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+from cutpurse.engine.clocks import OutcomeKind
+from cutpurse.engine.match import EndCause
+from cutpurse.server.counts import Tally
+from cutpurse.server.errors import REASONS
+from cutpurse.server.hosting.open_arena import OpenArena
+from cutpurse.server.results import HOUSE
+
+__all__ = ["TEXT_FORMAT", "Metrics"]
+
+TEXT_FORMAT: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+_REFUSED: Final = [kind.value for kind in OutcomeKind if kind is not OutcomeKind.ACCEPTED]
+_FAULTS: Final = [cause.value for cause in EndCause if cause is not EndCause.NORMAL and not cause.is_void]
+_ENDED: Final = [*REASONS, "left", "lost"]
+
+
+class Metrics(Collector):
+    """The figures of an arena, as they were when `take` was called, and those of its process, as they are."""
+
+    def __init__(self, opened: OpenArena) -> None:
+        self._opened = opened
+        self._taken: list[Metric] = []
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+
+    def take(self) -> None:
+        """Look at the arena; on its event loop's thread."""
+        self._taken = [*_families(self._opened)]
+
+    def text(self) -> bytes:
+        """All figures in `TEXT_FORMAT`; on any thread."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterable[Metric]:
+        """What a registry asks for."""
+        yield from self._taken
+        yield _gauge("loop_silent_seconds", "Since the event loop was last heard of", self._opened.arena.silent_s)
+        yield _info()
+
+
+def _families(opened: OpenArena) -> Iterator[Metric]:
+    """Everything that hangs on the event loop."""
+    arena, lobby, counts = opened.arena, opened.lobby, opened.arena.counts
+    ladders = [ladder for names in lobby.ladders(HOUSE).values() for ladder in names]  # private ones too
+
+    yield _counts("matches_started", "Matches that were dealt", "ladder", ladders, counts.matches_started)
+    ended = CounterMetricFamily(
+        "cutpurse_matches_ended", "Matches that ended: stored, or counting for nothing", labels=("ladder", "end")
+    )
+    for ladder in ladders:
+        ended.add_metric((ladder, "normal"), counts.matches_finished[ladder])
+        ended.add_metric((ladder, "void"), counts.matches_void[ladder])
+    yield ended
+    states = {"playing": lobby.tables - counts.storing, "storing": counts.storing}
+    yield _gauges("tables", "Matches being played, and those that wait for the store", "state", states)
+
+    yield _count("answers_accepted", "Answers and give-ups that took effect", counts.accepted)
+    yield _counts("answers_refused", "Answers and give-ups that did not", "reason", _REFUSED, counts.refused)
+    text = "Decisions left to the safe option, counted when the match is over"
+    yield _counts("faults", text, "cause", _FAULTS, counts.faults)
+    text = "From hand-over to answer, network included; counted when the match is over"
+    yield _histogram("thinking_seconds", text, counts.thinking)
+
+    yield _gauge("watchers", "Calls that follow matches", opened.watching.watchers)
+
+    states = {"connected": counts.connected, "lost": len(arena.sessions) - counts.connected}
+    yield _gauges("sessions", "Bots that have a stream, and those that may come back", "state", states)
+    hows = {"new": counts.sessions_opened, "resumed": counts.sessions_resumed}
+    yield _counts("streams_opened", "Streams that were let in", "how", list(hows), hows)
+    text = "Streams that were not let in"
+    yield _counts("streams_refused", text, "reason", REASONS, counts.streams_refused)
+    text = "Ends of streams that were let in; lost: without a word from either side"
+    yield _counts("streams_ended", text, "reason", _ENDED, counts.streams_ended)
+    yield _gauge("streams", "Calls that gRPC has not finished, those that hang included", arena.streams)
+    ways = {"in": counts.envelopes_in, "out": counts.envelopes_out}
+    yield _counts("envelopes", "Messages on all streams", "direction", list(ways), ways)
+    text = "Trouble that bots were told of; BAD_MESSAGE is a strike"
+    yield _counts("problems", text, "reason", REASONS, counts.problems)
+    ready, refusals = arena.sessions.waiting
+    yield _gauge("ready_tables", "Tables with something to tell, waiting for an envelope to their bot", ready)
+    yield _gauge("unsent_refusals", "Refusals waiting for an envelope to their bot", refusals)
+
+    yield _gauge("store_queue", "Results that the store's thread has not taken", opened.store.waiting)
+    text = "Void results that the store has not taken; no match starts while there are any"
+    yield _gauge("unstored_results", text, lobby.unstored)
+    yield _count("store_failures", "Times that the store did not take a result", counts.not_stored)
+    yield _count("incidents", "Faults of the server that have a number in its log", counts.incidents)
+
+    pulse = arena.pulse
+    yield _histogram("loop_lag_seconds", "How late the event loop's timer rings, 20 times a second", pulse.lag)
+    yield _count("loop_stalls", "Times that the event loop stood still or was behind", pulse.stalls)
+    text = "How long it did so in all; as much was credited to every clock"
+    yield _count("loop_stalled_seconds", text, pulse.stalled_s)
+    yield _gauge("tasks", "Tasks of the event loop", len(all_tasks()))
+
+
+def _info() -> Metric:
+    family = GaugeMetricFamily("cutpurse_build_info", "Always 1", labels=("version", "python"))
+    family.add_metric((version("cutpurse"), platform.python_version()), 1)
+    return family
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"cutpurse_{name}", text, value=value)
+
+
+def _gauges(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(f"cutpurse_{name}", text, labels=(label,))
+    for key, value in values.items():
+        family.add_metric((key,), value)
+    return family
+
+
+def _count(name: str, text: str, value: float) -> Metric:
+    return CounterMetricFamily(f"cutpurse_{name}", text, value=value)
+
+
+def _counts(name: str, text: str, label: str, keys: Iterable[str], values: Mapping[str, float]) -> Metric:
+    family = CounterMetricFamily(f"cutpurse_{name}", text, labels=(label,))
+    for key in keys:
+        family.add_metric((key,), values.get(key, 0))
+    return family
+
+
+def _histogram(name: str, text: str, tally: Tally) -> Metric:
+    bounds = [*(f"{bound:g}" for bound in tally.bounds), "+Inf"]
+    buckets = list(zip(bounds, accumulate(tally.counts), strict=True))
+    return HistogramMetricFamily(f"cutpurse_{name}", text, buckets=buckets, sum_value=tally.total)

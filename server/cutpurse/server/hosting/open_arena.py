@@ -1,0 +1,181 @@
+"""An arena, put together: a database, its ladders, a lobby and the address where bots dial in.
+
+It is open as long as its database never had a token: whoever reaches it plays under the name that he says, so it
+listens on this machine only. Else it asks for tokens. This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.tokens import Token
+from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import AddressError
+from cutpurse.server.hosting.address import checked, is_local
+from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.host import Arena
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.league.ladder_service import RunningLeague
+from cutpurse.server.league.league import Answers
+from cutpurse.server.league.steering import Steering
+from cutpurse.server.limits import Limits
+from cutpurse.server.logs import Logger
+from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.runners.port import Runner
+from cutpurse.server.submissions.desk import Desk, owners_who_play
+from cutpurse.server.submissions.meters import Meters
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.storage import Storage, storage_beside
+from cutpurse.server.watching.watching import Watching
+
+__all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
+
+WATCH_DELAY_S: Final = 10.0  # several decisions: what a spectator says to a bot helps it no more
+
+
+@dataclass(frozen=True)
+class OpenArena:
+    """What `open_arena` puts together."""
+
+    arena: Arena
+    lobby: Lobby
+    store: Store
+    asks_for_tokens: bool
+    watching: Watching
+
+
+@contextmanager
+def open_arena(
+    address: str,
+    database: Path,
+    ladders: Sequence[Ladder] | Callable[[Store], Sequence[Ladder]],
+    log: Logger,
+    limits: Limits | None = None,
+    *,
+    certificate: Certificate | None = None,
+    insecure: bool = False,
+    house: Token | None = None,
+    has_page: bool = False,
+    watch_delay_s: float = WATCH_DELAY_S,
+    submissions: Runner | None = None,
+) -> Iterator[OpenArena]:
+    """An arena that can be started; when the block is left, everything that it was told is stored.
+
+    What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
+
+    ladders: to be played, or what finds them in the database. certificate, insecure: as `Arena` has them. house: lets
+    the house bots in; None: there are none. has_page: there will be a page, which asks at `Arena.house_address`.
+    watch_delay_s: how much later than the bots spectators are told. submissions: runs the bots that are handed in;
+    None: none are taken. Raises AddressError for an address that other machines could reach without TLS, or though
+    nobody has a token; StoreError for a database that cannot be used, Refused for a ladder that was another one before.
+    """
+    checked(address, may_be_reached=certificate is not None or insecure)  # before there is a database
+    counts = Counts()
+    with Store(database) as store:
+        asks = store.has_tokens()
+        if not asks and not is_local(address):
+            raise AddressError(
+                f"nobody could come in at {address}: {database} has no token yet, so only this machine may. "
+                f"Make one first: cutpurse token create OWNER --db {database}"
+            )
+        if submissions is not None and submissions.name == "process":
+            _check_alone(store, address)
+        if callable(ladders):
+            ladders = ladders(store)
+        if store.found not in (None, newest_revision()):
+            log.info("database upgraded", file=str(store.path), before=store.found, schema=newest_revision())
+        _see_who_reads(Path(store.path), log)
+        if unfinished := store.void_unfinished(_utc()):
+            log.warning("unfinished matches are void", count=len(unfinished))
+        ledger = Ledger(store, ladders)
+        guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
+        if house is not None:
+            guard = HouseGuard(guard, house)
+        desk: Desk | None = None
+        try:
+            lobby = Lobby(
+                ladders,
+                ledger,
+                entropy=secrets.token_bytes,
+                utc=_utc,
+                log=log,
+                counts=counts,
+                paused=ledger.paused(),
+            )
+            if submissions is not None:
+                guard = passes = Passes(guard)
+                desk = _desk(submissions, store, passes, lobby, log)
+            answers = Answers(store, _utc)
+            watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
+            arena = Arena(
+                address,
+                lobby,
+                log=log,
+                limits=limits,
+                counts=counts,
+                guard=guard,
+                tokens=store if asks else None,
+                league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
+                watching=watching,
+                certificate=certificate,
+                insecure=insecure,
+                has_house=house is not None or has_page,
+                desk=desk,
+            )
+            yield OpenArena(arena, lobby, store, asks, watching)
+        finally:
+            if desk is not None:
+                desk.close()
+            guard.close()
+            ledger.close()
+
+
+def _desk(runner: Runner, store: Store, passes: Passes, lobby: Lobby, log: Logger) -> Desk:
+    """Where bots are handed in that this runner runs, beside the database; what they use is told with their matches."""
+    desk = Desk(
+        runner,
+        Storage(storage_beside(Path(store.path))),
+        store,
+        passes,
+        log,
+        _utc,
+        is_paused=lobby.is_paused,
+        withdrawn=lobby.withdrawn,
+        is_rotation=lambda name: (found := lobby.ladder_named(name)) is not None and found.boards == "rotation",
+    )
+    meters = Meters(desk.residents.uses)
+    lobby.on_started.append(meters.started)
+    lobby.measured = meters.measured
+    return desk
+
+
+def _see_who_reads(database: Path, log: Logger) -> None:
+    """Say if others can read the database, as an older version made it; its mode is left to whoever may want it."""
+    mode = database.stat().st_mode & 0o777
+    if mode & 0o004:
+        text = "it holds all cards, notes and private ladders; chmod 600 it, and -wal and -shm beside it"
+        log.warning("others can read the database", file=str(database), mode=f"{mode:o}", text=text)
+
+
+def _check_alone(store: Store, address: str) -> None:
+    """Without isolation only one's own bots are run.  Raises AddressError."""
+    owners = owners_who_play(store, _utc())
+    if len(owners) > 1 or not is_local(address):
+        who = f"{len(owners)} owners have tokens" if len(owners) > 1 else f"other machines can reach {address}"
+        raise AddressError(
+            f"{who}, and what is run as a plain process can do all that the server can: use --submissions bubblewrap"
+        )
+
+
+def _utc() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,89 @@
+"""The page for spectators, as a process of its own that a server starts: it costs the server nothing but what it asks.
+
+The server has the socket where browsers come, and hands it over: so an address that cannot be had is told at once, and
+who comes while the process is started again waits instead of being turned away. The process asks the server as a
+stranger. It ends with the server; where the server could not see to that any more, as after kill -9, it goes by itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from cutpurse.sdk.online.address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.server.errors import AddressError, CannotListen
+from cutpurse.server.hosting.address import checked
+from cutpurse.server.hosting.host import Arena
+from cutpurse.server.hosting.keeping import Keeper, Processes, Program
+from cutpurse.server.logs import Logger
+
+__all__ = ["Page", "listening_socket"]
+
+PATIENCE_S: Final = 10.0  # for which it is without a server, and then goes
+BACKLOG: Final = 256
+RELEASE_S: Final = 3.0  # that the page of a server which was killed may take to go
+LOOK_S: Final = 0.1
+
+
+def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.socket, str]:
+    """A socket at HOST:PORT (port 0: any that is free), and its address as it can be asked.
+
+    patience_s: how long to wait while another program has it. Raises AddressError for what is no such address,
+    CannotListen for one that cannot be had.
+    """
+    if checked(address, may_be_reached=True).startswith("unix:"):
+        raise AddressError(f"{address!r:.80} cannot be asked over HTTP; it can be HOST:PORT, as 127.0.0.1:7780")
+    host, _, port = address.rpartition(":")
+    ends_at = time.monotonic() + patience_s
+    while True:
+        try:
+            family, _, _, _, where = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
+            listening = socket.create_server(where[:2], family=family, backlog=BACKLOG)
+        except OSError as problem:
+            if problem.errno == errno.EADDRINUSE and time.monotonic() < ends_at:
+                time.sleep(LOOK_S)
+                continue
+            raise CannotListen(
+                f"cannot listen on {address}: another program does, or the system does not allow it"
+            ) from None
+        return listening, f"{host}:{listening.getsockname()[1]}"
+
+
+class Page(Keeper):
+    """The page of one run of a server; leaving the `with` block ends it.  address: where browsers find it."""
+
+    def __init__(self, address: str, log: Logger, processes: Processes | None = None) -> None:
+        """Listens at HOST:PORT (port 0: any that is free).
+
+        Raises AddressError for an address that is none, CannotListen for one that cannot be had.
+        """
+        self._listening, self.address = listening_socket(address, RELEASE_S)
+        self._bots_dial = ""
+        super().__init__(["page"], self._page, log, noun="page", processes=processes, is_heard=True)
+
+    def begin(self, arena: Arena, bots_dial: str = "") -> None:
+        """Start it.  bots_dial: where bots dial in, for whoever reads on the page how to write one."""
+        self._bots_dial = bots_dial
+        super().begin(arena)
+
+    def _page(self, name: str, address: str) -> Program:
+        file = self._listening.fileno()
+        command = (
+            *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
+            *("--give-up-after", f"{PATIENCE_S:g}"),
+        )
+        # A token in its environment would be of no use to it, and to whoever broke into it.
+        return Program(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        self._listening.close()

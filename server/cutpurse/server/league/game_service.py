@@ -1,0 +1,89 @@
+"""GameService over gRPC: which games there are, and the catalogue of each.
+
+It knows no caller. A game is told of though all its ladders are private: what it is can be read anywhere, and bots of
+those ladders ask for their catalogue without a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from cutpurse.engine.errors import SettingsError
+from cutpurse.games import GAMES
+from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
+from cutpurse.server.access.entrance import Context
+from cutpurse.server.endings import abort
+from cutpurse.server.errors import Refused, ending, incident, legible
+from cutpurse.server.logs import Logger, places
+from cutpurse.v1 import game_pb2
+
+__all__ = ["GAME", "GameService"]
+
+GAME: Final = game_pb2.DESCRIPTOR.services_by_name["GameService"].full_name
+_MOST_SETTINGS: Final = 64  # in one request; no game has so many
+
+
+class GameService:
+    """`GameService` of game.proto, for the games that are played here."""
+
+    def __init__(
+        self, games: Callable[[], Collection[str]], log: Logger, *, incident_number: Callable[[], str]
+    ) -> None:
+        """games: asked on the event loop with each call, since a new ladder may bring a new game."""
+        self._games = games
+        self._log = log
+        self._incident_number = incident_number
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """To be added to a `grpc.aio.server`."""
+        methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            "ListGames": grpc.unary_unary_rpc_method_handler(self.list_games),
+            "GetGame": grpc.unary_unary_rpc_method_handler(self.get_game),
+        }
+        return grpc.method_handlers_generic_handler(GAME, methods)
+
+    async def list_games(self, request: bytes, context: Context) -> bytes:
+        """The call ListGames."""
+        return await self._answer(self._list_games, request, context)
+
+    async def get_game(self, request: bytes, context: Context) -> bytes:
+        """The call GetGame."""
+        return await self._answer(self._get_game, request, context)
+
+    async def _answer(self, method: Callable[[bytes, list[str]], bytes], request: bytes, context: Context) -> bytes:
+        try:
+            # A catalogue that nobody asked for before takes up to 20 ms: too long for the loop, which keeps the clocks.
+            return await asyncio.to_thread(method, request, sorted(self._games()))
+        except Refused as refused:
+            how = refused.ending
+        except DecodeError:
+            how = ending("BAD_MESSAGE", "this is not the message that the method takes")
+        except Exception as problem:
+            number = self._incident_number()
+            self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+            how = incident(number)
+        await abort(context, how)
+
+    def _list_games(self, request: bytes, names: list[str]) -> bytes:
+        game_pb2.ListGamesRequest.FromString(request)
+        games = [summary_of(GAMES[name]) for name in names]
+        return game_pb2.ListGamesResponse(games=games).SerializeToString()
+
+    def _get_game(self, request: bytes, names: list[str]) -> bytes:
+        asked = game_pb2.GetGameRequest.FromString(request)
+        if asked.game not in names:
+            name = legible(asked.game, 40)
+            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(names)}")
+        if len(asked.settings) > _MOST_SETTINGS:
+            raise Refused("SETTINGS", f"{len(asked.settings)} settings are more than {asked.game} has")
+        settings: dict[str, object] = {setting.name: setting.value for setting in asked.settings}
+        try:
+            catalogue = catalogue_of(GAMES[asked.game], asked.seats or None, settings)
+        except SettingsError as problem:
+            raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+        return game_pb2.GetGameResponse(catalogue=catalogue).SerializeToString()

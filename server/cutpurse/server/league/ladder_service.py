@@ -1,0 +1,334 @@
+"""LadderService over gRPC: whoever may see a league reads it, and whoever may steer it does so.
+
+What is read is read on a few threads, never on the event loop, which keeps the bots' clocks, nor on the thread that
+stores results. An address has no more than so many calls at once. What is asked of the lobby is asked on the loop. This
+module knows who a caller is; what he may see is known in `cutpurse.server.league.league`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from cutpurse.leaderboard.tokens import NOBODY
+from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.owners import Grant, address_of, check_scope
+from cutpurse.server.endings import abort, ending_of
+from cutpurse.server.errors import Ending, Refused
+from cutpurse.server.ladders import Ladder, ladder_of
+from cutpurse.server.league.league import STRANGER, Answers, Caller
+from cutpurse.server.league.presence import NOWHERE, BotHere, MatchHere, Presence
+from cutpurse.server.league.steering import Steering
+from cutpurse.server.logs import Logger
+from cutpurse.server.matches.requests import MatchRequest
+from cutpurse.server.results import Identity
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]
+
+LADDER: Final = ladder_pb2.DESCRIPTOR.services_by_name["LadderService"].full_name
+THREADS: Final = 2
+MOST_BY_ADDRESS: Final = 64  # calls at once: a class of sixty behind one address may ask in the same moment
+MOST_CALLS: Final = 512  # of all
+MOST_BYTES: Final = 3_500_000  # of an answer: a client of gRPC takes 4 MiB as it comes
+SEEN: Final = 20.0  # times as long as it takes to look what the lobby knows, that is told to readers
+PIECE: Final = 65_536  # bytes of a record at once
+
+Told = TypeVar("Told")
+Handlers: TypeAlias = "Mapping[str, grpc.RpcMethodHandler[Any, Any]]"  # gRPC's own classes take no type
+
+
+def caller_of(grant: Grant | None) -> Caller:
+    """Who asks, for what he may see."""
+    return STRANGER if grant is None else Caller(grant.owner, frozenset(grant.scopes))
+
+
+class RunningLobby(Protocol):
+    """What is asked of the lobby, on the event loop: a `Lobby`."""
+
+    def here(self) -> Sequence[BotHere]:
+        """All bots that have a stream."""
+
+    def open_matches(self) -> Sequence[MatchHere]:
+        """The matches that are being played."""
+
+    def unstored_matches(self) -> Sequence[MatchHere]:
+        """Those that are over, and whose results are not stored yet."""
+
+    def requested(self, name: str) -> str:
+        """What becomes of a match on request; on any thread."""
+
+    def request(self, wanted: MatchRequest, now: float) -> str:
+        """Have a match played; its name.  Raises Refused."""
+
+    def ladder_named(self, name: str) -> Ladder | None:
+        """The ladder of this name, if it is played."""
+
+    def set_ladder(self, ladder: Ladder) -> None:
+        """Add a ladder, or put its new terms in force."""
+
+    def remove_ladder(self, name: str) -> None:
+        """A ladder that is played is no more.  Raises Refused if a match is being played there."""
+
+    def lifted(self, identity: Identity) -> None:
+        """A version that was paused may play again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLeague:
+    """The parts of a league that is played."""
+
+    answers: Answers
+    steering: Steering
+    lobby: RunningLobby
+
+
+class LadderService:
+    """`LadderService` of ladder.proto. `close` it once no call is answered any more.
+
+    more: methods that are answered elsewhere.
+    """
+
+    def __init__(
+        self,
+        league: RunningLeague,
+        entrance: Entrance,
+        log: Logger,
+        *,
+        incident_number: Callable[[], str],
+        more: Handlers | None = None,
+    ) -> None:
+        self._answers = league.answers
+        self._steering = league.steering
+        self._lobby = league.lobby
+        self._entrance = entrance
+        self._log = log
+        self._incident_number = incident_number
+        self._more = dict(more or {})
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="league")
+        self._calls: Counter[str] = Counter()  # being answered, by address
+        self._last_seen, self._seen_until = NOWHERE, 0.0
+        self._steers = asyncio.Lock()  # so that what is written first is put in force first
+        self._steered: set[asyncio.Task[bytes]] = set()  # that go on though their callers may have gone
+
+    def close(self) -> None:
+        """There will be no more calls."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """To be added to a `grpc.aio.server`."""
+        answers = self._answers
+        reads: dict[str, tuple[type[Message], Callable[[Any, Caller, Presence], Message]]] = {
+            "ListLadders": (ladder_pb2.ListLaddersRequest, answers.list_ladders),
+            "ListRankings": (ladder_pb2.ListRankingsRequest, answers.list_rankings),
+            "ListHistory": (ladder_pb2.ListHistoryRequest, answers.list_history),
+            "ListOpponents": (ladder_pb2.ListOpponentsRequest, answers.list_opponents),
+            "ListMatches": (ladder_pb2.ListMatchesRequest, answers.list_matches),
+            "ListOpenMatches": (ladder_pb2.ListOpenMatchesRequest, answers.list_open_matches),
+            "GetMatch": (ladder_pb2.GetMatchRequest, answers.get_match),
+            "ListBots": (ladder_pb2.ListBotsRequest, answers.list_bots),
+        }
+        methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            name: grpc.unary_unary_rpc_method_handler(self._reading(kind, answer))
+            for name, (kind, answer) in reads.items()
+        }
+        methods["ListLogs"] = grpc.unary_unary_rpc_method_handler(
+            self._reading(ladder_pb2.ListLogsRequest, answers.list_logs, "read", "admin")
+        )
+        methods["GetRecord"] = grpc.unary_stream_rpc_method_handler(self.get_record)
+        for name, scope, steer in (
+            ("CreateLadder", "admin", self._create),
+            ("ChangeLadder", "admin", self._change),
+            ("DeleteLadder", "admin", self._delete),
+            ("RequestMatch", "play", self._request),
+            ("LiftPause", "play", self._lift),
+        ):
+            methods[name] = grpc.unary_unary_rpc_method_handler(self._writing(scope, steer))
+        return grpc.method_handlers_generic_handler(LADDER, {**methods, **self._more})
+
+    def _reading(
+        self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """A call that reads: for whoever asks, or for whoever has a token with one of these scopes."""
+
+        async def read(request: bytes, context: Context) -> bytes:
+            async def told(caller: Caller) -> bytes:
+                with self._turn(context):
+                    presence = self._seen()
+                    return await self._apart(lambda: _sized(answer(kind.FromString(request), caller, presence)))
+
+            return await self._guarded(told, context, *scopes)
+
+        return read
+
+    def _writing(
+        self, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """A call that changes something: begun, it goes on though its caller may go."""
+
+        async def write(request: bytes, context: Context) -> bytes:
+            async def told(caller: Caller) -> bytes:
+                async def steered() -> bytes:
+                    with self._turn(context):  # to its end: who goes and asks again would else be bound by nothing
+                        return _sized(await steer(request, caller))
+
+                task = asyncio.get_running_loop().create_task(steered())
+                self._steered.add(task)
+                task.add_done_callback(self._settle)
+                return await asyncio.shield(task)
+
+            return await self._guarded(told, context, scope)
+
+        return write
+
+    def _settle(self, task: asyncio.Task[bytes]) -> None:
+        self._steered.discard(task)
+        if not task.cancelled():
+            task.exception()  # told to the caller, or nobody is there to be told
+
+    async def _create(self, request: bytes, caller: Caller) -> Message:
+        """The call CreateLadder."""
+        asked = ladder_pb2.CreateLadderRequest.FromString(request)
+        async with self._steers:
+            made = await self._apart(lambda: self._steering.create(asked))
+            for entry in made:
+                self._lobby.set_ladder(ladder_of(entry))
+        for entry in made:
+            self._log.info("ladder made", ladder=entry.name, game=entry.game, by=caller.owner)
+        first, *others = [self._answers.shown(entry, self._presence()) for entry in made]
+        return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
+
+    async def _change(self, request: bytes, caller: Caller) -> Message:
+        """The call ChangeLadder."""
+        asked = ladder_pb2.ChangeLadderRequest.FromString(request)
+        async with self._steers:
+            entry = await self._apart(lambda: self._steering.change(asked, caller))
+            if self._lobby.ladder_named(entry.name) is not None:  # else this server was told to play other games
+                self._lobby.set_ladder(ladder_of(entry))
+        frozen = None if entry.terms.frozen is None else entry.terms.frozen.isoformat()
+        self._log.info("ladder changed", ladder=entry.name, frozen=frozen, by=caller.owner)
+        return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
+
+    async def _delete(self, request: bytes, caller: Caller) -> Message:
+        """The call DeleteLadder."""
+        asked = ladder_pb2.DeleteLadderRequest.FromString(request)
+        async with self._steers:
+            entry = await self._apart(lambda: self._steering.deletable(asked, caller))
+            shown = self._answers.shown(entry, self._presence())
+            ladder = self._lobby.ladder_named(entry.name)
+            if ladder is not None:
+                self._lobby.remove_ladder(entry.name)  # first: no match begins there meanwhile
+            try:
+                await self._apart(lambda: self._steering.delete(entry))
+            except Exception:
+                if ladder is not None:
+                    self._lobby.set_ladder(ladder)
+                raise
+        self._log.info("ladder deleted", ladder=entry.name, game=entry.game, by=caller.owner)
+        return ladder_pb2.DeleteLadderResponse(ladder=shown)
+
+    async def _request(self, request: bytes, caller: Caller) -> Message:
+        """The call RequestMatch."""
+        asked = ladder_pb2.RequestMatchRequest.FromString(request)
+        presence = self._presence()
+        ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
+        by = caller.owner or NOBODY
+        wanted = MatchRequest(ladder, bots, asked.seed if asked.HasField("seed") else None, by)
+        match = self._lobby.request(wanted, asyncio.get_running_loop().time())
+        self._log.info("match requested", match=match, ladder=ladder, bots=[bot.shown for bot in bots], by=by)
+        return ladder_pb2.RequestMatchResponse(match=match)
+
+    async def _lift(self, request: bytes, caller: Caller) -> Message:
+        """The call LiftPause."""
+        asked = ladder_pb2.LiftPauseRequest.FromString(request)
+        identity = await self._apart(lambda: self._steering.lift(asked, caller))
+        self._lobby.lifted(identity)
+        self._log.info("pause lifted", bot=identity.shown, by=caller.owner)
+        presence = self._presence()
+        return ladder_pb2.LiftPauseResponse(
+            bot=await self._apart(lambda: self._answers.bot(identity, caller, presence))
+        )
+
+    def _presence(self) -> Presence:
+        """What the lobby knows now. On the event loop: a millisecond for a thousand bots."""
+        lobby = self._lobby
+        return Presence(lobby.here(), lobby.open_matches(), lobby.requested, lobby.unstored_matches())
+
+    def _seen(self) -> Presence:
+        """The same for those who read, who so take a twentieth of the loop's time for it at most."""
+        now = asyncio.get_running_loop().time()
+        if now >= self._seen_until:
+            began = time.thread_time()
+            self._last_seen = self._presence()
+            self._seen_until = now + SEEN * (time.thread_time() - began)
+        return self._last_seen
+
+    async def get_record(self, request: bytes, context: Context) -> None:
+        """The call GetRecord: the file of a match, piece by piece."""
+
+        async def told(caller: Caller) -> None:
+            asked = ladder_pb2.GetRecordRequest
+            with self._turn(context):
+                file = await self._apart(lambda: self._answers.match_file(asked.FromString(request), caller))
+                for at in range(0, len(file), PIECE):
+                    piece = ladder_pb2.GetRecordResponse(piece=file[at : at + PIECE])
+                    await context.write(piece.SerializeToString())
+
+        await self._guarded(told, context)
+
+    async def _caller(self, context: Context, *scopes: str) -> Caller:
+        """Who asks, if he may ask this: whoever it is, or only with a token of one of these scopes."""
+        grant = await self._entrance.recognise(context)
+        if scopes:
+            check_scope(grant, *scopes)
+        return caller_of(grant)
+
+    async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
+        """What is answered to whoever may ask this, or the end of the call."""
+        try:
+            return await answer(await self._caller(context, *scopes))
+        except grpc.aio.BaseError:  # the caller is gone
+            raise
+        except Exception as problem:
+            how = self._ending(problem)
+        await abort(context, how)
+
+    @contextmanager
+    def _turn(self, context: Context) -> Iterator[None]:
+        """A call is being answered; one whose bad token is answered late is none.  Raises Refused for too many."""
+        address = address_of(context.peer())
+        if self._calls[address] >= MOST_BY_ADDRESS:
+            raise Refused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")
+        if self._calls.total() >= MOST_CALLS:
+            raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+        self._calls[address] += 1
+        try:
+            yield
+        finally:
+            self._calls[address] -= 1
+            if not self._calls[address]:
+                del self._calls[address]
+
+    async def _apart(self, work: Callable[[], Told]) -> Told:
+        """On a thread; given up before it begins if the caller has gone."""
+        return await asyncio.wrap_future(self._threads.submit(work))
+
+    def _ending(self, problem: Exception) -> Ending:
+        unable = "the league cannot be read now; nothing was changed"
+        return ending_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
+
+
+def _sized(answer: Message) -> bytes:
+    """As bytes.  Raises Refused if that is more than callers take."""
+    if answer.ByteSize() > MOST_BYTES:
+        raise Refused("BAD_MESSAGE", f"the answer would have {answer.ByteSize():,} bytes; ask for less of it")
+    return answer.SerializeToString()

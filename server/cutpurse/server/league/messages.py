@@ -1,0 +1,205 @@
+"""From what the leaderboard has to what ladder.proto says of it, field by field.
+
+Nothing is left out here but what the caller of a function says: who may see what is decided in
+`cutpurse.server.league.league`. This module knows no database and no lobby.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.results import Course, LadderTerms, Note
+from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
+
+__all__ = [
+    "board_kind",
+    "bot_name",
+    "course_shown",
+    "ladder_shown",
+    "match_shown",
+    "milliseconds",
+    "notes_kept",
+    "opponent_shown",
+    "ranking_shown",
+    "step_shown",
+    "terms_shown",
+]
+
+
+def bot_name(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
+    """Who."""
+    return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
+
+
+def milliseconds(moment: datetime | None) -> int:
+    """A moment as ms since 1970; 0 for none."""
+    return 0 if moment is None else int(moment.timestamp() * 1_000)
+
+
+def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> ladder_pb2.LadderShown:
+    """A ladder, with the bots that are there and the matches that are played now."""
+    return ladder_pb2.LadderShown(
+        defined=ladder_pb2.LadderDefined(
+            name=entry.name,
+            game=entry.game,
+            settings=_settings(entry.settings),
+            seats=entry.seats,
+            clock=_clock(entry.clock),
+            terms=terms_shown(entry.terms),
+            boards=board_kind(entry.boards),
+        ),
+        matches=entry.matches,
+        bots=bots,
+        tables=tables,
+        created_ms=milliseconds(entry.created),
+        is_frozen=entry.terms.frozen is not None and now >= entry.terms.frozen,
+    )
+
+
+def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
+    """A place on a ladder."""
+    return ladder_pb2.Ranking(
+        place=entry.place,
+        bot=bot_name(entry.owner, entry.bot, entry.version),
+        skill=_skill(entry.skill),
+        low=entry.low,
+        high=entry.high,
+        matches=entry.matches,
+        wins=entry.wins,
+        faulted=entry.faulted,
+        form=entry.form,
+        is_here=is_here,
+        is_paused=entry.is_paused,
+        best=entry.best,
+        worst=entry.worst,
+        estimated=entry.estimated,
+    )
+
+
+def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
+    """What one board made of a rating, and why."""
+    return ladder_pb2.RatingStep(
+        number=step.number,
+        match=step.match,
+        finished_ms=milliseconds(step.finished),
+        version=step.version,
+        place=step.place,
+        before=_skill(step.before),
+        after=_skill(step.after),
+        matches=step.matches,
+        opponents=[
+            ladder_pb2.StepOpponent(
+                bot=bot_name(one.owner, one.bot, one.version),
+                before=_skill(one.before),
+                likely=one.likely,
+                outcome=one.outcome,
+            )
+            for one in step.opponents
+        ],
+    )
+
+
+def opponent_shown(entry: Opponent) -> ladder_pb2.Opponent:
+    """How a bot did against another."""
+    return ladder_pb2.Opponent(
+        bot=bot_name(entry.owner, entry.bot), matches=entry.matches, ahead=entry.ahead, level=entry.level
+    )
+
+
+def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
+    """A match that is over."""
+    return ladder_pb2.MatchShown(
+        number=entry.number,
+        match=entry.match,
+        board=entry.board,
+        ladder=entry.ladder,
+        game=entry.game,
+        rules_version=entry.rules,
+        settings=_settings(entry.settings),
+        started_ms=milliseconds(entry.started),
+        finished_ms=milliseconds(entry.finished),
+        decisions=entry.decisions,
+        void_cause=entry.void_cause or "",
+        rated_number=entry.sequence or 0,
+        requested_by=entry.requested_by,
+        reason=entry.reason,
+        seats=map(_seat, entry.seats),
+        board_kind=board_kind(entry.board_kind),
+        board_matches=entry.board_matches,
+    )
+
+
+def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
+    """Of what kind a board is, or those of a ladder are."""
+    return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
+
+
+def course_shown(course: Course | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
+    """How a seat did, decision by decision; is_told_why: with the texts of faults, which may quote the bot."""
+    if course is None:
+        return ladder_pb2.SeatCourse()
+    return ladder_pb2.SeatCourse(
+        thinking_ms=course.thinking_ms,
+        faults=[
+            ladder_pb2.SeatFault(
+                decision=fault.decision,
+                at=fault.at,
+                cause=_cause(fault.cause),
+                text=fault.text if is_told_why else "",
+            )
+            for fault in course.faults
+        ],
+    )
+
+
+def notes_kept(notes: tuple[Note, ...]) -> list[ladder_pb2.NoteKept]:
+    """What a bot sent along."""
+    return [ladder_pb2.NoteKept(decision=note.decision, text=note.text) for note in notes]
+
+
+def _seat(seat: SeatEntry) -> ladder_pb2.MatchSeat:
+    return ladder_pb2.MatchSeat(
+        bot=bot_name(seat.owner, seat.bot, seat.version),
+        place=seat.place or 0,
+        score=seat.score or 0,
+        end_cause=_cause(seat.end_cause),
+        faults=seat.faults,
+        thinking_ms=seat.thinking_ms,
+        before=_skill(seat.before),
+        after=_skill(seat.after),
+        cpu_ms=seat.cpu_ms or 0,
+        peak_bytes=seat.peak_bytes or 0,
+    )
+
+
+def _skill(skill: Skill | None) -> ladder_pb2.SkillShown | None:
+    return None if skill is None else ladder_pb2.SkillShown(mu=skill.mu, sigma=skill.sigma)
+
+
+def _cause(cause: str) -> arena_pb2.EndCause.ValueType:
+    return arena_pb2.EndCause.Value(f"END_CAUSE_{cause.upper()}")
+
+
+def _settings(settings: Mapping[str, Any]) -> list[game_pb2.Setting]:
+    return [game_pb2.Setting(name=name, value=str(value)) for name, value in settings.items()]
+
+
+def _clock(clock: Mapping[str, Any]) -> ladder_pb2.LadderClock:
+    told = ladder_pb2.LadderClock.DESCRIPTOR.fields_by_name
+    return ladder_pb2.LadderClock(**{name: value for name, value in clock.items() if name in told})
+
+
+def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
+    """Who may play on a ladder, how many, and who may see it."""
+    return ladder_pb2.LadderTerms(
+        owners=terms.owners,
+        most_bots=terms.most_bots,
+        private=terms.is_private,
+        frozen_ms=milliseconds(terms.frozen),
+        house=terms.house,
+        most_per_owner=terms.most_per_owner,
+    )

@@ -1,0 +1,95 @@
+"""Ladders are made and changed, and pauses are lifted: written to the leaderboard, with or without a server that runs.
+
+What is asked is checked before anything is written. Every function waits for the disk. This module knows no lobby: who
+has one tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from cutpurse.leaderboard import errors
+from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.store import Store
+from cutpurse.server.errors import Refused, legible
+from cutpurse.server.ladders import Ladder, ladder_defined, terms_defined
+from cutpurse.server.league.league import Answers, Caller
+from cutpurse.server.league.messages import terms_shown
+from cutpurse.server.results import Identity
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["MOST_MADE", "Steering", "wanted_ladders"]
+
+MOST_MADE: Final = 1_000  # ladders at once
+
+
+class Steering:
+    """What whoever runs a server may do, and owners with their bots.  Each raises Refused, and StoreError."""
+
+    def __init__(self, store: Store, answers: Answers, utc: Callable[[], datetime]) -> None:
+        self._store = store
+        self._answers = answers
+        self._utc = utc
+
+    def create(self, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
+        """New ladders, all of them or none."""
+        wanted = wanted_ladders(asked)
+        try:
+            return self._store.create_ladders([ladder.kept for ladder in wanted], self._utc())
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+
+    def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
+        """A ladder with other terms, if it has those that are expected. Not to be called twice at once."""
+        entry = self._answers.ladder(asked.ladder, caller)
+        if asked.HasField("expected") and asked.expected != terms_shown(entry.terms):
+            raise Refused("BAD_MESSAGE", f"the terms of ladder {entry.name} are not those expected; ask for them again")
+        return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
+
+    def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
+        """A ladder that may be deleted, as it is."""
+        entry = self._answers.ladder(asked.ladder, caller)
+        try:
+            self._store.check_unused(entry.name)
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        return entry
+
+    def delete(self, entry: LadderEntry) -> None:
+        """Delete it, if nothing has come to it since."""
+        try:
+            self._store.delete_ladder(entry.name)
+        except errors.Refused as problem:
+            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+
+    def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
+        """A paused version may play again; which."""
+        owner, bot = self._answers.own(asked.bot, caller)
+        versions = [
+            entry for entry in self._store.bots(owner) if entry.bot == bot and asked.bot.version in ("", entry.version)
+        ]
+        if not versions:
+            raise Refused("NOT_FOUND", f"there is no bot {self._answers.named(asked.bot, owner)} here")
+        entry = versions[-1]  # the newest
+        if entry.paused is None:
+            raise Refused("NOT_FOUND", f"{self._answers.named(asked.bot, owner)} is not paused")
+        self._store.lift_pause(entry.version_id, self._utc())
+        return Identity(owner, bot, entry.version)
+
+
+def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
+    """The ladders that are asked for, all of which can be.  Raises Refused."""
+    if len(asked.more) >= MOST_MADE:
+        raise Refused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
+    return [_checked(one) for one in (asked.ladder, *asked.more)]
+
+
+def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:
+    """What is refused of one of many ladders, with its name."""
+    try:
+        return ladder_defined(defined)
+    except Refused as refused:
+        how = refused.ending
+        raise Refused(how.reason, f"ladder '{legible(defined.name, 40)}': {how.text}") from None

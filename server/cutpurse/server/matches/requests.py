@@ -1,0 +1,208 @@
+"""Matches on request: somebody chooses who plays whom by the rules of a ladder, and no rating follows from it.
+
+A request waits until each of its bots has a free table, a minute at most. Those who ask first are first. The next free
+table of each bot of whoever asks is kept for it at once; that of other bots only when all of his are free. So nobody
+can hold the tables of others by a request that he himself keeps from beginning. A bot sits in one match at a time that
+others than its owner have asked for, so they cannot keep it from its ladders.
+
+This module knows no table, no stream and no clock: moments (seconds) are handed in.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cutpurse.engine.commitment import SEED_BYTES
+from cutpurse.server.errors import Refused, legible
+from cutpurse.server.ladders import Ladder
+from cutpurse.server.matches.books import Plays
+from cutpurse.server.matches.terms import may_play, paused_text
+from cutpurse.server.results import HOUSE, Identity
+
+__all__ = ["MOST", "MOST_OF_ONE", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
+
+WAITS_S: Final = 60.0
+MOST_OF_ONE: Final = 8  # matches that one owner has asked for, and that wait or are being played
+MOST: Final = 256  # that wait
+MOST_NAMED: Final = 50  # bots in one line
+MOST_TOLD: Final = 1_024  # of which it is known what became of them
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRequest:
+    """A match that is wanted.  bots: by seat, from the first on; seed: 32 bytes to deal from, None is fresh chance."""
+
+    ladder: str
+    bots: tuple[Identity, ...]
+    seed: bytes | None
+    by: str  # the owner who asks
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A match that waits for its bots, house bots among them."""
+
+    name: str
+    ladder: Ladder
+    seats: tuple[Identity, ...]
+    seed: bytes | None
+    by: str
+    until: float
+
+
+class Requests:
+    """See the module's docstring."""
+
+    def __init__(self) -> None:
+        self.reserved: dict[Plays, None] = {}  # in order: whose next free table is for a request; as of the last `next`
+        self._waiting: dict[str, Requested] = {}
+        self._open: dict[str, Requested] = {}
+        self._dropped: OrderedDict[str, str] = OrderedDict()  # by name: why
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def ask(self, wanted: Requested) -> None:
+        """Somebody wants a match.  Raises Refused: FULL."""
+        of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
+        if of_one >= MOST_OF_ONE:
+            raise Refused("FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time")
+        if len(self._waiting) >= MOST:
+            raise Refused("FULL", f"{MOST} matches wait for their bots already; ask again later")
+        self._waiting[wanted.name] = wanted
+
+    def told(self, name: str) -> str:
+        """What became of a request: "waiting", "open", "dropped: " and why; empty if it is over, or not known."""
+        if name in self._waiting:
+            return "waiting"
+        if name in self._open:
+            return "open"
+        why = self._dropped.get(name)
+        return "" if why is None else f"dropped: {why}"
+
+    def next(
+        self, here: Mapping[Identity, Plays], now: float, kept: Iterable[Plays] = ()
+    ) -> tuple[Requested, list[Plays]] | None:
+        """The next match that can begin, with its bots by seat, from now on counted as open; None if there is none.
+
+        kept: whose next free table is for somebody else. Drops what has waited too long.
+        """
+        for one in [one for one in self._waiting.values() if now >= one.until]:
+            self._drop(one, here)
+        self.reserved = dict.fromkeys(kept)
+        lent = {
+            identity for one in self._open.values() for identity in one.seats if not _is_of(identity, one.by)
+        }  # to others than their owners
+        for one in self._waiting.values():
+            players = [here.get(identity) for identity in one.seats]
+            found = [player for player in players if player is not None]
+            if len(found) < len(one.seats):
+                continue
+            own = [player for player in found if _is_of(player.identity, one.by)]
+            others = [player for player in found if not _is_of(player.identity, one.by)]
+            if all(self._has_room(player) for player in own):
+                is_ready = all(self._has_room(player) and player.identity not in lent for player in others)
+                if is_ready:
+                    del self._waiting[one.name]
+                    self._open[one.name] = one
+                    return one, found
+                self.reserved.update(dict.fromkeys(others))
+            self.reserved.update(dict.fromkeys(own))
+        return None
+
+    def ended(self, name: str) -> None:
+        """A match that was asked for is over."""
+        self._open.pop(name, None)
+
+    def drop(self, name: str, why: str) -> None:
+        """A match that was to begin cannot."""
+        self._waiting.pop(name, None)
+        self._open.pop(name, None)
+        self._dropped[name] = why
+        if len(self._dropped) > MOST_TOLD:
+            self._dropped.popitem(last=False)
+
+    def forget(self, identity: Identity, why: str) -> None:
+        """A bot cannot play any more: what waits for it is dropped."""
+        for one in [one for one in self._waiting.values() if identity in one.seats]:
+            self.drop(one.name, why)
+
+    def is_open_on(self, ladder: str) -> bool:
+        """Whether a match that was asked for is being played by the rules of this ladder."""
+        return any(one.ladder.name == ladder for one in self._open.values())
+
+    def forget_ladder(self, ladder: str, why: str) -> None:
+        """A ladder is gone: what waits to be played by its rules is dropped."""
+        for one in [one for one in self._waiting.values() if one.ladder.name == ladder]:
+            self.drop(one.name, why)
+
+    def next_event_at(self) -> float | None:
+        """When `next` is to be asked though nothing else has happened."""
+        return min((one.until for one in self._waiting.values()), default=None)
+
+    def _has_room(self, player: Plays) -> bool:
+        return player.free_tables - (player in self.reserved) > 0
+
+    def _drop(self, one: Requested, here: Mapping[Identity, Plays]) -> None:
+        away = [identity.shown for identity in one.seats if identity not in here]
+        busy = [identity.shown for identity in one.seats if identity in here and here[identity].free_tables <= 0]
+        why = f"its bots did not have a free table at the same time within {WAITS_S:g} s"
+        if away or busy:
+            not_here = f"not here: {', '.join(away)}" if away else ""
+            not_free = f"no free table: {', '.join(busy)}" if busy else ""
+            why += f" ({'; '.join(filter(None, (not_here, not_free)))})"
+        self.drop(one.name, why)
+
+
+def _is_of(identity: Identity, owner: str) -> bool:
+    """Whether a bot is at the disposal of this owner: it is his, or the house's."""
+    return identity.owner in (owner, HOUSE)
+
+
+def seats_for(
+    wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, Plays], is_paused: Callable[[Identity], bool]
+) -> tuple[Identity, ...]:
+    """Who is to sit on each seat of a match that is wanted: those who were chosen, then house bots.
+
+    Raises Refused: NOT_FOUND for who is not here, PAUSED, SETTINGS for seats or a seed that cannot be.
+    """
+    if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
+        raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
+    count = len(wanted.bots)
+    if not 0 < count <= ladder.seats:
+        raise Refused("SETTINGS", f"{count} bots for {ladder.seats} seats of ladder {ladder.name}")
+    if len(set(wanted.bots)) < count:
+        raise Refused("SETTINGS", "a bot sits at a table once in each of its versions")
+    for identity in wanted.bots:
+        player = here.get(identity)
+        if player is None:
+            # Of those who want to play everything some may only play where whoever asks may see nothing.
+            on = [one for one, other in here.items() if may_play(ladder, one) and other.plays(ladder.game, ladder.name)]
+            there = ", ".join(sorted(one.shown for one in on)[:MOST_NAMED]) or "nobody"
+            raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
+        if is_paused(identity):
+            raise Refused("PAUSED", paused_text(identity))
+        if not player.plays(ladder.game, ladder.name):
+            raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
+    house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
+    if count + len(house) < ladder.seats:
+        named = "1 bot was named" if count == 1 else f"{count} bots were named"
+        free = f"{len(house) or 'no'} house bot{'s are' if len(house) != 1 else ' is'} here for the others"
+        raise Refused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
+    return (*wanted.bots, *house)
+
+
+def _house_for(
+    missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, Plays]
+) -> list[Identity]:
+    """House bots for seats that nobody was chosen for: those of the ladder, else any; the least busy first."""
+    able = [
+        player
+        for identity, player in here.items()
+        if identity.owner == HOUSE and identity not in seats and player.plays(ladder.game, ladder.name)
+    ]
+    able.sort(key=lambda player: (player.identity.bot not in ladder.terms.house, -player.free_tables, player.identity))
+    return [player.identity for player in able[:missing]]

@@ -1,0 +1,143 @@
+"""The first envelope: who the bot is, and what it wants to play.
+
+`introduction` judges a Hello against the protocol's version and what can be played here, and knows no session. What is
+wrong is told in one line that names what was said and what was possible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cutpurse.games import GAMES
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import Grant, Resident
+from cutpurse.server.errors import Refused, legible
+from cutpurse.server.limits import Limits
+from cutpurse.server.results import Identity
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]
+
+PROTOCOL: Final = (1, 0)
+FEATURES: Final = frozenset({"agenda", "notes"})
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """A bot as it has introduced itself, every field checked."""
+
+    identity: Identity
+    token: str  # the name of the token that it came with; empty where none is asked for
+    sdk: str  # legible
+    minor: int  # of the protocol, as both sides speak it
+    max_tables: int
+    events: bool  # it wants to be told what happened between its decisions
+    features: frozenset[str]  # that both sides have
+    wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
+    most_tables: int = 2**32 - 1  # that it may have at any time
+    forgets: bool = False  # it keeps nothing from one match to the next
+    one_match: OneMatch | None = None  # it plays no more than this one
+    is_run_here: bool = False  # it was handed in, and the server runs it itself
+
+    def plays(self, game: str, ladder: str) -> bool:
+        """Whether it is to be paired on this ladder of this game."""
+        if not self.wanted:
+            return True
+        ladders = self.wanted.get(game)
+        return ladders is not None and (not ladders or ladder in ladders)
+
+
+def introduction(
+    hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: Limits
+) -> Introduction:
+    """What a Hello says, of a bot whose owner is known.  offered: the ladders of each game of this server.
+
+    A game of which all ladders are private and others' is none here.
+    Raises Refused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
+    """
+    offered = {game: names for game, names in offered.items() if names}
+    major, minor = PROTOCOL
+    if hello.protocol_major != major:
+        raise Refused(
+            "PROTOCOL_VERSION",
+            f"the server speaks version {major}.{minor} of the protocol, the bot {hello.protocol_major}."
+            f"{hello.protocol_minor}; use an SDK of version {major}",
+        )
+    resident = grant.resident
+    bot, version = (hello.bot, hello.version or "1") if resident is None else (resident.bot, resident.version)
+    most_tables = limits.most_tables if resident is None else min(resident.tables, limits.most_tables)
+    one_match = None if resident is None else resident.one_match
+    if one_match is not None:
+        most_tables = 1
+    for field, name in (("bot", bot), ("version", version)):
+        if not _NAME.fullmatch(name):
+            raise Refused(
+                "HELLO",
+                f"Hello.{field} is '{legible(name, 40)}'; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
+                "the first a letter or digit",
+            )
+    return Introduction(
+        identity=Identity(grant.owner, bot, version),
+        token=grant.token,
+        sdk=legible(hello.sdk, 80),
+        minor=min(minor, hello.protocol_minor),
+        max_tables=min(hello.max_tables or limits.usual_tables, most_tables),
+        events=hello.events,
+        features=FEATURES.intersection(hello.features),
+        wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
+        most_tables=most_tables,
+        forgets=grant.forgets,
+        one_match=one_match,
+        is_run_here=resident is not None,
+    )
+
+
+def _narrowed(
+    wanted: Mapping[str, Sequence[str]], resident: Resident | None, offered: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[str]]:
+    """Of what a bot wants to play, what it was handed in for.  Raises Refused if nothing is left."""
+    if resident is None or not resident.ladders:
+        return wanted
+    left = {
+        game: names
+        for game, there in offered.items()
+        if (not wanted or game in wanted)
+        and (names := tuple(name for name in there if name in resident.ladders and name in (wanted.get(game) or there)))
+    }
+    if not left:
+        raise Refused(
+            "NOT_FOUND",
+            f"{resident.bot} was handed in for {', '.join(resident.ladders)}, and wants to play elsewhere; "
+            "let it play all the games of those ladders",
+        )
+    return left
+
+
+def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    wanted: dict[str, Sequence[str]] = {}
+    for game in games:
+        name = legible(game.game, 40)
+        if game.game not in offered:
+            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(sorted(offered))}")
+        version = GAMES[game.game].words.version
+        if game.rules_version not in ("", version):
+            raise Refused(
+                "RULES_VERSION",
+                f"the server plays rules version {version} of {name}, the bot was written for "
+                f"'{legible(game.rules_version, 40)}'",
+            )
+        for ladder in game.ladders:
+            if ladder not in offered[game.game]:
+                raise Refused(
+                    "NOT_FOUND",
+                    f"no ladder of {name} is called '{legible(ladder, 40)}'; there are: "
+                    f"{', '.join(sorted(offered[game.game]))}",
+                )
+        if game.game in wanted:
+            raise Refused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
+        wanted[game.game] = tuple(dict.fromkeys(game.ladders))  # a session keeps them: each once, however often named
+    return wanted

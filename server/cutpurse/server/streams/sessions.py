@@ -1,0 +1,273 @@
+"""All sessions of a server: who may come in, who comes back, who takes over from whom, and who is given up.
+
+One session for each owner, bot and version: the newest stream has it. This module knows no stream's envelopes and no
+clock; entropy and every moment (seconds on one monotonic clock) are handed in.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from typing import Final
+
+from cutpurse.server.access.owners import ANYBODY, BAD, Grant
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import LEFT, OVERTAKEN, Refused, ending, incident
+from cutpurse.server.invariants import QueueOver
+from cutpurse.server.limits import Limits
+from cutpurse.server.results import HOUSE, Identity
+from cutpurse.server.streams.hello import FEATURES, PROTOCOL, Introduction, introduction
+from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.matches import Matches
+from cutpurse.server.streams.session import Session
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["Sessions"]
+
+_RECONNECT_MS: Final = (500, 3_000)  # after a drain: not all at once
+
+
+class Sessions:
+    """See the module's docstring.
+
+    server is the text of Welcome.server; entropy gives so many bytes that nobody can foresee; is_good says whether the
+    token of this name still counts; broke is told of a session that breaks an invariant, and numbers the incident.
+    """
+
+    def __init__(
+        self,
+        matches: Matches,
+        limits: Limits,
+        server: str,
+        entropy: Callable[[int], bytes],
+        counts: Counts | None = None,
+        *,
+        is_good: Callable[[str], bool] = lambda token: True,
+        broke: Callable[[Exception, Session], str] = lambda problem, session: "",
+    ) -> None:
+        self.limits = limits
+        self.counts = counts or Counts()
+        self._is_good = is_good
+        self._broke = broke
+        self._matches = matches
+        self._server = server
+        self._entropy = entropy
+        self._by_id: dict[str, Session] = {}
+        self._by_identity: dict[Identity, Session] = {}
+        self._look_at = 0.0
+        self._ends_at: float | None = None  # when the server stops, once it drains
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    @property
+    def connected(self) -> int:
+        """How many have a stream."""
+        return sum(session.is_connected for session in self._by_id.values())
+
+    @property
+    def waiting(self) -> tuple[int, int]:
+        """Tables that have something to tell to bots that are there, and refusals that those have not been sent."""
+        links = [session.link for session in self._by_id.values() if session.link is not None]
+        return sum(len(link.session.ready_places) for link in links), sum(link.refusals for link in links)
+
+    @property
+    def are_told(self) -> bool:
+        """Whether every bot that has a stream knows that its matches are over."""
+        return not any(session.is_connected and session.places for session in self._by_id.values())
+
+    def admit(
+        self, request: arena_pb2.PlayRequest, wake: Callable[[], None], now: float, grant: Grant = ANYBODY
+    ) -> Link:
+        """The first envelope of a stream was read: a new session, or an old one that goes on.
+
+        Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
+        wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it, frozen
+        or full, or it is paused. One that goes on may, for it has tables to finish; and whoever the server runs itself.
+        """
+        if not request.HasField("hello"):
+            raise Refused("HELLO", "the first envelope of a stream must hold Hello")
+        hello = request.hello
+        told = introduction(hello, grant, self._matches.ladders(grant.owner), self.limits)
+        if hello.HasField("resume"):
+            session = self._resumed(hello.resume, told, now)
+        else:
+            if self._ends_at is not None:
+                raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
+            if grant.resident is None:  # who is run here was looked at when it was handed in, and waits for its ladders
+                self._matches.check(told.identity, told.wanted, told.forgets)
+            session = self._new(told, now)
+        is_resumed = session.lost_at is not None
+        if is_resumed:
+            self.counts.sessions_resumed += 1
+        else:
+            self.counts.sessions_opened += 1
+        self.counts.envelopes_in += 1
+        try:
+            link = Link(session, self.limits, self._welcome(session, is_resumed), wake, now, self.counts)
+            link.take(request, now)
+        except Exception:  # a fault of ours: without the link nobody could end it, and the session would wait for ever
+            if session.link is not None:
+                session.link.lost(now)
+            raise
+        if self._ends_at is not None:
+            link.drain(max(0, round((self._ends_at - now) * 1_000)), self._reconnect_after_ms())
+        return link
+
+    def is_run_elsewhere(self, identity: Identity) -> bool:
+        """Whether this version is here by a process that is not the server's own."""
+        session = self._by_identity.get(identity)
+        return session is not None and session.is_connected and not session.introduction.is_run_here
+
+    def _new(self, told: Introduction, now: float) -> Session:
+        older = self._by_identity.get(told.identity)
+        if older is not None and older.is_connected and older.introduction.is_run_here and not told.is_run_here:
+            # The server would start its own anew, which would take over in turn: both would lose their open matches.
+            raise Refused(
+                "HELLO",
+                f"{told.identity.shown} was handed in, and the server runs it: give this one another version or name, "
+                f"or take that one off with cutpurse bot retire {told.identity.bot}",
+            )
+        if older is not None:
+            if older.link is not None:
+                older.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
+            self._forget(older)
+        if len(self._by_id) >= self.limits.most_sessions:
+            raise Refused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
+        self._check_owner(told)
+        session = Session(self._entropy(16).hex(), self._entropy(32), told, self._matches)
+        self._by_id[session.id] = self._by_identity[told.identity] = session
+        return session
+
+    def _check_owner(self, told: Introduction) -> None:
+        """Whether its owner may have one more.  Raises Refused.
+
+        Without tokens all are one owner, and what we run ourselves has bounds of its own.
+        """
+        owner, most = told.identity.owner, self.limits.sessions_per_owner
+        if not told.token or owner == HOUSE or told.is_run_here:
+            return
+        his = [one for one in self._by_id.values() if one.identity.owner == owner]
+        if sum(not one.introduction.is_run_here for one in his) >= most:
+            raise Refused("STREAMS", f"{owner} has {most} bots here, as many as an owner may; end one of them first")
+
+    def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> Session:
+        session = self._by_id.get(resume.session)
+        # A wrong secret, a session of another owner and one that never was are answered alike.
+        is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
+        is_own = session is not None and session.identity.owner == told.identity.owner
+        is_own = is_own and session is not None and session.forgets == told.forgets
+        # What one process began another one does not go on with.
+        is_own = is_own and session is not None and session.one_match is told.one_match
+        if session is None or not is_right or not is_own or self._is_given_up(session, now):
+            raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
+        if session.identity != told.identity:
+            bot, version = session.identity.bot, session.identity.version
+            raise Refused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
+        if session.link is not None:
+            session.link.close(OVERTAKEN, now)
+        session.is_met = True
+        session.introduction = told
+        session.max_tables = told.max_tables
+        return session
+
+    def _welcome(self, session: Session, is_resumed: bool) -> arena_pb2.Welcome:
+        limits, told = self.limits, session.introduction
+        return arena_pb2.Welcome(
+            session=session.id,
+            resume_secret=session.secret,
+            protocol_minor=min(PROTOCOL[1], told.minor),
+            resumed=is_resumed,
+            resume_window_ms=limits.resume_window_ms,
+            max_tables=session.max_tables,
+            most_tables=limits.most_tables,
+            max_bytes=limits.most_bytes,
+            max_envelopes_per_second=limits.envelopes_per_second,
+            heartbeat_ms=limits.heartbeat_ms,
+            server=self._server,
+            bot=told.identity.bot,
+            version=told.identity.version,
+            features=sorted(FEATURES & told.features),
+            owner=told.identity.owner,
+            max_note_bytes=limits.note_bytes if "notes" in told.features else 0,
+        )
+
+    def tell(self, reason: str, text: str) -> None:
+        """Tell everybody who is there of trouble that ends nothing."""
+        for session in self._by_id.values():
+            session.tell(reason, text)
+
+    # -- how they go
+    def lost(self, link: Link, now: float) -> None:
+        """A stream has ended. Its session can be resumed for a while, unless the bot has left."""
+        link.lost(now)
+        session = link.session
+        if link.closed is LEFT and session.leaving and not session.places and not session.is_connected:
+            self._forget(session)
+
+    def tick(self, now: float) -> None:
+        """Give up sessions whose streams were lost too long ago, and end those that have more waiting than they may.
+
+        Looks at all of them once a second.
+        """
+        if now < self._look_at:
+            return
+        self._look_at = now + 1.0
+        for session in [session for session in self._by_id.values() if self._is_given_up(session, now)]:
+            self._forget(session)
+        self.check_tokens(now)
+        self._check_queues(now)
+
+    def _check_queues(self, now: float) -> None:
+        for session in list(self._by_id.values()):
+            try:
+                session.check_queues(self.limits.most_tables)
+            except QueueOver as problem:
+                number = self._broke(problem, session)
+                if session.link is not None:
+                    session.link.close(incident(number), now)
+                self._forget(session)
+
+    def check_tokens(self, now: float) -> None:
+        """End the sessions whose tokens count no more; their open matches go on without them."""
+        used = {session.introduction.token for session in self._by_id.values()}
+        bad = {token for token in used if not self._is_good(token)}
+        for session in [one for one in self._by_id.values() if bad and one.introduction.token in bad]:
+            if session.link is not None:
+                session.link.close(ending("TOKEN_INVALID", BAD), now)
+            self._forget(session)
+
+    def credit(self, seconds: float) -> None:
+        """The server itself stood still for so long: no bot was silent or away meanwhile."""
+        for session in self._by_id.values():
+            if session.link is not None:
+                session.link.credit(seconds)
+            elif session.lost_at is not None:
+                session.lost_at += seconds
+
+    def drain(self, ends_at: float, now: float) -> None:
+        """The server stops at that moment: nobody new is let in, and everybody is told."""
+        self._ends_at = ends_at
+        for session in self._by_id.values():
+            if session.link is not None:
+                session.link.drain(max(0, round((ends_at - now) * 1_000)), self._reconnect_after_ms())
+
+    def close(self, now: float) -> None:
+        """End every stream: the server stops now."""
+        for session in self._by_id.values():
+            if session.link is not None:
+                after_s = self._reconnect_after_ms() / 1_000
+                session.link.close(ending("DRAINING", "the server is stopping", after_s), now)
+
+    def _is_given_up(self, session: Session, now: float) -> bool:
+        return session.lost_at is not None and now - session.lost_at > self.limits.resume_window_ms / 1_000
+
+    def _forget(self, session: Session) -> None:
+        self._by_id.pop(session.id, None)
+        if self._by_identity.get(session.identity) is session:
+            del self._by_identity[session.identity]
+        session.forget()
+
+    def _reconnect_after_ms(self) -> int:
+        least, most = _RECONNECT_MS
+        return least + int.from_bytes(self._entropy(2)) * (most - least) // 0x10000

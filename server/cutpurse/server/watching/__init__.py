@@ -1,0 +1,1 @@
+"""Watching: matches are followed as they are played."""
