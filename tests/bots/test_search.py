@@ -5,6 +5,8 @@ The shortest bot is here too: it is the rule of thumb of some searches.
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -128,6 +130,29 @@ def test_search_has_as_many_playouts_as_it_is_told(playouts: int) -> None:
         assert 0 <= left < (2 if playouts >= 40 else len(game.options(seat)))
         asked += 1
     assert asked == 4
+
+
+@pytest.mark.parametrize(
+    ("base_s", "a_look_s", "playouts"),
+    [
+        (1.0, 0.0, 60),  # a clock that stands still is no hindrance
+        (1.0, 0.1, 15),  # of three options in five worlds
+        (1.0, 0.6, 0),
+        (-0.2, 0.01, 0),  # the bank pays already
+        (math.inf, 0.1, 60),
+    ],
+)
+def test_search_stops_after_half_of_its_base(base_s: float, a_look_s: float, playouts: int) -> None:
+    game = last_theft().g
+    view, decision = question(game, 0)
+    assert decision.count == 3
+    looks = itertools.count()
+    decision.keep_time(lambda: (base_s - next(looks) * a_look_s, 10.0))
+    bot = Counting(60)
+    choice = started(bot, game, 0).choose(view, decision)
+    assert playouts - 2 < bot.count <= playouts
+    if not playouts:
+        assert choice == bot.advice(view, decision).index
 
 
 def test_search_is_told_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

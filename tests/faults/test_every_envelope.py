@@ -100,9 +100,9 @@ def test_a_server_that_forgets_what_is_open_is_found(monkeypatch: pytest.MonkeyP
 def test_a_bot_that_does_not_send_its_answer_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     put = client_session.Session._decision
 
-    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
         waiting = len(session._out)
-        put(session, decision, todos)
+        put(session, decision, todos, now)
         del session._out[waiting:]
 
     monkeypatch.setattr(client_session.Session, "_decision", forgets)
@@ -112,9 +112,9 @@ def test_a_bot_that_does_not_send_its_answer_again_is_found(monkeypatch: pytest.
 def test_a_bot_that_does_not_send_its_notes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     put = client_session.Session._decision
 
-    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
         waiting = len(session._out)
-        put(session, decision, todos)
+        put(session, decision, todos, now)
         for number, again in enumerate(session._out[waiting:], waiting):
             request = arena_pb2.PlayRequest.FromString(again)
             del request.notes[:]

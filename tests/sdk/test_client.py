@@ -95,7 +95,7 @@ async def test_a_session_that_the_server_has_forgotten_is_begun_anew(capsys: pyt
         came, _ = await stay(server, Ends)
     assert [hello.resume.session for hello in server.hellos] == ["", "session 0", ""]
     assert came.matches == len(ended) == 2
-    assert "connected again, as a new session: 2 matches lost" in capsys.readouterr().err
+    assert "connected again, as a new session: 1 match lost" in capsys.readouterr().err
 
 
 # -- events
@@ -252,6 +252,26 @@ async def test_two_bots_play_in_one_process() -> None:
         (one, _), (two, _) = await asyncio.gather(stay(server, First), stay(server, "random", name="other"))
     assert (one.matches, two.matches) == (3, 3)
     assert {hello.bot for hello in server.hellos} == {"bot", "other"}
+
+
+async def test_a_bot_can_ask_how_long_it_may_think() -> None:
+    left: list[tuple[float, float]] = []
+
+    class Asks(First):
+        def choose(self, view: Any, decision: Any) -> int:
+            left.append((decision.base_left_s, decision.bank_left_s))
+            while not decision.base_left_s < left[-1][0]:  # the clock of a machine may be coarse
+                pass
+            left.append((decision.base_left_s, decision.bank_left_s))
+            return 0
+
+    async with arena(games=["greed"], matches=1) as server:
+        await stay(server, Asks)
+    assert len(left) > 10
+    for base_s, bank_s in left:
+        assert base_s < 1.0  # as the arena of the tests says with each decision
+        assert bank_s == pytest.approx(10.0 + min(0.0, base_s))
+    assert left[0][0] > 0.0
 
 
 async def test_the_chance_of_a_bot_follows_from_match_and_seat() -> None:

@@ -8,6 +8,9 @@ How it decides, in four steps:
 3. Again and again with new tables. From time to time the worse half of the options drops out.
 4. Take the best of the others if it leads the rule of thumb by more than luck explains, else the rule of thumb.
 
+On a server it stops after half of the time that costs nothing, and takes what it has found by then; who is out of time
+already takes the rule of thumb.
+
 The rule of thumb is `GreedyBot`. Put your own bot there, and you have one that thinks ahead. This module knows no game.
 """
 
@@ -30,6 +33,7 @@ from cutpurse.sdk.views import VIEWS
 __all__ = ["SearchBot"]
 
 PLAYOUTS: Final = 100  # a decision
+SHARE: Final = 0.5  # of what is left of the base time
 LONGEST_PLAYOUT: Final = 300  # decisions; after so many the standing counts as it is
 CLEARLY: Final = 1.5  # standard errors by which an option must lead the rule of thumb
 
@@ -73,7 +77,8 @@ class SearchBot:
         worlds = Chance(self.chance.randbytes(32))
         stages = 1 + ceil(log2(max(1, len(others))))
         spent = stage = 0
-        while spent + 1 + len(others) <= self.playouts:
+        enough_s = decision.base_left_s * (1 - SHARE)  # endless, as what is left is, where no clock runs
+        while spent + 1 + len(others) <= self.playouts and decision.base_left_s >= enough_s:
             world = imagine(view.raw, worlds)
             for racer in (thumb, *others):
                 racer.ends.append(self.play_out(world.fork(), view.seat, racer.act))

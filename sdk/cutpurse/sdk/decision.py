@@ -5,6 +5,7 @@ This module knows no game and asks nobody; whoever drives a match makes these.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from operator import index
@@ -28,9 +29,10 @@ class Decision:
     `acts` and `safe` may be what makes them; it is called when they are first looked at.
     """
 
-    # `_notes` is only there where somebody keeps them: of millions of decisions in local play, none does.
-    __slots__ = ("_made", "_notes", "_options", "_safe", "_view", "ask", "number")
+    # `_notes` and `_time_left` are there only where somebody keeps them: of millions of decisions in local play, none.
+    __slots__ = ("_made", "_notes", "_options", "_safe", "_time_left", "_view", "ask", "number")
     _notes: Notes
+    _time_left: Callable[[], tuple[float, float]]
 
     def __init__(
         self,
@@ -110,6 +112,32 @@ class Decision:
             sys.stderr.write(f"decision {self.number} ({self.ask}): {text}\n")
         else:
             notes.add_line(str(text))
+
+    @property
+    def base_left_s(self) -> float:
+        """For how many seconds more you may think for nothing; below 0: so long has it cost your bank.
+
+        Endless where no clock runs, as in local play.
+        """
+        return self._left()[0]
+
+    @property
+    def bank_left_s(self) -> float:
+        """How many seconds your bank holds now, for all that is left of the match; endless where no clock runs.
+
+        With an empty bank and no base left the safe option is taken.
+        """
+        return self._left()[1]
+
+    def _left(self) -> tuple[float, float]:
+        try:
+            return self._time_left()
+        except AttributeError:
+            return math.inf, math.inf
+
+    def keep_time(self, time_left: Callable[[], tuple[float, float]]) -> None:
+        """For whoever puts this question: what tells how much is left of the base and of the bank, in seconds."""
+        self._time_left = time_left
 
     def keep_notes(self, notes: Notes) -> None:
         """For whoever puts this question: here is what its bot has to say gathered."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from typing import Any
 
@@ -17,7 +18,7 @@ from cutpurse.sdk.decision import Decision, option_of
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire import asked as module
-from cutpurse.sdk.wire.asked import TableInfo, asked
+from cutpurse.sdk.wire.asked import TableInfo, asked, time_left
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2
 from tests.properties.random_play import EVERY_GAME
@@ -146,3 +147,25 @@ def test_a_wrong_question_is_found_at_once_and_all_else_when_the_bot_looks() -> 
     message.options[0].verb = 1
     with pytest.raises(ValueError, match="the safe option is 1000 of"):
         far.safe  # noqa: B018
+
+
+# -- the clock
+@pytest.mark.parametrize(
+    ("passed_s", "base_s", "bank_s"),
+    [
+        (0.0, 0.5, 2.0),
+        (0.25, 0.25, 2.0),
+        (0.5, 0.0, 2.0),
+        (1.0, -0.5, 1.5),  # the bank pays for what is more than the base
+        (2.5, -2.0, 0.0),
+        (9.0, -8.5, 0.0),
+    ],
+)
+def test_first_the_base_runs_out_and_then_the_bank(passed_s: float, base_s: float, bank_s: float) -> None:
+    message = arena_pb2.Decision(base_left_ms=500, bank_left_ms=2_000)
+    assert time_left(message, passed_s) == pytest.approx((base_s, bank_s))
+
+
+def test_no_clock_runs_in_local_play() -> None:
+    _, decision, _, _ = WiredMatch("greed").put()
+    assert (decision.base_left_s, decision.bank_left_s) == (math.inf, math.inf)

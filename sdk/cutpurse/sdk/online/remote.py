@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
@@ -38,7 +38,7 @@ from cutpurse.sdk.online.session import (
 from cutpurse.sdk.online.thinking import Kind, Thinker
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
-from cutpurse.sdk.wire.asked import asked
+from cutpurse.sdk.wire.asked import asked, time_left
 
 __all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
 
@@ -128,12 +128,13 @@ class RemoteBots:
     seats: dict[int, _Seat] = field(default_factory=dict)  # by table
     on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
     sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
+    clock: Callable[[], float] = monotonic  # the one that the session is told of
 
     def do(self, todo: Todo) -> None:
         """Do what the session asks for, or begin to."""
         match todo:
-            case Ask(table, message):
-                self._ask(self.seats[table.number], message)
+            case Ask(table, message, at):
+                self._ask(self.seats[table.number], message, at)
             case Begin(table):
                 self._begin(table)
             case Finish():
@@ -182,12 +183,13 @@ class RemoteBots:
         pass
 
     # -- a decision
-    def _ask(self, seat: _Seat, message: Any) -> None:
+    def _ask(self, seat: _Seat, message: Any, at: float) -> None:
         try:
             seat.view, seat.decision = asked(message, seat.table.info, self.session.events)
         except ValueError as problem:
             raise ServerRefused(str(problem)) from None
         seat.number = message.decision
+        seat.decision.keep_time(lambda: time_left(message, self.clock() - at))
         if self.session.keeps_notes:
             seat.decision.keep_notes(seat.notes)
         self._put(seat, again=False)

@@ -131,6 +131,7 @@ class Ask(NamedTuple):
 
     table: Table
     decision: arena_pb2.Decision
+    at: float  # when it came
 
 
 class Illegal(NamedTuple):
@@ -277,7 +278,7 @@ class Session:
         for started in envelope.starts:
             self._start(started, todos)
         for decision in envelope.decisions:
-            self._decision(decision, todos)
+            self._decision(decision, todos, now)
         for ended in envelope.ends:
             self._end(ended, todos)
         for opened in envelope.boards:
@@ -316,7 +317,7 @@ class Session:
         table = self.tables[started.table] = table_of(started)
         todos.append(Begin(table))
 
-    def _decision(self, decision: arena_pb2.Decision, todos: list[Todo]) -> None:
+    def _decision(self, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
         table = self.tables.get(decision.table)
         if table is None:
             return  # of a match that this session has forgotten
@@ -325,7 +326,7 @@ class Session:
                 self._out.append(table.answer)
             return
         table.asked, table.answer = decision.decision, b""
-        todos.append(Ask(table, decision))
+        todos.append(Ask(table, decision, now))
 
     def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
         table = self.tables.get(refusal.table)

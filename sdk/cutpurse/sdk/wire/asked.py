@@ -19,7 +19,7 @@ from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import ask_of, event_of, options_of, view_of
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["TableInfo", "asked", "events_of"]
+__all__ = ["TableInfo", "asked", "events_of", "time_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,12 @@ def asked(decision: arena_pb2.Decision, table: TableInfo, events: bool = True) -
     )
     options = partial(options_of, decision, table.rules, table.seats)
     return view, Decision(decision.decision - 1, ask, options, partial(_safe, decision, table), view)
+
+
+def time_left(decision: arena_pb2.Decision, passed_s: float) -> tuple[float, float]:
+    """What is left of the base, below 0 once it is used up, and of the bank, so many seconds after it came; seconds."""
+    base_s = decision.base_left_ms / 1_000 - passed_s
+    return base_s, max(0.0, decision.bank_left_ms / 1_000 + min(0.0, base_s))
 
 
 def events_of(message: arena_pb2.Decision | arena_pb2.MatchEnded, table: TableInfo) -> list[Event]:
