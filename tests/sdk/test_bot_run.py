@@ -145,7 +145,7 @@ async def test_a_file_plays_and_each_match_is_a_line(tmp_path: Path) -> None:
     for line in lines[1:]:
         assert re.fullmatch(r"match [0-9a-f]{8} (greed|szmal) seat \d: place \d of 3, score [\d,]+", line)
     (hello,) = server.hellos
-    assert (hello.bot, hello.version, hello.max_tables) == ("my_bot", "7", 2)
+    assert (hello.bot, hello.version, hello.max_tables) == ("my_bot", "7", 1)
 
 
 async def test_the_document_tells_of_every_match(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.bot import MatchInfo
-from cutpurse.sdk.online import thinking
+from cutpurse.sdk.online import pace, thinking
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
 from tests.sdk.stays import First, stay
@@ -47,7 +47,8 @@ async def test_what_a_bot_thinks_about_is_acknowledged_before_it_answers(is_asyn
     assert done.is_set()
 
 
-async def test_tables_of_an_async_bot_go_on_while_one_of_them_thinks() -> None:
+async def test_tables_of_an_async_bot_go_on_while_one_of_them_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_TABLES", 2)
     finished = asyncio.Event()
     order: list[str] = []
 
@@ -118,17 +119,16 @@ async def test_the_tables_of_a_quick_bot_rise_and_those_of_a_slow_one_fall(monke
     async with arena(games=["greed"], matches=40, most_tables=20) as server:
         await stay(server, First)
     told = [request.max_tables for request in server.requests if request.HasField("max_tables")]
-    assert server.hellos[0].max_tables == 4
-    assert told[:3] == [6, 9, 13]
+    assert server.hellos[0].max_tables == 1
+    assert told[:5] == [2, 3, 4, 6, 9]
     assert max(told) == 20
 
     clock = iter(range(1_000_000))
     monkeypatch.setattr(thinking, "perf_counter", lambda: next(clock) * 0.3)  # each turn takes 300 ms
     async with arena(games=["greed"], matches=6) as server:
         await stay(server, First)
-    told = [request.max_tables for request in server.requests if request.HasField("max_tables")]
-    assert server.hellos[0].max_tables == 4
-    assert told == [1]
+    assert server.hellos[0].max_tables == 1
+    assert not any(request.HasField("max_tables") for request in server.requests)
 
 
 async def test_the_last_match_that_is_wanted_is_the_last_that_begins() -> None:

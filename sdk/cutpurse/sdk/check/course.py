@@ -104,9 +104,9 @@ async def check_program(
                 on_hello(host.guest.hello)
                 for game in visit.plays(host.guest):
                     found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
-                    if findings[-1].verdict is Verdict.FAILED and not visit.has_answered:
+                    if findings[-1].verdict is Verdict.FAILED and not visit.answered:
                         break
-                if not visit.has_answered and any(one.verdict is Verdict.FAILED for one in findings[1:]):
+                if not visit.answered and any(one.verdict is Verdict.FAILED for one in findings[1:]):
                     found(Finding("all others", Verdict.FAILED, NEVER))
                     break
         if visit.raised_in_end:

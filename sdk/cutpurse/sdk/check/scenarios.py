@@ -22,6 +22,7 @@ from cutpurse.sdk.online.remote import IN_END
 from cutpurse.sdk.programs.guest import Ending, Guest, HostTable
 from cutpurse.sdk.programs.host import Host
 from cutpurse.sdk.programs.program import DIAL_IN_S, when_asked_too_long_s
+from cutpurse.sdk.terminal import counted
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.v1 import arena_pb2
 
@@ -34,6 +35,7 @@ RESTART_S: Final = 0.2
 PROBLEMS: Final = 9  # the field of PlayResponse
 QUIET_S: Final = 0.5  # how long nothing is expected to happen
 MOST_TABLES: Final = 4
+ALONE: Final = 40  # decisions at one table, after which a bot that is quick enough should have asked for more
 STOP: Final = "let it go on to the next envelope whatever happens at one table"
 SDK: Final = "cutpurse-python "  # how its name in Hello begins; it sees to envelopes by itself
 STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
@@ -80,7 +82,7 @@ class Visit:
     answer_s: float = field(default_factory=when_asked_too_long_s)
     played: int = 0  # matches, so that no two are alike
     fails_alone: bool = False  # also at one table, so that the number of tables is not why
-    has_answered: bool = False  # ever
+    answered: int = 0  # decisions, by this process or one before it
     raised_in_end: str = ""  # what the SDK said of a method `end` that raised, the first time
 
     def hear(self, line: str) -> None:
@@ -131,7 +133,7 @@ class Visit:
 
         await guest.until(lambda: table.reply is not None or gone(), self.answer_s)
         if table.reply is not None:
-            self.has_answered = True
+            self.answered += 1
             return table.reply_at - table.put_at
         if child.code is not None:
             raise Failed(f"after {what} the program {child.how_it_ended()}; its last words: {child.last_words()}")
@@ -159,6 +161,10 @@ class Visit:
             if sitting.over:
                 break
             await self.ask(sitting, what)
+        await self.end(sitting)
+
+    async def end(self, sitting: Sitting) -> None:
+        """The match ends here, and the bot has a moment to hear of it."""
         sitting.end()
         await sitting.guest.until(lambda: sitting.table.is_end_known, QUIET_S)
 
@@ -182,7 +188,7 @@ async def handshake(visit: Visit) -> str:
     )
     if any(not one.rules_version for one in hello.games):
         raise Warned(f"{seen}; name the rules_version too: a server of other rules then refuses it at once")
-    return f"{seen}, at {guest.max_tables} tables"
+    return f"{seen}, at {counted(guest.max_tables, 'table', 'tables')}"
 
 
 async def whole_match(visit: Visit, game: str) -> str:
@@ -223,6 +229,7 @@ async def second_match(visit: Visit) -> str:
 async def several_tables(visit: Visit) -> str:
     """Several tables at once."""
     guest = await visit.guest()
+    await _until_it_wants_several(visit, guest)
     count = min(MOST_TABLES, guest.max_tables)
     if count < 2:
         return "it sits at one table at a time"
@@ -246,6 +253,18 @@ async def several_tables(visit: Visit) -> str:
     for sitting in sittings:
         sitting.end()
     return f"{count} tables, {answered} decisions"
+
+
+async def _until_it_wants_several(visit: Visit, guest: Guest) -> None:
+    """A bot may begin with one table, and ask for more once it knows how quick it is."""
+    while guest.max_tables < 2 and visit.answered < ALONE:
+        sitting = visit.sit(guest)
+        while not sitting.over and guest.max_tables < 2 and visit.answered < ALONE:
+            sitting.put()
+            await visit.reply(sitting)
+            if wrong := sitting.take():
+                raise Failed(f"at one table already {wrong}")
+        await visit.end(sitting)
 
 
 async def illegal_answer(visit: Visit) -> str:

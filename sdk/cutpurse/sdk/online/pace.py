@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["Durations", "Pace", "Proven"]
 
-FIRST_TABLES: Final = 4  # before anything is known of the bot; as in Hello.max_tables
+FIRST_TABLES: Final = 1  # before anything is known of the bot: at more, one that needs its whole base would be late
 SHARE: Final = 0.5  # of the base time that may be used
 SEEN: Final = 64  # decisions that are looked back on
 STEP: Final = 32  # decisions between two rises
