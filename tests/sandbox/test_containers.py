@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -167,7 +168,10 @@ def test_a_container_is_one_of_this_server_and_keeps_nothing(
         assert time.monotonic() - began < 20
     finally:
         bench.close()
-    assert found["Id"] not in {one["Id"] for one in engine.containers(LABEL)}
+    until = time.monotonic() + 20
+    while found["Id"] in {one["Id"] for one in engine.containers(LABEL)}:  # Docker says that it is over a little before
+        assert time.monotonic() < until
+        os.sched_yield()
 
 
 def test_the_list_of_calls_is_that_of_the_sandbox() -> None:
@@ -176,7 +180,10 @@ def test_the_list_of_calls_is_that_of_the_sandbox() -> None:
     assert rules == {
         **dict.fromkeys(seccomp.ALLOWED.split(), "SCMP_ACT_ALLOW"),
         **dict.fromkeys(set(seccomp.FORBIDDEN.split()) - {"personality"}, "SCMP_ACT_ERRNO"),
+        "clone3": "SCMP_ACT_ERRNO",
     }
+    (clone3,) = [rule for rule in told["syscalls"] if rule["names"] == ["clone3"]]
+    assert clone3["errnoRet"] == errno.ENOSYS  # else the C library makes no threads, where engines have another default
     assert {name for rule in told["syscalls"] if rule["args"] for name in rule["names"]} == {
         "socket",
         "socketpair",
