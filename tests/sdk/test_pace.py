@@ -49,7 +49,8 @@ def test_it_begins_with_one_table_whatever_is_allowed() -> None:
 def test_it_rises_slowly() -> None:
     pace = Pace()
     pace.granted(64)
-    assert [after(pace, 0.001, 32) for _ in range(12)] == [2, 3, 4, 6, 9, 13, 19, 28, 42, 63, 64, 64]
+    assert [after(pace, 0.001, decisions) for decisions in (7, 1, 15, 1, 24)] == [1, 2, 2, 3, 4]
+    assert [after(pace, 0.001, 32) for _ in range(9)] == [6, 9, 13, 19, 28, 42, 63, 64, 64]
 
 
 def test_it_falls_at_once_and_recovers() -> None:

@@ -14,7 +14,7 @@ __all__ = ["Durations", "Pace", "Proven"]
 FIRST_TABLES: Final = 1  # before anything is known of the bot: at more, one that needs its whole base would be late
 SHARE: Final = 0.5  # of the base time that may be used
 SEEN: Final = 64  # decisions that are looked back on
-STEP: Final = 32  # decisions between two rises
+STEP: Final = 8  # decisions at each table, of up to four, between two rises
 
 PROVEN: Final = 32  # decisions
 QUICK_S: Final = 0.002  # nearly all of them: the others wait no longer than for the network
@@ -80,7 +80,7 @@ class Pace:
         self._since += 1
         if seconds > self._p95:  # else nearly all of them took no longer than before
             self._fall(self._fitting())
-        if self._since >= STEP:
+        if self._since >= STEP * min(self._wanted, 4):
             self._since = 0
             fitting = self._fitting()
             self._wanted = min(self._wanted + max(1, self._wanted // 2), fitting, self._bound())
