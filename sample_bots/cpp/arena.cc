@@ -10,8 +10,8 @@
 //   CUTPURSE_VERSION        its version there, 1 if not set
 //   CUTPURSE_GIVE_UP_AFTER  end after so many seconds without a server; if not set, wait for ever
 //
-// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that
-// lets the bot in no more: 1.
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose
+// certificate is not trusted: 6. One that lets the bot in no more: 1.
 //
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
@@ -58,7 +58,7 @@ constexpr milliseconds kFirstWait{500};
 constexpr milliseconds kLongestWait{10'000};
 constexpr milliseconds kUsualHeartbeat{15'000};  // until Welcome names another
 constexpr char kSecure[] = "https://";
-enum ExitCode { kLeft = 0, kFailed = 1, kUsage = 2, kBadToken = 6, kInterrupted = 130 };
+enum ExitCode { kLeft = 0, kFailed = 1, kUsage = 2, kNoTrust = 6, kInterrupted = 130 };
 
 std::string Environment(const char* name, const std::string& otherwise = "") {
   const char* value = std::getenv(name);
@@ -93,6 +93,15 @@ bool IsLocal(const std::string& server) {
 bool MayPass(grpc::StatusCode code) {
   return code == grpc::OK || code == grpc::UNAVAILABLE || code == grpc::CANCELLED || code == grpc::INTERNAL ||
          code == grpc::UNKNOWN || code == grpc::RESOURCE_EXHAUSTED;
+}
+
+// Whether who listens there has shown a certificate that is not trusted. gRPC tells it in words alone, those of its
+// version and of its TLS.
+bool IsUntrusted(const grpc::Status& status) {
+  static const std::regex words(
+      "certificate verify failed|CERTIFICATE_VERIFY_FAILED|"
+      "is not in peer certificate|Hostname Verification Check failed");
+  return status.error_code() == grpc::UNAVAILABLE && std::regex_search(status.error_message(), words);
 }
 
 // How long the server says to wait, or 0: google.rpc.RetryInfo, which lies in a google.rpc.Status. Both are read by the
@@ -163,11 +172,11 @@ class Arena {
     }
     if (std::any_of(token_.begin(), token_.end(), [](char sign) { return sign <= ' ' || sign > '~'; })) {
       Say("CUTPURSE_TOKEN holds no token");
-      return kBadToken;
+      return kNoTrust;
     }
     if (!token_.empty() && !is_secure_ && !IsLocal(server_)) {
       Say("a token could be read on the way to " + server_ + "; with TLS, its address is " + kSecure + server_);
-      return kBadToken;
+      return kNoTrust;
     }
     if (std::isnan(patience_.count())) {
       Say("CUTPURSE_GIVE_UP_AFTER '" + Environment("CUTPURSE_GIVE_UP_AFTER") + "' is not a number of seconds");
@@ -198,6 +207,12 @@ class Arena {
         tables_.clear();
       }
       if (leaving_ && (status.ok() || tables_.empty())) return kLeft;
+      if (is_secure_ && IsUntrusted(status)) {
+        Say("the server at " + server_ + " has a certificate that is not trusted here, or of another name (" +
+            status.error_message() +
+            "); if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
+        return kNoTrust;
+      }
       if (received_ > 0) {  // it had let the bot in
         backoff = kFirstWait;
         away_since = Clock::now();

@@ -11,7 +11,9 @@ package main
 //	CUTPURSE_VERSION        another version is another entry there; else 1
 //	CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
 //
-// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
+// trusted: 6. One that lets the bot in no more: 1.
+//
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
 import (
@@ -177,6 +179,11 @@ func (b *bot) playOn(patience float64) int {
 		if b.isLeaving() && (end.Code() == codes.OK || len(b.tables) == 0) {
 			return 0
 		}
+		if isUntrusted(end) {
+			log.Printf("the server at %s has a certificate that is not trusted here, or of another name (%s); "+
+				"if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA", b.server, end.Message())
+			return 6
+		}
 		if b.lastHeard.After(began) { // it had let the bot in
 			wait = firstWait
 		}
@@ -212,6 +219,11 @@ func (b *bot) playOn(patience float64) int {
 			wait = longestWait
 		}
 	}
+}
+
+// isUntrusted tells whether who listens there has shown a certificate that is not trusted: waiting does not help.
+func isUntrusted(end *status.Status) bool {
+	return end.Code() == codes.Unavailable && strings.Contains(end.Message(), "x509: ") // grpc-go keeps the text alone
 }
 
 func canGetBetter(code codes.Code) bool {

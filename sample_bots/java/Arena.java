@@ -30,6 +30,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.security.GeneralSecurityException;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -57,8 +58,8 @@ import sun.misc.Signal;
  * CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
  * </pre>
  *
- * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no
- * more: 1.
+ * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
+ * trusted: 6. One that lets the bot in no more: 1.
  *
  * <p>SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
  */
@@ -186,6 +187,14 @@ final class Arena {
       if (isLeaving() && (end.getStatus().isOk() || tables.isEmpty())) {
         return 0;
       }
+      CertificateException distrust = distrustIn(end.getStatus());
+      if (distrust != null) {
+        say(
+            "the server at %s has a certificate that is not trusted here, or of another name (%s); "
+                + "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA",
+            server, distrust.getMessage());
+        return 6;
+      }
       if (lastHeard.isAfter(began)) { // it had let the bot in
         wait = FIRST_WAIT_MS;
       }
@@ -210,6 +219,16 @@ final class Arena {
       }
       hurry.tryAcquire(pause, TimeUnit.MILLISECONDS);
     }
+  }
+
+  /** Returns what is wrong with the certificate that the server has shown, or null. */
+  private static CertificateException distrustIn(Status status) {
+    for (Throwable cause = status.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof CertificateException distrust) {
+        return distrust;
+      }
+    }
+    return null;
   }
 
   private static String textOf(Status status) {

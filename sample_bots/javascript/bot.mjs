@@ -7,7 +7,8 @@
 //   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
 //   CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends, never if not set
 //
-// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
+// What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not trusted: 6.
+// One that lets the bot in no more: 1.
 //
 // SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 import { existsSync, readFileSync } from "node:fs";
@@ -15,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
 
+process.noDeprecation = true; // grpc-js makes Node warn of a server's address that is a number, in lines of its own
 const server = process.env.CUTPURSE_SERVER || "127.0.0.1:7777";
 const secure = server.startsWith("https://");
 const address = server.replace("https://", "");
@@ -324,6 +326,13 @@ for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
     tables.clear();
   }
   if (leaving && (code === OK || !tables.size)) break;
+  // All that grpc-js keeps of what is wrong with a certificate; an alert is the server's word about something else.
+  const distrust = secure && code === UNAVAILABLE && !/alert/i.test(details)
+    && /[^:]*certificate.*?(?=\. Resolution note|$)/i.exec(details)?.[0].trim();
+  if (distrust) {
+    stop(6, `the server at ${server} has a certificate that is not trusted here, or of another name (${distrust}); `
+      + "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA");
+  }
   if (received) [wait, away] = [500, Date.now()]; // it had let the bot in
   if (!forgotten && ![OK, UNAVAILABLE, CANCELLED, INTERNAL, UNKNOWN, RESOURCE_EXHAUSTED].includes(code)) {
     stop(1, `the server does not let this bot play: ${details}`); // another version, or a newer stream of this name

@@ -1,8 +1,9 @@
-"""Bots in other languages over TLS: they play with a token where they trust the server, and only there."""
+"""Bots in other languages over TLS: they play with a token where they trust the server, and else say why not."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,14 +27,26 @@ async def test_it_plays_over_tls_with_its_token(made: Made, tmp_path: Path) -> N
         assert [line["owner"] for line in place.events("stream opened")].count("ann") == 1
 
 
-async def test_a_server_that_it_does_not_trust_gets_no_token(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", ["authority", "name", "time"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+async def test_a_server_that_it_does_not_trust_gets_no_token_and_is_told_in_a_line(
+    made: Made, tmp_path: Path, fault: str, host: str
+) -> None:
     place = place_in(tmp_path)
-    other = tmp_path / "other.pem"
-    trustme.CA().cert_pem.write_to_path(str(other))
+    authority = place.ca_file
+    if fault == "authority":
+        place.ca = trustme.CA()
+    until = datetime.now(UTC) - timedelta(days=1) if fault == "time" else None
+    place.issue("elsewhere.example" if fault == "name" else host, not_after=until)
     async with secure_arena(place) as address:
-        ours = {"CUTPURSE_TOKEN": place.ann, "CUTPURSE_CA": str(other), "CUTPURSE_GIVE_UP_AFTER": "1"}
+        address = address.replace("127.0.0.1", host)
+        ours = {"CUTPURSE_TOKEN": place.ann, "CUTPURSE_CA": str(authority), "CUTPURSE_BOT": "me"}
         async with running(made, address, **ours) as process, asyncio.timeout(PLAY_S):
-            await process.communicate()
-            assert process.returncode == 1
+            out, err = await process.communicate()
+        said = err.decode().splitlines()
+        assert (process.returncode, out, len(said)) == (6, b"", 1)
+        assert said[0].startswith(f"me: the server at {address} has a certificate that is not trusted here, ")
+        assert "CUTPURSE_CA" in said[0]
+        assert place.ann not in said[0]
         assert place.events("stream opened") == []
         assert place.events("stream refused") == []

@@ -48,9 +48,9 @@ class Place:
     def certificate(self) -> Certificate:
         return Certificate(self.folder / "cert.pem", self.folder / "key.pem", logger(self.said))
 
-    def issue(self, *names: str) -> str:
+    def issue(self, *names: str, not_after: datetime | None = None) -> str:
         """A new certificate; its serial number, as `peer` has it."""
-        made = self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")))
+        made = self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")), not_after=not_after)
         made.private_key_pem.write_to_path(str(self.folder / "key.pem"))
         (self.folder / "cert.pem").write_bytes(b"".join(part.bytes() for part in made.cert_chain_pems))
         return peer_of_pem(made.cert_chain_pems[0].bytes())

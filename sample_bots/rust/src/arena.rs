@@ -10,7 +10,8 @@
 //! | `CUTPURSE_VERSION` | its version there, 1 if not set |
 //! | `CUTPURSE_GIVE_UP_AFTER` | end after so many seconds without a server; if not set, wait for ever |
 //!
-//! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server that lets the bot in no more: 1.
+//! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
+//! trusted: 6. One that lets the bot in no more: 1.
 //!
 //! SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
 
@@ -44,7 +45,7 @@ const USUAL_HEARTBEAT_MS: u32 = 15_000; // until Welcome names another
 const LEFT: u8 = 0;
 const FAILED: u8 = 1;
 const USAGE: u8 = 2;
-const BAD_TOKEN: u8 = 6;
+const NO_TRUST: u8 = 6;
 const INTERRUPTED: u8 = 130;
 
 /// Plays until it is told to leave; `name` is the bot's, where CUTPURSE_BOT says no other.
@@ -87,11 +88,11 @@ fn told() -> Result<(String, Option<String>, Option<String>, f64), (u8, String)>
     }
     let token = variable("CUTPURSE_TOKEN").map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
     if token.iter().any(|token| !token.bytes().all(|sign| sign.is_ascii_graphic())) {
-        return Err((BAD_TOKEN, "CUTPURSE_TOKEN holds no token".to_owned()));
+        return Err((NO_TRUST, "CUTPURSE_TOKEN holds no token".to_owned()));
     }
     if token.is_some() && !is_secure && !is_local(&server) {
         let why = format!("a token could be read on the way to {server}; with TLS, its address is https://{server}");
-        return Err((BAD_TOKEN, why));
+        return Err((NO_TRUST, why));
     }
     let seconds = variable("CUTPURSE_GIVE_UP_AFTER").unwrap_or_else(|| "inf".to_owned());
     let patience = match seconds.parse::<f64>() {
@@ -214,6 +215,14 @@ impl Arena {
             }
             if self.is_leaving() && (ended.code == code::OK || self.tables.is_empty()) {
                 return LEFT;
+            }
+            if is_untrusted(&ended) {
+                self.say(format_args!(
+                    "the server at {} has a certificate that is not trusted here, or of another name ({}); \
+                     if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA",
+                    self.server, ended.message
+                ));
+                return NO_TRUST;
             }
             if self.received > 0 {
                 // the server had let the bot in
@@ -381,6 +390,11 @@ impl Arena {
             _ => "it panicked".to_owned(),
         }))
     }
+}
+
+/// Whether who listens there has shown a certificate that is not trusted: OpenSSL tells it in words alone.
+fn is_untrusted(ended: &Status) -> bool {
+    ended.code == code::UNAVAILABLE && ended.message.contains("certificate verify failed")
 }
 
 fn silent() -> Status {

@@ -118,6 +118,11 @@ class Player {
       if (this.#leaving && (!ended || !this.#tables.size)) process.exit(0);
       if (this.#received) [awaySince, wait] = [performance.now(), FIRST_WAIT_MS]; // it had let the bot in
       const why = ended?.rawMessage || "the stream has ended";
+      if (ended && isUntrusted(ended)) {
+        const what = `has a certificate that is not trusted here, or of another name (${why})`;
+        const hint = "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA";
+        this.#stop(6, `the server at ${this.#server} ${what}; ${hint}`);
+      }
       if (!isForgotten && ended && FINAL.has(ended.code)) {
         this.#stop(1, `the server does not let this bot play: ${why}`);
       }
@@ -262,6 +267,11 @@ class Player {
     this.#say(text);
     process.exit(code);
   }
+}
+
+/** Whether who listens there has shown a certificate that is not trusted. An alert is the server's word about something else. */
+function isUntrusted({ cause, rawMessage }: ConnectError): boolean {
+  return cause !== undefined && /certificate/i.test(rawMessage) && !/alert/i.test(rawMessage);
 }
 
 /** How long the server wants this bot to stay away: google.rpc.RetryInfo, whose only field is a Duration; 0: it does not say. */
