@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -50,3 +52,29 @@ async def test_a_server_that_it_does_not_trust_gets_no_token_and_is_told_in_a_li
         assert place.ann not in said[0]
         assert place.events("stream opened") == []
         assert place.events("stream refused") == []
+
+
+@pytest.mark.parametrize("secure", [False, True])
+async def test_a_connection_that_is_cut_off_is_tried_again(made: Made, tmp_path: Path, secure: bool) -> None:
+    """By whatever is on the way, before a word was said: that goes away by itself."""
+    place = place_in(tmp_path)
+    dialled: asyncio.Queue[None] = asyncio.Queue()
+
+    async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        at_once = struct.pack("ii", 1, 0)  # so that the other side sees a reset
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        writer.transport.abort()
+        dialled.put_nowait(None)
+
+    async with await asyncio.start_server(cut_off, "127.0.0.1", 0) as server:
+        _, port = server.sockets[0].getsockname()
+        address = f"{'https://' if secure else ''}localhost:{port}"
+        ours = {"CUTPURSE_CA": str(place.ca_file), "CUTPURSE_BOT": "me"}
+        async with running(made, address, **ours) as process, asyncio.timeout(PLAY_S):
+            for _ in range(2):
+                again = asyncio.create_task(dialled.get())
+                ended = asyncio.create_task(process.wait())
+                await asyncio.wait([again, ended], return_when=asyncio.FIRST_COMPLETED)
+                assert again.done(), f"it ended with {process.returncode}"
+                ended.cancel()

@@ -123,7 +123,8 @@ class Player {
         const hint = "if its operator gave you the certificate of who signed it, name the file in CUTPURSE_CA";
         this.#stop(6, `the server at ${this.#server} ${what}; ${hint}`);
       }
-      if (!isForgotten && ended && FINAL.has(ended.code)) {
+      const isFinal = ended && FINAL.has(ended.code) && ended.cause === undefined; // Connect calls a lost connection "aborted"
+      if (!isForgotten && isFinal) {
         this.#stop(1, `the server does not let this bot play: ${why}`);
       }
       if (why !== said) this.#say(`away from ${this.#server}: ${why}`);
