@@ -8,6 +8,8 @@
 //   CUTPURSE_CA             a file of certificates to trust the server by, the system's if not set
 //   CUTPURSE_BOT            its name in the rankings
 //   CUTPURSE_VERSION        its version there, 1 if not set
+//   CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; every ladder of
+//                           every game if not set
 //   CUTPURSE_GIVE_UP_AFTER  end after so many seconds without a server; if not set, wait for ever
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose
@@ -39,8 +41,10 @@
 #include <optional>
 #include <random>
 #include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "cutpurse/v1/arena.grpc.pb.h"
 #include "cutpurse/v1/game.grpc.pb.h"
@@ -182,6 +186,17 @@ class Arena {
       Say("CUTPURSE_GIVE_UP_AFTER '" + Environment("CUTPURSE_GIVE_UP_AFTER") + "' is not a number of seconds");
       return kUsage;
     }
+    std::istringstream ladders(Environment("CUTPURSE_LADDER"));
+    static const std::regex ladder("\\s*([^/\\s]+)/([^/\\s]+)\\s*");
+    for (std::string one; std::getline(ladders, one, ',');) {
+      std::smatch parts;
+      if (!std::regex_match(one, parts, ladder)) {
+        Say("CUTPURSE_LADDER '" + one +
+            "' is no ladder: it is GAME/LADDER, such as greed/duel, several with commas between");
+        return kUsage;
+      }
+      wanted_[parts[1]].push_back(parts[2]);
+    }
     if (const std::string path = Environment("CUTPURSE_CA"); is_secure_ && !path.empty()) {
       std::ifstream file(path);
       authority_.assign(std::istreambuf_iterator<char>(file), {});
@@ -292,6 +307,11 @@ class Arena {
     hello.set_bot(name_);
     hello.set_version(Environment("CUTPURSE_VERSION", "1"));
     hello.set_max_tables(kTables);
+    for (const auto& [name, ladders] : wanted_) {
+      v1::GameWanted* game = hello.add_games();
+      game->set_game(name);
+      for (const std::string& ladder : ladders) game->add_ladders(ladder);
+    }
     if (session_) {
       hello.mutable_resume()->set_session(session_->session());
       hello.mutable_resume()->set_secret(session_->resume_secret());
@@ -421,6 +441,7 @@ class Arena {
   const Seconds patience_{SecondsOf(Environment("CUTPURSE_GIVE_UP_AFTER", "inf"))};
   const bool is_secure_ = StartsWith(server_, kSecure);
   std::string authority_;  // certificates; empty: the system's
+  std::map<std::string, std::vector<std::string>> wanted_;  // games to play, each with its ladders; none: all
   std::mt19937 chance_{std::random_device{}()};
 
   std::unique_ptr<v1::GameService::Stub> games_;

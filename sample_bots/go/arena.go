@@ -9,6 +9,7 @@ package main
 //	CUTPURSE_CA             a file of certificates to trust the server by; else the system's
 //	CUTPURSE_BOT            its name in the rankings; else the language's
 //	CUTPURSE_VERSION        another version is another entry there; else 1
+//	CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; else every ladder of every game
 //	CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
 //
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
@@ -69,6 +70,7 @@ type bot struct {
 	name       string
 	server     string
 	token      string
+	games      []*pb.GameWanted // with their ladders; none: all
 	options    []grpc.DialOption
 	session    *pb.Welcome // what is needed to resume; nil: nothing
 	tables     map[uint32]*table
@@ -115,6 +117,10 @@ func Run(language string, choose Chooser) int {
 		log.Printf("CUTPURSE_GIVE_UP_AFTER %q is not a number of seconds", os.Getenv("CUTPURSE_GIVE_UP_AFTER"))
 		return 2
 	}
+	if b.games, err = gamesWanted(os.Getenv("CUTPURSE_LADDER")); err != nil {
+		log.Print(err)
+		return 2
+	}
 	if b.options, err = dialOptions(b.server); err != nil {
 		log.Print(err)
 		return 2
@@ -138,8 +144,28 @@ func environment(name, otherwise string) string {
 
 var (
 	address   = regexp.MustCompile(`^(unix:.+|(https://)?[^/]+:\d{1,5})$`)
+	aLadder   = regexp.MustCompile(`^([^/\s]+)/([^/\s]+)$`)
 	printable = regexp.MustCompile(`^[!-~]*$`) // what a header may hold
 )
+
+// gamesWanted makes of GAME/LADDER,GAME/LADDER what Hello says: each game once, with its ladders.
+func gamesWanted(ladders string) ([]*pb.GameWanted, error) {
+	var games []*pb.GameWanted
+	byName := map[string]*pb.GameWanted{}
+	for _, one := range strings.FieldsFunc(ladders, func(sign rune) bool { return sign == ',' }) {
+		parts := aLadder.FindStringSubmatch(strings.TrimSpace(one))
+		if parts == nil {
+			return nil, fmt.Errorf(
+				"CUTPURSE_LADDER %q is no ladder: it is GAME/LADDER, such as greed/duel, several with commas between", one)
+		}
+		if byName[parts[1]] == nil {
+			byName[parts[1]] = &pb.GameWanted{Game: parts[1]}
+			games = append(games, byName[parts[1]])
+		}
+		byName[parts[1]].Ladders = append(byName[parts[1]].Ladders, parts[2])
+	}
+	return games, nil
+}
 
 // isLocal tells whether what is sent there stays on this machine.
 func isLocal(server string) bool {
@@ -305,6 +331,7 @@ func (b *bot) open(stream pb.ArenaService_PlayClient) {
 		Bot:           b.name,
 		Version:       environment("CUTPURSE_VERSION", "1"),
 		MaxTables:     maxTables,
+		Games:         b.games,
 	}
 	if b.session != nil {
 		hello.Resume = &pb.Resume{Session: b.session.Session, Secret: b.session.ResumeSecret}

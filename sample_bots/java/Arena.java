@@ -3,6 +3,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.RetryInfo;
 import cutpurse.v1.Arena.Answer;
 import cutpurse.v1.Arena.Decision;
+import cutpurse.v1.Arena.GameWanted;
 import cutpurse.v1.Arena.GiveUp;
 import cutpurse.v1.Arena.Hello;
 import cutpurse.v1.Arena.MatchEnded;
@@ -34,6 +35,7 @@ import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -55,6 +57,7 @@ import sun.misc.Signal;
  * CUTPURSE_CA             a file of certificates to trust the server by; else those that Java trusts
  * CUTPURSE_BOT            its name in the rankings; else the language's
  * CUTPURSE_VERSION        another version is another entry there; else 1
+ * CUTPURSE_LADDER         where it plays, GAME/LADDER, several with commas between; else every ladder of every game
  * CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends; else it waits for ever
  * </pre>
  *
@@ -68,6 +71,7 @@ final class Arena {
   private static final long FIRST_WAIT_MS = 500; // before the second attempt; doubled for each that follows
   private static final long LONGEST_WAIT_MS = 10_000;
   private static final String ADDRESSES = "it is host:port, with TLS https://host:port, or unix:/path";
+  private static final String LADDERS = "it is GAME/LADDER, such as greed/duel, several with commas between";
   private static final int UNKNOWN_HEARTBEAT_MS = 15_000; // until Welcome has said what it is
 
   /** What thinks. */
@@ -96,6 +100,7 @@ final class Arena {
   private final String token = environment("CUTPURSE_TOKEN", "").strip();
   private final NioEventLoopGroup network = new NioEventLoopGroup(1); // a thread
 
+  private final Map<String, GameWanted.Builder> games = new LinkedHashMap<>(); // by name, with their ladders; none: all
   private Tls trust; // null: without TLS
   private Welcome session; // what is needed to resume; null: nothing
   private final Map<Integer, Table> tables = new HashMap<>();
@@ -135,6 +140,12 @@ final class Arena {
       arena.say("CUTPURSE_GIVE_UP_AFTER '%s' is not a number of seconds", System.getenv("CUTPURSE_GIVE_UP_AFTER"));
       return 2;
     }
+    for (String one : environment("CUTPURSE_LADDER", "").split(",")) {
+      if (!one.isEmpty() && !arena.wants(one.strip())) {
+        arena.say("CUTPURSE_LADDER '%s' is no ladder: %s", one, LADDERS);
+        return 2;
+      }
+    }
     if (arena.server.startsWith("https://")) {
       try {
         arena.trust = new Tls(environment("CUTPURSE_CA", ""));
@@ -161,6 +172,16 @@ final class Arena {
     } catch (NumberFormatException none) {
       return Double.NaN;
     }
+  }
+
+  /** Notes that this ladder is to be played on: false, if it is none. */
+  private boolean wants(String ladder) {
+    if (!ladder.matches("[^/\\s]+/[^/\\s]+")) {
+      return false;
+    }
+    String[] names = ladder.split("/");
+    games.computeIfAbsent(names[0], game -> GameWanted.newBuilder().setGame(game)).addLadders(names[1]);
+    return true;
   }
 
   private void say(String format, Object... arguments) {
@@ -336,6 +357,7 @@ final class Arena {
             .setBot(name)
             .setVersion(environment("CUTPURSE_VERSION", "1"))
             .setMaxTables(MAX_TABLES);
+    games.values().forEach(hello::addGames);
     if (session != null) {
       hello.setResume(
           Resume.newBuilder().setSession(session.getSession()).setSecret(session.getResumeSecret()));

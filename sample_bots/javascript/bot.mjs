@@ -4,6 +4,7 @@
 //   CUTPURSE_TOKEN   what lets it in, where a server asks for it
 //   CUTPURSE_CA      a file of certificates to trust the server by, the usual ones if not set
 //   CUTPURSE_BOT     its name in the rankings, "node" if not set; CUTPURSE_VERSION its version, "1" if not set
+//   CUTPURSE_LADDER  where it plays, GAME/LADDER, several with commas between; every ladder of every game if not set
 //   CUTPURSE_PROTO   the folder that holds cutpurse/v1/*.proto, ./proto or ../../proto if not set
 //   CUTPURSE_GIVE_UP_AFTER  seconds without a server after which it ends, never if not set
 //
@@ -260,6 +261,12 @@ if (token && !secure && !/^(unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(serv
   stop(6, `a token could be read on the way to ${server}; with TLS, its address is https://${server}`);
 }
 if (Number.isNaN(patience)) stop(2, `CUTPURSE_GIVE_UP_AFTER "${process.env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
+const wanted = new Map(); // the games that it plays, each with its ladders; none: all
+for (const one of process.env.CUTPURSE_LADDER?.match(/[^,]+/g) ?? []) {
+  const [, game, ladder] = /^\s*([^/\s]+)\/([^/\s]+)\s*$/.exec(one)
+    ?? stop(2, `CUTPURSE_LADDER "${one}" is no ladder: it is GAME/LADDER, such as greed/duel, several with commas between`);
+  wanted.set(game, [...wanted.get(game) ?? [], ladder]);
+}
 
 let certificates = null; // the usual ones
 try {
@@ -301,6 +308,7 @@ function play() {
     });
     call.write({ hello: {
       protocol_major: 1, sdk: "cutpurse-node-sample", bot: name, version: process.env.CUTPURSE_VERSION || "1", max_tables: TABLES,
+      games: Array.from(wanted, ([game, ladders]) => ({ game, ladders })),
       resume: session && { session: session.session, secret: session.resume_secret },
     }, leaving });
   });

@@ -94,6 +94,10 @@ async def test_certificates_that_cannot_be_read_are_told_in_a_line(made: Made, t
         ("CUTPURSE_SERVER", "http://127.0.0.1:1", 2),
         ("CUTPURSE_SERVER", "localhost", 2),
         ("CUTPURSE_GIVE_UP_AFTER", "soon", 2),
+        ("CUTPURSE_LADDER", "duel", 2),
+        ("CUTPURSE_LADDER", "greed/duel, greed/", 2),
+        ("CUTPURSE_LADDER", "greed/du el", 2),
+        ("CUTPURSE_LADDER", "greed/duel/trio", 2),
         ("CUTPURSE_CA", __file__, 2),  # which holds no certificate
         ("CUTPURSE_TOKEN", "cutp_half\nof-it", 6),
     ],
@@ -106,6 +110,34 @@ async def test_what_makes_no_sense_is_told_in_a_line(made: Made, variable: str, 
     assert errors[0].startswith("me: CUTPURSE_")
     assert variable in errors[0]
     assert "of-it" not in errors[0]
+
+
+async def test_it_says_on_which_ladders_it_plays(made: Made) -> None:
+    ladders = "szmal/alley,greed/duel, greed/class"
+    async with (
+        small_arena(games=["greed"]) as server,
+        running(made, server.address, CUTPURSE_BOT="me", CUTPURSE_LADDER=ladders) as process,
+        asyncio.timeout(WAIT_S),
+    ):
+        assert process.stdout is not None
+        assert b" place " in await process.stdout.readline()
+    told = {wanted.game: list(wanted.ladders) for wanted in server.hellos[0].games}
+    assert (len(server.hellos[0].games), told) == (2, {"szmal": ["alley"], "greed": ["duel", "class"]})
+
+
+async def test_it_plays_on_the_ladder_that_it_is_told_and_on_no_other(made: Made, tmp_path: Path) -> None:
+    ladders = [Ladder(name, "greed", 2, control=PATIENT) for name in ("class", "duel")]
+    async with running_arena(tmp_path, ladders) as arena, RawBot(arena.address) as other:
+        await other.hello("other")
+        async with running(made, arena.address, CUTPURSE_BOT="me", CUTPURSE_LADDER="greed/duel"):
+            async with asyncio.timeout(WAIT_S):
+                for _ in range(3):
+                    await other.play_on()
+        assert {entry.ladder for entry in arena.opened.store.matches()} == {"duel"}
+        async with running(made, arena.address, CUTPURSE_BOT="me", CUTPURSE_LADDER="greed/dual") as process:
+            code, said, errors = await last_words(process)
+        assert (code, said, len(errors)) == (1, [], 1)
+        assert "no ladder of greed is called 'dual'; there are: class, duel" in errors[0]
 
 
 async def test_told_to_go_before_there_is_a_server_it_ends_well(made: Made) -> None:

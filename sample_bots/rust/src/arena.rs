@@ -8,6 +8,7 @@
 //! | `CUTPURSE_CA` | a file of certificates to trust the server by, the system's if not set |
 //! | `CUTPURSE_BOT` | its name in the rankings |
 //! | `CUTPURSE_VERSION` | its version there, 1 if not set |
+//! | `CUTPURSE_LADDER` | where it plays, GAME/LADDER, several with commas between; every ladder of every game if not set |
 //! | `CUTPURSE_GIVE_UP_AFTER` | end after so many seconds without a server; if not set, wait for ever |
 //!
 //! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
@@ -51,7 +52,7 @@ const INTERRUPTED: u8 = 130;
 /// Plays until it is told to leave; `name` is the bot's, where CUTPURSE_BOT says no other.
 pub fn run(name: &str, choose: Chooser) -> ExitCode {
     let name = variable("CUTPURSE_BOT").unwrap_or_else(|| name.to_owned());
-    let (server, token, trusted, patience) = match told() {
+    let Told { server, token, trusted, games, patience } = match told() {
         Ok(told) => told,
         Err((exit_code, problem)) => {
             eprintln!("{name}: {problem}");
@@ -66,6 +67,7 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
         server,
         token,
         trusted,
+        games,
         patience,
         leaving: signals().expect("signals can be waited for"),
         session: None,
@@ -77,9 +79,17 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
     runtime().expect("threads can be started").block_on(arena.stay_connected()).into()
 }
 
-/// What the environment says: the server, a token, certificates to trust, and seconds of patience. Of what makes no sense
-/// the exit code, and a line.
-fn told() -> Result<(String, Option<String>, Option<String>, f64), (u8, String)> {
+/// What the environment says.
+struct Told {
+    server: String,
+    token: Option<String>,
+    trusted: Option<String>, // certificates in PEM
+    games: Vec<GameWanted>,  // with their ladders; none: all
+    patience: f64,           // seconds without a server
+}
+
+/// What the environment says; of what makes no sense the exit code, and a line.
+fn told() -> Result<Told, (u8, String)> {
     let server = variable("CUTPURSE_SERVER").unwrap_or_else(|| "127.0.0.1:7777".to_owned());
     let is_secure = server.starts_with("https://");
     if !is_address(&server) {
@@ -107,7 +117,29 @@ fn told() -> Result<(String, Option<String>, Option<String>, f64), (u8, String)>
             Err(problem) => return Err((USAGE, format!("CUTPURSE_CA {file}: {problem}"))),
         }
     }
-    Ok((server, token, trusted, patience))
+    let games = games_wanted(&variable("CUTPURSE_LADDER").unwrap_or_default()).map_err(|problem| (USAGE, problem))?;
+    Ok(Told { server, token, trusted, games, patience })
+}
+
+/// Of GAME/LADDER,GAME/LADDER what Hello says: each game once, with its ladders.
+fn games_wanted(ladders: &str) -> Result<Vec<GameWanted>, String> {
+    let mut games: Vec<GameWanted> = vec![];
+    for one in ladders.split(',').filter(|one| !one.is_empty()) {
+        let parts: Vec<&str> = one.trim().split('/').collect();
+        let are_names = parts.iter().all(|name| !name.is_empty() && !name.contains(char::is_whitespace));
+        let (game, ladder) = match parts[..] {
+            [game, ladder] if are_names => (game.to_owned(), ladder.to_owned()),
+            _ => {
+                let form = "it is GAME/LADDER, such as greed/duel, several with commas between";
+                return Err(format!("CUTPURSE_LADDER {one:?} is no ladder: {form}"));
+            }
+        };
+        match games.iter_mut().find(|wanted| wanted.game == game) {
+            Some(wanted) => wanted.ladders.push(ladder),
+            None => games.push(GameWanted { game, ladders: vec![ladder], ..Default::default() }),
+        }
+    }
+    Ok(games)
 }
 
 fn is_address(server: &str) -> bool {
@@ -178,7 +210,8 @@ struct Arena {
     server: String,
     token: Option<String>,
     trusted: Option<String>,
-    patience: f64, // seconds without a server
+    games: Vec<GameWanted>,
+    patience: f64,
     leaving: watch::Receiver<bool>,
     session: Option<Welcome>, // what is needed to resume
     tables: HashMap<u32, Table>,
@@ -305,6 +338,7 @@ impl Arena {
             bot: self.name.clone(),
             version: variable("CUTPURSE_VERSION").unwrap_or_else(|| "1".to_owned()),
             max_tables: TABLES,
+            games: self.games.clone(),
             resume: self.session.as_ref().map(resume),
             ..Default::default()
         };

@@ -52,6 +52,7 @@ class Player {
   readonly #name: string;
   readonly #server = env.CUTPURSE_SERVER || "127.0.0.1:7777"; // `https://host:port` is with TLS; or `unix:/path`
   readonly #giveUpMs = 1_000 * Number(env.CUTPURSE_GIVE_UP_AFTER || Infinity); // without a server
+  readonly #wanted = new Map<string, string[]>(); // the games that it plays, each with its ladders; none: all
   readonly #headers: Record<string, string> = {};
   readonly #connection: Http2SessionManager; // made when it is needed, and anew when it is lost
   readonly #arena;
@@ -76,6 +77,14 @@ class Player {
     if (token && !/^[!-~]+$/.test(token)) this.#stop(6, "CUTPURSE_TOKEN holds no token");
     if (Number.isNaN(this.#giveUpMs)) {
       this.#stop(2, `CUTPURSE_GIVE_UP_AFTER "${env.CUTPURSE_GIVE_UP_AFTER}" is not a number of seconds`);
+    }
+    for (const one of env.CUTPURSE_LADDER?.match(/[^,]+/g) ?? []) {
+      const [, game, ladder] = /^\s*([^/\s]+)\/([^/\s]+)\s*$/.exec(one) ?? [];
+      if (!game || !ladder) {
+        const form = "it is GAME/LADDER, such as greed/duel, several with commas between";
+        this.#stop(2, `CUTPURSE_LADDER "${one}" is no ladder: ${form}`);
+      }
+      this.#wanted.set(game, [...(this.#wanted.get(game) ?? []), ladder]);
     }
     if (token && !/^(https:|unix:|localhost:|127(\.\d+){3}:|\[::1\]:)/.test(this.#server)) {
       const secure = `https://${this.#server}`;
@@ -190,6 +199,7 @@ class Player {
       bot: this.#name,
       version: env.CUTPURSE_VERSION || "1",
       maxTables: TABLES,
+      games: Array.from(this.#wanted, ([game, ladders]) => ({ game, ladders })),
       ...(this.#session && { resume: { session: this.#session.session, secret: this.#session.resumeSecret } }),
     });
   }
