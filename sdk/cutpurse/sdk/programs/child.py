@@ -16,11 +16,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from cutpurse.sdk.programs.last_words import last_words
+
 __all__ = ["Child"]
 
 GRACE_S: Final = 2.0  # between being asked to end and being ended
-KEPT: Final = 20  # lines of its talk
-LAST_WORDS: Final = 3  # lines that are told of a program that failed
+KEPT: Final = 200  # lines of its talk: as many as a trace has
 LINE_MOST: Final = 2_000  # characters of a line that are passed on
 
 
@@ -79,8 +80,7 @@ class Child:
         """The last lines of what it said, in one line; what is still in the pipe is waited for if it has ended."""
         if self.code is not None:
             self._threads[0].join(0.5)  # longer only if something that it started holds the pipe open
-        lines = [line.strip() for line in self._lines if line.strip()]
-        return " | ".join(lines[-LAST_WORDS:])[:500]
+        return last_words(self._lines)
 
     def stop(self, grace_s: float = GRACE_S) -> bool:
         """Ask it and what it started to end, then end them; whether it ended by itself."""

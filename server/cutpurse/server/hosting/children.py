@@ -16,10 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from cutpurse.sdk.programs.last_words import last_words
+
 __all__ = ["Children"]
 
 GRACE_S: Final = 2.0  # between being asked to end and being ended
-LAST_WORDS: Final = 3  # lines of its talk that are told of a program that failed
 MOST_SAID: Final = 64 * 1024 * 1024  # bytes of its talk that are read
 
 
@@ -83,8 +84,7 @@ class Children:
 
     def last_words(self, name: str) -> str:
         """The last lines of what a program said, in one line."""
-        lines = [line.strip() for line in self.said(name).splitlines() if line.strip()]
-        return " | ".join(lines[-LAST_WORDS:])[:500]
+        return last_words(self.said(name).splitlines())
 
     def said(self, name: str) -> str:
         """What a program said so far; its beginning, if that was very much."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.port import Runner
@@ -21,7 +22,6 @@ from cutpurse.server.submissions.tasks import LEFT_BYTES, build_task, without_pa
 __all__ = ["NotBuilt", "build", "manifest_of"]
 
 LOOK_S: Final = 0.05
-LAST_WORDS: Final = 3
 
 
 class NotBuilt(Exception):
@@ -84,8 +84,7 @@ def _built(runner: Runner, manifest: Manifest, folder: Path, talk: Path, is_over
         running.stop(0.0)
     said = without_paths(running.talk(), folder)
     if ended.cause != "exited" or ended.code:
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        last = " | ".join(lines[-LAST_WORDS:])[-300:]
+        last = last_words(said.splitlines())
         raise NotBuilt(f"its build failed: {ended.text}" + (f"; its last words: {last}" if last else ""), said)
     if left.is_too_much():
         most = f"{LEFT_BYTES >> 20} MiB"

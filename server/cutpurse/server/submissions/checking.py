@@ -30,6 +30,7 @@ from cutpurse.sdk.check.scenarios import Scenario, Visit
 from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.sdk.programs.guest import Guest, HostTable
 from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -43,7 +44,6 @@ CHECK_S: Final = 420.0  # in all; a bot that is well takes some ten seconds
 DIAL_IN_S: Final = 30.0  # a machine that is busy starts programs slowly
 NICE: Final = 10
 LOOK_S: Final = 0.05
-LAST_WORDS: Final = 3
 KEY: Final = "cutpurse/submissions/itself"
 
 
@@ -149,8 +149,7 @@ class _Checked:
 
     def last_words(self) -> str:
         """The last lines of what it said."""
-        lines = [line.strip() for line in self._shown(self._running.talk()).splitlines() if line.strip()]
-        return " | ".join(lines[-LAST_WORDS:])[-400:]
+        return last_words(self._shown(self._running.talk()).splitlines())
 
     def stop(self, grace_s: float = 2.0) -> bool:
         """Whether it ended by itself."""

@@ -22,6 +22,7 @@ from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.leaderboard.tokens import Token
+from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Resident
@@ -42,7 +43,6 @@ LIVED_S: Final = 60.0  # who lived so long is started again as for the first tim
 MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
 GRACE_S: Final = 2.0
 HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
-LAST_WORDS: Final = 3
 MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
 MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
 
@@ -285,8 +285,7 @@ class Residents:
         said = ""
         if course.running is not None:
             text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-            said = " | ".join(lines[-LAST_WORDS:])[-300:]
+            said = last_words(text.splitlines())
         self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
 
     def _over(self, course: _Course, how: str, now: float, *, is_its_own: bool = True) -> None:
