@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.submissions import residents as residents_module
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
+from tests.submissions.servers import cutpurse
 from tests.submissions.test_desk import tokens, until
 
 pytestmark = pytest.mark.timeout(500)
@@ -97,6 +99,12 @@ async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -
         (bot,) = [entry for entry in arena.opened.store.bots("ann") if entry.bot == "sneak"]
         assert bot.paused is not None
         assert arena.log.count('"resident started"') == 2  # each once: it is not started while it is paused
+        why = "ann/sneak:1 is paused: it had faults of its own in 3 rated matches in a row. Mend it, then: "
+        assert shown.why.startswith(why)
+        for words, told in ((["submitted"], why), (["rollback", "sneak:1"], f"does not run now: {why}")):
+            asked = partial(cutpurse, "bot", *words, folder=short, CUTPURSE_SERVER=arena.address, CUTPURSE_TOKEN=ann)
+            ran = await asyncio.to_thread(asked)
+            assert (ran.returncode, told in ran.stdout + ran.stderr) == (0, True), ran
 
 
 @pytest.mark.parametrize(

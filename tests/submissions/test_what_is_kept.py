@@ -23,6 +23,7 @@ from cutpurse.leaderboard.submissions import REFUSED
 from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import logger
+from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import runner_named
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import intake
@@ -44,6 +45,7 @@ class Kept:
 
     def __init__(self, folder: Path, store: Store) -> None:
         self.store = store
+        self.paused: set[Identity] = set()
         self.storage = Storage(storage_beside(folder / "league.db"))
         self.desk = Desk(
             runner_named("process"),
@@ -52,7 +54,7 @@ class Kept:
             Passes(OpenGuard()),
             logger(sys.stderr),
             lambda: datetime.now(UTC),
-            is_paused=lambda identity: False,
+            is_paused=lambda identity: identity in self.paused,
         )
 
     def hand_in(self, owner: str, content: bytes) -> SubmissionEntry:
@@ -84,6 +86,18 @@ def test_what_was_refused_is_gone_when_others_take_its_place(kept: Kept) -> None
         entry = kept.hand_in("ann", archive("sneak", source))
         kept.refuse(entry)
     assert kept.archives() == {entry.digest.hex()}
+
+
+def test_who_is_to_play_and_paused_is_told_why_he_does_not(kept: Kept) -> None:
+    for version in "12":
+        kept.accept(kept.hand_in("ann", archive("sneak", version=version)))
+    older, newer = (kept.desk.entry("ann", "sneak", version) for version in "12")
+    assert [kept.desk.shown(entry).why for entry in (older, newer)] == ["", ""]
+    kept.paused |= {Identity("ann", "sneak", version) for version in "12"}
+    why = "ann/sneak:2 is paused: it had faults of its own in 3 rated matches in a row. "
+    why += "Mend it, then: cutpurse bot check BOT --lift"
+    told = [(entry.is_active, kept.desk.shown(entry).why) for entry in (older, newer)]
+    assert told == [(False, ""), (True, why)]
 
 
 def test_what_was_refused_stays_where_it_is_somebody_elses_too(kept: Kept) -> None:

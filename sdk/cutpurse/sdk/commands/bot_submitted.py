@@ -114,7 +114,8 @@ def rollback(
 
     with submissions_at(server, ca) as submissions:
         shown = submissions.activate(*version_named(bot, needs_version=True))
-    _told(shown, f"{named(shown)} plays from now on", as_json)
+    how = f"is to play, and does not run now: {legible(shown.why, 400)}" if shown.why else "plays from now on"
+    _told(shown, f"{named(shown)} {how}", as_json)
 
 
 def _told(shown: submission_pb2.SubmissionShown, text: str, as_json: bool) -> None:

@@ -28,6 +28,7 @@ from cutpurse.leaderboard.submissions import (
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.logs import Logger
+from cutpurse.server.matches.terms import paused_text
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError
@@ -112,6 +113,7 @@ class Desk:
         self._store = store
         self._log = log
         self._utc = utc
+        self._is_paused = is_paused
         self._keeping = threading.Lock()  # who hands in, or goes back to what is kept: one after the other
         self._syncing = threading.Lock()
         self._is_behind = False  # what is active may be other than what runs: the store could not be asked
@@ -348,6 +350,8 @@ class Desk:
 
     def shown(self, entry: SubmissionEntry) -> submission_pb2.SubmissionShown:
         """As it is told."""
+        identity = Identity(entry.owner, entry.bot, entry.version)
+        is_paused = entry.is_active and self._is_paused(identity)
         return submission_pb2.SubmissionShown(
             owner=entry.owner,
             bot=entry.bot,
@@ -355,7 +359,7 @@ class Desk:
             sha256=entry.digest,
             size=entry.size,
             state=_STATES[entry.state],
-            why=legible(entry.why, 500),
+            why=legible(entry.why, 500) or (paused_text(identity) if is_paused else ""),
             is_active=entry.is_active,
             is_running=self.residents.is_running(entry.id),
             ladders=entry.ladders,
