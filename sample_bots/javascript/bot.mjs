@@ -208,7 +208,7 @@ async function react(envelope, client) {
   if (envelope.welcome) {
     if (!envelope.welcome.resumed) tables.clear();
     session = envelope.welcome;
-    say(`plays at ${address} (${session.server}), ${session.max_tables} tables`);
+    say(`plays at ${server} (${session.server}), ${session.max_tables} tables`);
   }
   for (const refusal of envelope.refusals) {
     const { table, decision, reason, corrections_left } = refusal;
@@ -346,14 +346,14 @@ for (let wait = 500; ; wait = Math.min(2 * wait, 10_000)) {
     stop(1, `the server does not let this bot play: ${details}`); // another version, or a newer stream of this name
   }
   const why = details || "the stream has ended";
-  if (why !== trouble) say(`away from ${address}: ${why}`);
+  if (why !== trouble) say(`away from ${server}: ${why}`);
   trouble = why;
   if (forgotten) { // by a server that is there: it waits for Hello
     wait = 250; // doubled above
     continue;
   }
   const pause = Math.max(wait, comeBack, retryMs(status)) * (1 + Math.random() / 2);
-  if (Date.now() + pause > away + patience) stop(1, `no server at ${address}: ${why}`);
+  if (Date.now() + pause > away + patience) stop(1, `no server at ${server}: ${why}`);
   await new Promise(go => setTimeout(go, pause));
   comeBack = 0;
 }
