@@ -33,8 +33,8 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         async def play(matches: int, **more: Any) -> None:
             await connect(bot, "greed", server=arena.address, matches=matches, max_tables=1, quiet=True, **more)
 
-        async def check(*words: str) -> Result:
-            command = ("bot", "check", bot, "--game", "greed", "--lift", "--server", arena.address, *words)
+        async def check(*words: str, of: str = bot) -> Result:
+            command = ("bot", "check", of, "--game", "greed", "--lift", "--server", arena.address, *words)
             return await asyncio.to_thread(run, *command)
 
         other = asyncio.create_task(
@@ -50,7 +50,10 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
         await play(1, version="2")  # what an older one did is not held against it
         bot_file(tmp_path, FIRST)
         elsewhere = await check("--name", "nobody")
-        assert elsewhere.exit_code == 4, elsewhere.output
+        assert (elsewhere.exit_code, "--name NAME" in elsewhere.stderr) == (4, False), elsewhere.output
+        same = bot_file(tmp_path, FIRST, "another_file.py")
+        unnamed = await check(of=same)
+        assert (unnamed.exit_code, "--name NAME" in unnamed.stderr) == (4, True), unnamed.output
         passed = await check()
         assert passed.exit_code == 0, passed.output
         assert passed.stdout.splitlines()[-1] == "my_bot:1 plays again: no pause holds it back"

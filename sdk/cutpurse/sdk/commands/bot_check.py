@@ -10,7 +10,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Server, asked
-from cutpurse.sdk.errors import BOT_FAILED
+from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -101,5 +101,10 @@ def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, serve
     from cutpurse.v1 import ladder_pb2
 
     bot = ladder_pb2.BotName(bot=name or hello.bot, version=version or hello.version or "1")
-    with asked(server, ca, None) as league:
-        return shown(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)
+    try:
+        with asked(server, ca, None) as league:
+            return shown(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)
+    except NotFound as problem:
+        if name is not None:
+            raise
+        raise NotFound(f"{problem}; if it plays under another name than it says here: --name NAME") from None
