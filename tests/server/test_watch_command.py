@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
+from queue import Empty
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,13 +23,17 @@ from typer.testing import CliRunner
 
 from cutpurse.engine.record import event_to_json, read_record, replay
 from cutpurse.games import GAMES
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.sdk import league as leagues
 from cutpurse.sdk.cli import app
 from cutpurse.sdk.commands import match_watch
+from cutpurse.sdk.commands.asking import local_time
 from cutpurse.sdk.errors import ServerUnreachable
+from cutpurse.sdk.league import league_at
+from cutpurse.sdk.watching import Moved, Over
 from cutpurse.v1 import ladder_pb2
 from tests.roots import CHECKOUT
-from tests.server.test_watch_service import OWNERS, Stage, stage, until
+from tests.server.test_watch_service import LADDER, OWNERS, Stage, stage, until
 
 
 async def begin(on: Stage, *arguments: object, token: str = "") -> asyncio.subprocess.Process:
@@ -157,24 +164,65 @@ def test_a_stream_that_is_lost_is_taken_up_again(
         told(1, 0, 0, 0, 0, 1)
 
 
-def test_who_follows_a_ladder_on_which_nothing_is_played_is_told_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_follows_a_ladder_is_told_why_no_match_comes_each_reason_once(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    is_said = threading.Event()
-    moments = iter([0.0, 2.9, 3.0])  # when it begins, and after each look; once it is said nobody looks at a clock
+    clock = SimpleNamespace(now=0.0)
+    looks: list[float] = []
+    reasons = iter(["nobody", "nobody", "", "frozen", "frozen", "nobody"])
+    table: Any = SimpleNamespace()
+    match = Moved(table, 0, 0, (), table)
+    over = Over(table, 0, (), table, False, b"", b"", None)
 
-    def steps() -> Iterator[Any]:
-        assert is_said.wait(20)
-        yield "a match"
+    def why() -> str:
+        looks.append(clock.now)
+        return next(reasons)
 
-    def say(text: str) -> None:
-        said.append(text)
-        is_said.set()
+    class Waiting:
+        """Nothing comes up to these moments, and then a step."""
 
-    monkeypatch.setattr(match_watch, "LOOK_S", 0.001)
-    monkeypatch.setattr(match_watch, "say", say)
-    monkeypatch.setattr(match_watch, "time", SimpleNamespace(monotonic=lambda: next(moments)))
-    assert list(map(str, match_watch._Told(steps(), "nothing yet"))) == ["a match"]
-    assert said == ["nothing yet"]
+        steps = iter([(65.0, match), (300.0, over), (370.0, match), (400.0, None)])
+        until, step = next(steps)
+
+        def get(self, timeout: float) -> Any:
+            clock.now = min(clock.now + timeout, self.until)
+            if clock.now < self.until:
+                raise Empty
+            step = self.step
+            self.until, self.step = next(self.steps, (inf, None))
+            return step
+
+    monkeypatch.setattr(match_watch, "LOOK_S", 0.5)
+    monkeypatch.setattr(match_watch, "say", said.append)
+    monkeypatch.setattr(match_watch, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    told = match_watch._Told(iter(()), why)
+    monkeypatch.setattr(told, "_waiting", Waiting())
+    assert list(told) == [match, over, match]
+    assert looks == [3.0, 33.0, 63.0, 303.0, 333.0, 363.0]
+    assert said == ["nobody", "frozen", "nobody"]
+
+
+async def test_why_no_match_of_a_ladder_comes(tmp_path: Path) -> None:
+    async with stage(tmp_path) as on, AsyncExitStack() as stack:
+
+        async def why() -> str:
+            with league_at(on.arena.address) as league:
+                return await asyncio.to_thread(match_watch._why_nothing_comes, league, "duel")
+
+        idle = "nothing of ladder duel can be told yet{}; its next match is shown once one is played"
+        assert await why() == idle.format(", and no bot is there")
+        await on.sit_down(stack)
+        assert await why() == idle.format("")
+        noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
+        on.arena.opened.lobby.set_ladder(replace(LADDER, terms=LadderTerms(frozen=noon)))
+        on.arena.opened.store.change_ladder("duel", LadderTerms(frozen=noon))
+        moment = local_time(int(noon.timestamp() * 1_000))
+        assert await why() == f"ladder duel is frozen since {moment}: no match begins there any more"
+        gone = SimpleNamespace(ListLadders=refuse)
+        assert match_watch._why_nothing_comes(gone, "duel") == ""  # type: ignore[arg-type]
+
+
+def refuse(_: object) -> None:
+    raise ServerUnreachable("gone")
 
 
 def test_a_watch_asks_whether_the_server_is_still_there() -> None:

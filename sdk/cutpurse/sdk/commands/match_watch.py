@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.record import event_to_json
-from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, short
+from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named, local_time, short
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
@@ -30,6 +31,7 @@ __all__ = ["watch"]
 GIVES_UP_S: Final = 60.0  # after a lost stream, without a server
 LOOK_S: Final = 0.2  # that an interrupt waits at most
 SILENCE_S: Final = 3.0  # after which whoever follows a ladder is told why he sees nothing
+ASKS_S: Final = 30.0  # between looks whether there is another reason by now
 _PAUSES_S: Final = (0.5, 1.0, 2.0, 5.0)  # between attempts to go on; the last again and again
 
 
@@ -67,10 +69,8 @@ def watch(
     request = ladder_pb2.WatchMatchRequest(match=match or "", ladder=ladder or "", seat=seat)
     show = _Lines() if as_json else _Pictures(Screen(sys.stdout))
     with asked(server, ca, None) as league:
-        waits = (
-            f"nothing of ladder {ladder} can be told yet; its next match is shown once one is played" if ladder else ""
-        )
-        told = _Told(watched(_messages(league, request), seat), waits)
+        why = partial(_why_nothing_comes, league, ladder) if ladder else None
+        told = _Told(watched(_messages(league, request), seat), why)
         for step in told:
             show(step, told.behind)
 
@@ -96,12 +96,26 @@ def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator
             tries += 1
 
 
+def _why_nothing_comes(league: League, ladder: str) -> str:
+    """What whoever follows a ladder is told between its matches; empty if the server does not say how it is there."""
+    try:
+        there = ladder_named(league, ladder)
+    except CutpurseError:
+        return ""  # the stream itself comes to its end, or is taken up again
+    if there.is_frozen:
+        since = local_time(there.defined.terms.frozen_ms)
+        return f"ladder {ladder} is frozen since {since}: no match begins there any more"
+    bots = "" if there.bots or there.tables else ", and no bot is there"
+    return f"nothing of ladder {ladder} can be told yet{bots}; its next match is shown once one is played"
+
+
 class _Told:
     """What happens, read by a thread of its own, so that the server never waits for who looks at it."""
 
-    def __init__(self, steps: Iterator[Watched], waits: str = "") -> None:
-        """waits: what is said, once, where nothing happens at first."""
-        self._waits = waits
+    def __init__(self, steps: Iterator[Watched], why: Callable[[], str] | None = None) -> None:
+        """why: what is said where no match is told of for a while, unless the same was said before."""
+        self._why = why
+        self._said = ""
         self._waiting: SimpleQueue[Watched | BaseException | None] = SimpleQueue()
         Thread(target=self._read, args=(steps,), name="watching", daemon=True).start()
 
@@ -120,21 +134,28 @@ class _Told:
             self._waiting.put(None)
 
     def __iter__(self) -> Iterator[Watched]:
-        began = time.monotonic()
+        from cutpurse.sdk.watching import Over
+
+        asks_at: float | None = time.monotonic() + SILENCE_S  # None while a match is told of
         while True:
             try:
                 step = self._waiting.get(timeout=LOOK_S)  # without one, Ctrl-C waits too on some systems
             except Empty:
-                if self._waits and time.monotonic() - began >= SILENCE_S:
-                    say(self._waits)
-                    self._waits = ""
+                if self._why is not None and asks_at is not None and time.monotonic() >= asks_at:
+                    self._say(self._why())
+                    asks_at = time.monotonic() + ASKS_S
                 continue
-            self._waits = ""
             if step is None:
                 return
             if isinstance(step, BaseException):
                 raise step
             yield step
+            asks_at = time.monotonic() + SILENCE_S if isinstance(step, Over) else None
+
+    def _say(self, why: str) -> None:
+        if why and why != self._said:
+            self._said = why
+            say(why)
 
 
 # -- for people
