@@ -2,7 +2,8 @@
 
 The matches were played in virtual time by the real lobby and stored by the real leaderboard: with time-outs, illegal
 answers, crashes, a void match, one that was asked for, a ladder that is private, versions, and names that would be
-markup if a page let them. `HOSTILE` are those names: every page must show them as text.
+markup if a page let them. `HOSTILE` are those names: every page must show them as text. In every run the same is
+played.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ import re
 import sqlite3
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.requests import MatchRequest
+from cutpurse.server.results import FinishedMatch, Identity, Kept
 from tests.faults.processes import Server, herd, server, until
 from tests.server.small_world import BotThere, Manner, World
 
@@ -46,6 +49,7 @@ BIDI: Final = (
 )
 PRIVATE: Final = "hushed"
 _CONTROL: Final = TimeControl(base_ms=200, bank_ms=300, grace_ms=100, poll_floor_ms=5)
+_Answer = TypeVar("_Answer")
 _DAY_S: Final = 86_400.0
 _FAULTY: Final = {
     "slow": Manner(never=0.01),
@@ -74,7 +78,7 @@ def league_file(path: Path, matches: int = 6) -> Path:
                 created=datetime(2026, 1, 1, tzinfo=UTC),
                 terms=entry.terms,
             )
-        ledger = Ledger(store, ladders)
+        ledger = _Prompt(store, ladders, lambda: datetime(2026, 1, 1, tzinfo=UTC))
         try:
             for day in range(2):
                 _play_a_day(ladders, ledger, day)
@@ -85,6 +89,23 @@ def league_file(path: Path, matches: int = 6) -> Path:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE bots SET name = ? WHERE name = 'turned'", (BIDI,))
     return path
+
+
+class _Prompt(Ledger):
+    """A ledger whose answers are there at once: when its thread comes by them decides nothing of what is played."""
+
+    def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
+        """See `Ledger`; done."""
+        return _done(super().standings(player))
+
+    def submit(self, result: FinishedMatch) -> Future[Kept]:
+        """See `Ledger`; done."""
+        return _done(super().submit(result))
+
+
+def _done(answer: Future[_Answer]) -> Future[_Answer]:
+    assert wait([answer], 30).done, "the store does not answer"
+    return answer
 
 
 def _more(ladder: Ladder, matches: int) -> Ladder:
@@ -99,24 +120,15 @@ def _play_a_day(ladders: Sequence[Ladder], ledger: Ledger, day: int) -> None:
     """All bots of the day play until every ladder but `duel`, which knows no end, has what is wanted of it."""
     world = World(ladders, seed=f"day {day}", most_tables=6, store=ledger)
     world.now += day * _DAY_S
-    woken = threading.Event()
-    world.lobby.wake = woken.set
-
-    def run(is_over: Callable[[], bool]) -> None:
-        while not is_over():
-            if not world.step():
-                assert woken.wait(30), "nothing more happens"
-            woken.clear()
-
     bots = _bots(world, day)
     asked = MatchRequest("szmal", tuple(bot.identity for bot in bots[:4]), None, "ann")
     world.lobby.request(asked, world.now)
     wanted = {ladder.name: ladder.matches_wanted for ladder in ladders if ladder.matches_wanted is not None}
     finished = world.lobby.counts.matches_finished
-    run(lambda: all(finished[name] >= count for name, count in wanted.items()))
+    world.run(lambda: all(finished[name] >= count for name, count in wanted.items()))
     world.lobby.drain(world.now)
     world.lobby.void_all()
-    run(lambda: world.lobby.is_idle)
+    world.run(lambda: world.lobby.is_idle)
 
 
 def _bots(world: World, day: int) -> list[BotThere]:
