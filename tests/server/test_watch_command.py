@@ -91,6 +91,7 @@ async def test_json_lines_tell_the_events_as_the_record_does(tmp_path: Path) -> 
             began, *events, over = map(json.loads, out.splitlines())
             assert began["began"]["commitment"] == entry.deal.commitment.hex()
             assert (began["began"]["delay_ms"], began["began"]["view"]["viewer"]) == (delay, [0, 1, None][viewer])
+            assert began["began"]["seats"] == list(record.seats)  # with their versions
             (*_, (played, _, _)) = replay(record, GAMES["greed"])
             log = played.game.log
             assert log is not None

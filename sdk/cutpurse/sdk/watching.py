@@ -18,14 +18,17 @@ from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import event_of, view_of
-from cutpurse.v1 import game_pb2, ladder_pb2
+from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 __all__ = ["Began", "Moved", "Over", "Watched", "watched"]
 
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """A match is followed from now on; names: who sits where.  delay_ms: how much later than the bots one is told."""
+    """A match is followed from now on.
+
+    names: who sits where, in which version. delay_ms: how much later than the bots one is told.
+    """
 
     table: Table
     names: tuple[str, ...]
@@ -77,7 +80,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
         try:
             if what == "started":
                 table = table_of(message.started.match)
-                names = tuple([legible(name, 100) for name in table.names])
+                names = tuple(map(_shown, table.names, message.started.match.seats))
                 view = _view(message.started.observation, table, seat, (), 0)
                 yield Began(table, names, seat, message.started.delay_ms, view)
             elif table is None:
@@ -92,6 +95,11 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
                 table = None
         except ValueError as problem:
             raise ServerRefused(str(problem)) from None
+
+
+def _shown(name: str, seat: arena_pb2.SeatTaken) -> str:
+    """Who sits there, as records name it: "ann/sneak 1.0"; two versions of a bot may sit at a table."""
+    return legible(f"{name} {seat.version}", 200)
 
 
 def _view(
