@@ -167,6 +167,21 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
     assert (grpc.StatusCode.UNAVAILABLE in ended) == is_stopped
 
 
+async def test_whoever_watches_from_the_turn_on_in_which_the_server_stops_is_told_so() -> None:
+    """grpc would cut him off a second later, with no word why; as long the server would wait for him."""
+    log = logger(sys.stderr, "error")
+    watching = Hall("greed").watching
+    entrance = Entrance(AnnsGuard(), log, Counts())
+    watch = WatchService(watching, entrance, log, is_good=lambda token: True, incident_number=lambda: "1")
+    call = Call()
+    accepted = call.run(watch.watch(ladder_pb2.WatchMatchRequest(ladder="it").SerializeToString(), cast("Any", call)))
+    watch.close()
+    await asyncio.wait([accepted], timeout=5)
+    assert accepted.done()
+    assert (call.status.code, call.status.details) == (grpc.StatusCode.UNAVAILABLE, "the server is stopping")
+    assert (watching.watchers, call.written) == (0, [])
+
+
 def league(turns: Turns) -> LadderService:
     """One whose every answer takes some turns."""
     lobby = SimpleNamespace(

@@ -21,7 +21,7 @@ from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident, legi
 from cutpurse.server.league.ladder_service import Handlers, caller_of
 from cutpurse.server.league.league import may_see
 from cutpurse.server.logs import Logger, places
-from cutpurse.server.watching.watching import Visitor, Watcher, Watching
+from cutpurse.server.watching.watching import STOPPING, Visitor, Watcher, Watching
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["WatchService"]
@@ -49,6 +49,7 @@ class WatchService:
         self._incident_number = incident_number
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
         watching.begin(clock=self._loop.time, due=self._set_timer, incident_number=incident_number)
 
     def methods(self) -> Handlers:
@@ -56,7 +57,8 @@ class WatchService:
         return {"WatchMatch": grpc.unary_stream_rpc_method_handler(self.watch)}
 
     def close(self) -> None:
-        """The server stops: whoever watches is told so."""
+        """The server stops: whoever watches is told so, and whoever comes with a call that was accepted just before."""
+        self._is_closed = True
         self._watching.close()
         if self._timer is not None:
             self._timer.cancel()
@@ -81,6 +83,8 @@ class WatchService:
     async def _watch(self, request: bytes, context: Context) -> Ending:
         asked = ladder_pb2.WatchMatchRequest.FromString(request)
         visitor = self._visitor(await self._entrance.recognise(context), context)
+        if self._is_closed:
+            return STOPPING
         woken = asyncio.Event()
         watcher = self._watching.watch(asked, visitor, woken.set)
         leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class

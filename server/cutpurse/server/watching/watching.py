@@ -32,13 +32,14 @@ from cutpurse.server.matches.lobby import Lobby, OpenMatch
 from cutpurse.server.matches.table import Table
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Visitor", "Watcher", "Watching"]
+__all__ = ["STOPPING", "Visitor", "Watcher", "Watching"]
 
 _SAME_CARDS: Final = (
     "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
     "played is shown once all of it is over"
 )
 _HIDDEN: Final = ending("NOT_FOUND", "this ladder is no longer shown here")
+STOPPING: Final = ending("DRAINING", "the server is stopping")
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
 
@@ -304,7 +305,7 @@ class Watching:
         """The server stops and no match is played any more: what waits is told, and then everybody that it stops."""
         self.tick(inf)
         for watcher in list(self._watchers):
-            self.dismiss(watcher, ending("DRAINING", "the server is stopping"))
+            self.dismiss(watcher, STOPPING)
 
     def _check_room(self, address: str) -> None:
         limits = self._limits
