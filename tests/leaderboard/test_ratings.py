@@ -190,13 +190,14 @@ def test_the_model_does_not_know_of_widening() -> None:
 
 def test_who_is_as_good_is_ahead_half_of_the_time_and_ties_count_half() -> None:
     one, other = Skill(25.0, 3.0), Skill(25.0, 1.0)
-    assert likely_ahead(one, other, DEFAULT) == pytest.approx(0.5)
+    likely = likely_ahead(DEFAULT)
+    assert likely(one, other) == pytest.approx(0.5)
     for apart in (0.3, 2.0, 11.0):
         better = Skill(25.0 + apart, 3.0)
-        assert 0.5 < likely_ahead(better, other, DEFAULT) < 1
-        assert likely_ahead(better, other, DEFAULT) + likely_ahead(other, better, DEFAULT) == pytest.approx(1)
+        assert 0.5 < likely(better, other) < 1
+        assert likely(better, other) + likely(other, better) == pytest.approx(1)
 
 
 def test_beta_is_how_far_apart_the_better_one_wins_76_times_in_100() -> None:
     sure = TrueSkill(draw_probability=1e-9, tau=0.0)
-    assert likely_ahead(Skill(sure.beta, 1e-9), Skill(0.0, 1e-9), sure) == pytest.approx(0.7602, abs=1e-4)
+    assert likely_ahead(sure)(Skill(sure.beta, 1e-9), Skill(0.0, 1e-9)) == pytest.approx(0.7602, abs=1e-4)

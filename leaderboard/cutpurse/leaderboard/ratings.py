@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
@@ -122,12 +122,21 @@ def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) ->
     return [Skill(*new[player]) for player in range(len(places))]
 
 
-def likely_ahead(one: Skill, other: Skill, settings: TrueSkill) -> float:
-    """How likely it is that the one comes in ahead of the other when they meet next; a tie counts half."""
+def likely_ahead(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
+    """How likely it is that the one comes in ahead of the other when they meet next; a tie counts half.
+
+    A function of both, for a page of history asks it some hundreds of times.
+    """
     drift, luck, margin = _numbers(settings)
-    spread = math.sqrt(2 * (luck + drift) + one.sigma**2 + other.sigma**2)
-    apart = one.mu - other.mu
-    return (_below((apart - margin) / spread) + _below((apart + margin) / spread)) / 2
+    chance = 2 * (luck + drift)
+
+    def likely(one: Skill, other: Skill) -> float:
+        (mu, sigma), (its_mu, its_sigma) = one, other
+        spread = math.sqrt(chance + sigma**2 + its_sigma**2)
+        apart = mu - its_mu
+        return (_below((apart - margin) / spread) + _below((apart + margin) / spread)) / 2
+
+    return likely
 
 
 def _below(deviations: float) -> float:

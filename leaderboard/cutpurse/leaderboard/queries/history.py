@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -36,8 +37,7 @@ class StepOpponent(NamedTuple):
     outcome: int
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
+class HistoryStep(NamedTuple):
     """What one board made of a rating; `number` counts the rated boards of the ladder.
 
     match: the last of the board in which the version sat, of `matches`, and when it was over. place: among those
@@ -130,6 +130,12 @@ def history(
     return [boards.step(number, version, Skill(a, b), Skill(c, d)) for number, version, (a, b, c, d) in changes]
 
 
+@lru_cache(maxsize=64)
+def _likely_by(settings: str) -> Callable[[Skill, Skill], float]:
+    """`likely_ahead` by the settings of an epoch, which are the same on most ladders."""
+    return likely_ahead(TrueSkill.from_json(settings))
+
+
 class _Taken(NamedTuple):
     """A seat of a rated board, as `_SAT` has it; mu, sigma: what was believed before."""
 
@@ -151,7 +157,7 @@ class _Boards:
         asked = {"ladder": ladder_id}
         self._kind = connection.scalar(_KIND, asked) or PLAIN
         epochs = connection.execute(_EPOCHS, asked).all()
-        self._epochs = {number: TrueSkill.from_json(settings) for number, settings in epochs}
+        self._likely = {number: _likely_by(settings) for number, settings in epochs}
         rows = connection.exec_driver_sql(_SAT, (json.dumps(sorted(numbers)), ladder_id)).all()
         taken = list(map(_Taken._make, rows))
         self._seats = {number: list(of_board) for number, of_board in groupby(taken, lambda seat: seat.number)}
@@ -167,7 +173,7 @@ class _Boards:
         mine = [seat for seat in seats if seat.version == version]
         versions, places = self._field(seats, version)
         place = places[versions.index(version)]
-        settings = self._epochs[seats[0].epoch]
+        likely = self._likely[seats[0].epoch]
         believed = {seat.version: (seat.mu, seat.sigma) for seat in seats}
         names = self._names
         opponents = []
@@ -176,10 +182,10 @@ class _Boards:
             if other == version or mu is None or sigma is None:  # none are missing, unless somebody changed the file
                 continue
             skill = Skill(mu, sigma)
-            likely = likely_ahead(before, skill, settings)
-            opponents.append(StepOpponent(*names[other], skill, likely, (its > place) - (its < place)))
+            outcome = (its > place) - (its < place)
+            opponents.append(StepOpponent(*names[other], skill, likely(before, skill), outcome))
         last = mine[-1]
-        finished = datetime.fromisoformat(last.finished).replace(tzinfo=UTC)
+        finished = datetime.fromisoformat(f"{last.finished}Z")
         matches = tuple([seat.match for seat in mine])
         return HistoryStep(
             number, last.match, finished, names[version][2], place, before, after, matches, tuple(opponents)
