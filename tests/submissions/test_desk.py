@@ -212,7 +212,7 @@ async def test_quotas_are_told(short: Path, monkeypatch: pytest.MonkeyPatch) -> 
         author = author_of(arena)
         for version in ("1", "2", "3"):
             await handed_in(author, bot_folder(short, version=version))
-        with pytest.raises(ServerRefused, match=r"1 bots of local play already \(sneak\), as many as may: retire one"):
+        with pytest.raises(ServerRefused, match=r"1 bot of local plays already \(sneak\), as many as may: retire one"):
             await author.submit(bot_folder(short, name="second"))
         kept = {one.version: one.is_kept for one in await author.ask(lambda calls: calls.list("sneak"))}
         assert kept == {"3": True, "2": True, "1": False}

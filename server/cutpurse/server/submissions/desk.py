@@ -26,6 +26,7 @@ from cutpurse.leaderboard.submissions import (
     NewSubmission,
 )
 from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.sdk.terminal import counted
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.terms import paused_text
@@ -380,4 +381,5 @@ def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
 
 
 def _too_many(owner: str, playing: Collection[str]) -> str:
-    return f"{len(playing)} bots of {owner} play already ({', '.join(sorted(playing))}), as many as may: retire one"
+    bots = counted(len(playing), f"bot of {owner} plays", f"bots of {owner} play")
+    return f"{bots} already ({', '.join(sorted(playing))}), as many as may: retire one"
