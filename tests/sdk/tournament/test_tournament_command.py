@@ -162,6 +162,12 @@ def test_groups_and_a_final(tmp_path: Path) -> None:
     assert [row["boards"] for row in table] == [24] * 4 + [12] * 4
     assert [row["rank"] for row in table[:4]] <= [4] * 4
     assert min(row["rank"] for row in table[4:]) == 5
+    told = "the first 4 are in the final: their rows count it alone, all others their group"
+    assert told in run("show", tmp_path / "cup.toml").stdout.splitlines()
+    journal = tmp_path / "cup.toml.journal"
+    of_the_groups = journal.read_text(encoding="utf-8").splitlines(keepends=True)[:49]  # the plan, and 48 boards
+    journal.write_text("".join(of_the_groups), encoding="utf-8")
+    assert told not in run("show", tmp_path / "cup.toml").stdout
 
 
 def test_a_bot_that_fails_is_named_and_the_tournament_goes_on(tmp_path: Path) -> None:

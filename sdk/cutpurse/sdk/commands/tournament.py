@@ -196,6 +196,9 @@ def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) ->
     lines = table(head, cells)
     if settled.tournament.format.kind == "gauntlet":
         lines += ["", *_against(settled, played)]
+    if settled.tournament.format.kind == "groups" and len(played) > settled.rounds.size(0):
+        finalists, _ = settled.rounds.stages(played)[0]
+        lines.append(f"the first {len(finalists)} are in the final: their rows count it alone, all others their group")
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
     sure = f"95 %: a bootstrap over {len(played):,} boards, and the ranks that it gives"
