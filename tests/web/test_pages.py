@@ -459,3 +459,19 @@ def test_sentences_above_the_rankings_are_apart(every_version: bool, before: str
     page = Rendering(live=True)
     standings = page.html("standings.html", ladder=ladder, rows=rows, every_version=every_version, **drawn)
     assert f"{before}. Who is in no" in " ".join(standings.split())
+
+
+@pytest.mark.parametrize("path", ["/", "/ladders/greed", "/bots", "/matches", "/rules", "/rules/greed", "/api/v1"])
+def test_a_page_that_a_browser_has_is_not_sent_again(page: TestClient, path: str) -> None:
+    first = page.get(path)
+    assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
+    again = page.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert "content-security-policy" in again.headers
+    assert page.get(path, headers={"If-None-Match": 'W/"other"'}).content == first.content
+
+
+def test_what_is_not_there_is_not_kept(page: TestClient) -> None:
+    answer = page.get("/ladders/none", headers={"If-None-Match": "*"})
+    assert (answer.status_code, answer.headers["cache-control"]) == (404, "no-store")
+    assert "etag" not in answer.headers

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import Depends, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
@@ -23,6 +24,7 @@ from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import interval, scale, share
 from cutpurse.server.web.loading import loader_of
+from cutpurse.server.web.unless_had import unless_had
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]
@@ -92,10 +94,13 @@ def _asking_of(request: Request) -> Asking:
 Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of whatever answers a request
 
 
-def show(request: Request, template: str, *, status: int = 200, **context: object) -> HTMLResponse:
-    """A page.  `here`: its path, which the template is told too."""
+def show(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
+    """A page, or 304 for a browser that has it as it is.  `here`: its path, which the template is told too."""
     html = rendering_of(request).html(template, here=request.url.path, **context)
-    return HTMLResponse(html, status, headers={"Cache-Control": "no-cache"})
+    headers = {"Cache-Control": "no-cache"}  # which is: ask whether it is still so
+    if status != HTTPStatus.OK:
+        return HTMLResponse(html, status, headers)
+    return unless_had(request, html.encode(), "text/html", headers)
 
 
 # -- what templates can do

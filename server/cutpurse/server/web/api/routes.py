@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -21,6 +20,7 @@ from cutpurse.server.web.api.calls import CALLS, PREFIX, Call, Values, read_para
 from cutpurse.server.web.api.description import FILE_PATH, openapi
 from cutpurse.server.web.api.plain import plain
 from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.unless_had import unless_had
 
 __all__ = ["router"]
 
@@ -74,14 +74,9 @@ def _json(request: Request, told: object, keep_s: int, headers: dict[str, str]) 
 
 
 def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict[str, str]) -> Response:
-    """The body, or 304 for whoever has it."""
-    tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: on its way it may be compressed
-    headers = {**OPEN, "ETag": tag, "Cache-Control": f"public, max-age={keep_s}", **headers}
-    had = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
-    if had & {tag, tag.removeprefix("W/"), "*"}:
-        # With a body the compression says that.
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={**headers, "Vary": "Accept-Encoding"})
-    return Response(body, media_type=kind, headers=headers)
+    """The body, which is good for so long, or 304 for whoever has it."""
+    headers = {**OPEN, "Cache-Control": f"public, max-age={keep_s}", **headers}
+    return unless_had(request, body, kind, headers)
 
 
 for _call in CALLS:

@@ -98,7 +98,7 @@
     setInterval(async () => {
       if (document.hidden) return;
       try {
-        const answer = await fetch(location.href, { cache: "no-store" });
+        const answer = await fetch(location.href, { cache: "no-cache" });
         if (!answer.ok && answer.status !== 404) return;
         const told = new DOMParser().parseFromString(await answer.text(), "text/html");
         if (told.querySelector("[data-awaits]")?.dataset.awaits !== shown) location.reload();
