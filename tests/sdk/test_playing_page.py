@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,22 @@ def test_the_bot_that_thinks_ahead_plays_as_it_stands_there(tmp_path: Path) -> N
     shown = run("play", "greed", path, "random", "--matches", 4, "--seed", 2, "--json")
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert json.loads(shown.stdout)["seats"][0]["first_places"] >= 3
+
+
+def test_records_become_rows_as_it_stands_there(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n# rows\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    records, rows, out = (tmp_path / name for name in ("run.jsonl", "rows.py", "out.csv"))
+    rows.write_text(source, encoding="utf-8")
+    played = run("play", "szmal", "random", "random", "--matches", 2, "--record", str(records), "--out", str(out))
+    assert (played.exit_code, played.stderr.count("error")) == (0, 0)
+    shown = subprocess.run([sys.executable, rows, records], capture_output=True, text=True, check=True).stdout
+    table = list(csv.DictReader(shown.splitlines()))
+    choices = [len(json.loads(line)["choices"]) for line in records.read_text(encoding="utf-8").splitlines()]
+    assert [sum(row["match"] == str(match) for row in table) for match in range(2)] == choices
+    assert {row["ask"] for row in table} >= {"pick_a_card"}
+    (columns,) = re.findall(r"^A row of `--out` has (.*?), which is of the whole match", text, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", columns) == out.read_text(encoding="utf-8").splitlines()[0].split(",")
 
 
 def test_the_bot_with_types_is_one_that_mypy_checks_and_plays(tmp_path: Path) -> None:

@@ -9,16 +9,17 @@ view either: there everybody asked is still to answer. This module knows no game
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.fitting import fit
 from cutpurse.engine.game import Game
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Visibility
 from cutpurse.engine.zones import Zone, ZoneView, bit
 
-__all__ = ["imagine"]
+__all__ = ["fill", "imagine"]
 
 TRIES: Final = 100  # how often a state that contradicts what all can infer is thrown away before the last one is taken
 
@@ -26,14 +27,21 @@ TRIES: Final = 100  # how often a state that contradicts what all can infer is t
 def imagine(view: View, rng: Chance) -> Game:
     """A full state whose view from the same viewer is `view`; drawn with `rng`, which also gives it its chance.
 
-    The draw is not exactly uniform: places that few cards may take are filled first.
+    All deals that agree with the view are equally likely, as if the unseen cards had been shuffled into the hidden
+    places until nothing contradicts what all can infer. A game that draws some zones itself says where it departs from
+    that (`imagine_zones`). After so many tries as TRIES says the last state is taken, whatever it contradicts.
     """
     for _ in range(TRIES):
         game = _rebuild(view, Chance(rng.new_key()))
         unseen = _unseen(view)
         rng.shuffle(unseen)
+        before = len(unseen)
         game.imagine_zones(unseen, rng)
-        _fill(game, unseen, rng)
+        if len(unseen) < before:
+            rng.shuffle(unseen)  # of a face it may have taken the copies that came first
+        if len(unseen) != (places := sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])):
+            raise ValueError(f"{len(unseen)} unseen cards are to fill {places} places")
+        fill(game, game.zones(), unseen, rng)
         if game.is_plausible():
             break
     return game
@@ -90,57 +98,20 @@ def _lay(zone: Zone, picture: ZoneView, viewer: int, everyone: int) -> None:
     zone.intel = [(face, mine, 0) for face in picture.known] + [(face, 0, mine) for face in picture.maybe]
 
 
-def _fill(game: Game, unseen: list[int], rng: Chance) -> None:
-    """Put an unseen card into every place that is still face down, so that each may lie where it lies."""
-    slots = [(zone, i) for zone in game.zones() for i, card in enumerate(zone.cards) if card == FACE_DOWN]
-    if len(slots) != len(unseen):
-        raise ValueError(f"{len(unseen)} unseen cards are to fill {len(slots)} places")
-    dealt = _deal(slots, unseen, game.may_lie)
-    for (zone, i), card in zip(slots, dealt, strict=True):
+def fill(game: Game, zones: Sequence[Zone], unseen: list[int], rng: Chance) -> None:
+    """Lay unseen cards, which are shuffled, wherever cards lie face down in these zones, and take them out of `unseen`.
+
+    Each lies where it may lie, and every way to lay them so is equally likely. For `imagine_zones`, which may begin
+    with some zones; what is left lies in the others. Raises ValueError if there is no way, which a true view never
+    leads to.
+    """
+    slots = [(zone, i) for zone in zones for i, card in enumerate(zone.cards) if card == FACE_DOWN]
+    faces = set(unseen)
+    able = {id(zone): frozenset([face for face in faces if game.may_lie(zone, face)]) for zone, _ in slots}
+    for (zone, i), card in zip(slots, fit([able[id(zone)] for zone, _ in slots], unseen, rng), strict=True):
         zone.cards[i] = card
     for zone in {id(zone): zone for zone, _ in slots}.values():
         if not zone.ordered:
-            _sort(zone)
+            zone.cards.sort()  # its columns, where it has some, are all alike
         elif zone.kind.visibility is Visibility.NOBODY:
             rng.shuffle(zone.cards)
-
-
-def _sort(zone: Zone) -> None:
-    """Put an unordered zone whose columns are all alike back into order."""
-    zone.cards.sort()
-
-
-def _deal(slots: Sequence[tuple[Zone, int]], cards: list[int], may_lie: Callable[[Zone, int], bool]) -> list[int]:
-    """A card for each place, each where it may lie: a matching by augmenting paths (Kuhn 1955), narrow places first.
-
-    Raises ValueError if there is none, which a true view never leads to.
-    """
-    faces = sorted(set(cards))
-    zones = {id(zone): zone for zone, _ in slots}
-    allowed = {key: {face for face in faces if may_lie(zone, face)} for key, zone in zones.items()}
-    order = sorted(range(len(slots)), key=lambda slot: len(allowed[id(slots[slot][0])]))
-    taken_by: dict[int, int] = {}  # index into cards -> slot
-
-    def place(slot: int, tried: set[int]) -> bool:
-        able = allowed[id(slots[slot][0])]
-        for i, card in enumerate(cards):
-            if i not in taken_by and card in able:
-                taken_by[i] = slot
-                return True
-        for i, card in enumerate(cards):
-            if card in able and i not in tried:
-                tried.add(i)
-                if place(taken_by[i], tried):
-                    taken_by[i] = slot
-                    return True
-        return False
-
-    if all(len(able) == len(faces) for able in allowed.values()):
-        return cards
-    for slot in order:
-        if not place(slot, set()):
-            raise ValueError(f"no unseen card may lie in zone {slots[slot][0].number}")
-    dealt = [0] * len(slots)
-    for i, slot in taken_by.items():
-        dealt[slot] = cards[i]
-    return dealt

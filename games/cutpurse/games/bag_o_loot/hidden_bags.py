@@ -2,6 +2,7 @@
 
 Bags are lists of cards with FACE_DOWN for each one not seen; they are filled in place, with cards taken out of
 `unseen`. Each choice is checked to leave enough for the bags that follow, so whenever the bags can be filled they are.
+The number of looters is drawn as bags are made in play, not as a shuffle would bring it, which would be far more.
 This module knows no viewer and no table, only what a bag can hold.
 """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Choice, Option, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.imagine import fill
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import TABLE, Zone, bit
@@ -195,31 +197,45 @@ class StealAndPlunder(Game):
         return True
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SP-7.2. First the Power cards that a burn has betrayed, then the hidden partners."""
-        for seat, hand in enumerate(self.hand):
-            for _ in range(self.sure_powers[seat] - sum(card in POWERS for card in hand.cards)):
-                powers = [card for card in unseen if card in POWERS]
-                card = powers[chance.pick(powers)]
-                unseen.remove(card)
-                hand.cards[hand.cards.index(FACE_DOWN)] = card
-            hand.cards.sort()
-        # Twins and Wilds are equally likely copy by copy, except that no pack may be left without a partner:
-        # where more partners are hidden than twins are unseen, that many Wilds are spoken for.
-        packs = [pack for pack in self.all_packs() if FACE_DOWN in pack.cards]
-        hidden = dict.fromkeys(WEALTH, 0)
-        for pack in packs:
-            hidden[pack.cards[-1]] += 1
-        for pack in packs:
-            industry = pack.cards[-1]
-            short = {kind: max(0, packs_left - unseen.count(kind)) for kind, packs_left in hidden.items()}
-            wilds = [card for card in unseen if card in WILDS]
-            if not short[industry] and len(wilds) <= sum(short.values()):
-                wilds = []
-            partners = wilds + [industry] * unseen.count(industry)
-            card = partners[chance.pick(partners)]
-            unseen.remove(card)
-            pack.cards[pack.cards.index(FACE_DOWN)] = card
-            hidden[industry] -= 1
+        """SP-7.2. First the hidden partners, then the hands of which a burn has betrayed so many Power cards."""
+        fill(self, self.all_packs(), unseen, chance)
+        betrayed = []
+        for sure, hand in zip(self.sure_powers, self.hand, strict=True):
+            more = sure - sum(card in POWERS for card in hand.cards)
+            if more > 0:
+                betrayed.append((hand, more))
+        if betrayed:
+            dealt = self._betrayed_hands(betrayed, unseen, chance)
+            for (hand, _), cards in zip(betrayed, dealt, strict=True):
+                hand.cards = sorted([card for card in hand.cards if card != FACE_DOWN] + cards)
+                for card in cards:
+                    unseen.remove(card)
+
+    def _betrayed_hands(self, betrayed: list[tuple[Zone, int]], unseen: list[int], chance: Chance) -> list[list[int]]:
+        """Cards for the hidden places of hands that have so many more Power cards at least, all ways equally likely.
+
+        Those Power cards are dealt first, then any card. So a hand with m of them, k of which had to be, comes up
+        once for each k out of m, and is taken once in so many times.
+        """
+        while True:
+            chance.shuffle(unseen)
+            powers = [card for card in unseen if card in POWERS]
+            first = sum([more for _, more in betrayed])
+            if len(powers) < first:
+                raise ValueError(f"{len(powers)} unseen Power cards are to be {first} that a burn has shown")
+            due, spare = powers[:first], powers[first:]
+            pool = spare + [card for card in unseen if card not in POWERS]
+            chance.shuffle(pool)
+            hands = []
+            for hand, more in betrayed:
+                others = hand.cards.count(FACE_DOWN) - more
+                hands.append([due.pop() for _ in range(more)] + pool[:others])
+                del pool[:others]
+            if all(
+                not chance.below(comb(sum(card in POWERS for card in cards), more))
+                for cards, (_, more) in zip(hands, betrayed, strict=True)
+            ):
+                return hands
 
     def is_plausible(self) -> bool:
         """SP-7.2. Every pack is of one industry, and no hand has fewer Power cards than all know of."""

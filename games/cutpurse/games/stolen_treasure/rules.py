@@ -327,6 +327,8 @@ class StolenTreasure(Game):
             chance.shuffle(treasure)
             if sum(min(0, self.value[card]) for card in treasure[:places]) < -surplus:
                 _fill(hand, treasure, unseen)
+                if here:  # The Spot as well would be the first case again
+                    _fill(piracy_hand, [card for card in unseen if LAST_TREASURE < card != BLACK_SPOT], unseen)
                 return
         if here:
             _fill(piracy_hand, [BLACK_SPOT], unseen)

@@ -5,13 +5,17 @@ What each card does is in `actions`, `thugs` and `holdings`; they call the metho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import perm, prod
 from operator import attrgetter
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.fitting import weighted
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import FACE_DOWN
@@ -129,7 +133,10 @@ class Szmal(Game):
         return [self.cash[seat] + MARKER * sum(column(self.holdings[seat], MARKERS)) for seat in range(self.n)]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since."""
+        """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since.
+
+        Each hidden place of a hand is as likely to hold one, so whoever has played more has it less often.
+        """
         picked: list[tuple[int, list[int]]] = []  # how many of a pile are in the hands of which seats
         left_over: list[list[int]] = []
         for seat in range(self.n):
@@ -152,22 +159,14 @@ class Szmal(Game):
 
     def who_picked(
         self, picked: Sequence[tuple[int, Sequence[int]]], room: list[int], chance: Chance
-    ) -> list[tuple[int, ...]]:
-        """For each pile different seats that still hold the card they picked of it, at random, as hands have room."""
-        if not picked:
-            return []
-        (cards, between), *others = picked
-        choices = _ways(between, cards)
-        chance.shuffle(order := list(range(len(choices))))
-        for i in order:
-            seats = choices[i]
-            if all(room[seat] for seat in seats):
-                left = [space - (seat in seats) for seat, space in enumerate(room)]
-                try:
-                    return [seats, *self.who_picked(others, left, chance)]
-                except LookupError:
-                    continue
-        raise LookupError("the cards of the piles fit into no hands")
+    ) -> tuple[tuple[int, ...], ...]:
+        """For each pile different seats that still hold the card they picked of it, by the number of ways in hands."""
+        every = [_ways(between, cards) for cards, between in picked]
+        choices = []
+        for seats in product(*every):
+            held = Counter([seat for pile in seats for seat in pile])
+            choices.append((seats, prod([perm(room[seat], cards) for seat, cards in held.items()])))
+        return weighted(choices, chance)
 
     # -- cash
     def gain(self, seat: int, amount: int) -> None:

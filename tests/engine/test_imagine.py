@@ -1,0 +1,166 @@
+"""Imagined worlds come up as often as they should: drawn with fixed seeds, and held against what is counted here.
+
+A share of so many draws lies within five standard errors of its probability, so that a right draw hardly ever fails
+with another seed, and one that is some percent off always does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from itertools import permutations, product
+from math import comb, sqrt
+
+import pytest
+
+from cutpurse.engine.chance import Chance, match_key
+from cutpurse.engine.fitting import fit, weighted
+from cutpurse.engine.imagine import imagine
+from cutpurse.engine.view import View
+from cutpurse.engine.words import FACE_DOWN
+from cutpurse.games.steal_and_plunder.cards import FITS, POWERS
+from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
+from cutpurse.games.stolen_treasure.cards import BLACK_SPOT, LAST_TREASURE
+from cutpurse.games.stolen_treasure.rules import StolenTreasure
+from cutpurse.games.szmal.rules import Szmal
+
+DRAWS = 4000
+ERRORS = 5
+
+
+def check_shares(drawn: Mapping[Hashable, int], expected: Mapping[Hashable, float]) -> None:
+    """`expected` are probabilities, `drawn` how often each came up in DRAWS draws."""
+    assert not drawn.keys() - expected.keys()
+    for what, share in expected.items():
+        error = sqrt(share * (1 - share) / DRAWS)
+        count = drawn.get(what, 0)
+        assert abs(count / DRAWS - share) <= ERRORS * error + 1e-9, f"{what}: {count} times, not {share * DRAWS:.0f}"
+
+
+def shares(ways: Counter[Hashable]) -> dict[Hashable, float]:
+    return {what: count / ways.total() for what, count in ways.items()}
+
+
+def unseen(view: View) -> list[int]:
+    """The cards that the viewer neither sees nor knows."""
+    left = Counter(view.rules.box(view.seats, view.settings))
+    for zone in view.zones:
+        left.subtract(card for card in (*zone.cards, *zone.known) if card != FACE_DOWN)
+    return list(left.elements())
+
+
+def test_cards_that_fit_are_dealt_in_every_way_equally_often() -> None:
+    able = [frozenset(faces) for faces in ((1, 9), (2, 9), (1, 9), (1, 2, 3, 9))]
+    cards = [1, 1, 2, 9, 9, 3]
+    ways = Counter[Hashable](
+        deal for deal in permutations(cards, 4) if all(card in faces for card, faces in zip(deal, able, strict=True))
+    )
+    rng, drawn = Chance(bytes(32)), Counter[Hashable]()
+    for _ in range(DRAWS):
+        left = cards[:]
+        rng.shuffle(left)
+        deal = fit(able, left, rng)
+        assert sorted([*deal, *left]) == sorted(cards)
+        drawn[tuple(deal)] += 1
+    check_shares(drawn, shares(ways))
+
+
+def test_cards_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="cannot lie"):
+        fit([frozenset((1, 2))] * 2 + [frozenset((2, 3))], [1, 2, 4, 4], Chance(bytes(32)))
+
+
+def test_a_choice_is_as_likely_as_it_weighs_beyond_what_fits_into_a_word() -> None:
+    rng = Chance(bytes(32))
+    drawn = Counter[Hashable](weighted([("a", 10**30), ("b", 0), ("c", 3 * 10**30)], rng) for _ in range(DRAWS))
+    check_shares(drawn, {"a": 0.25, "c": 0.75})
+
+
+def hidden_partners(game: StealAndPlunder) -> list[int]:
+    """The numbers of the packs of which seat 0 does not see a card."""
+    return [zone.number for zone in game.view(0).zones if zone.kind.many and FACE_DOWN in zone.cards]
+
+
+def test_sp_7_2_partners_are_as_likely_as_in_a_shuffle_that_agrees_with_all_packs() -> None:
+    game = StealAndPlunder.new(4, match_key("partners", 1))
+    while len(hidden_partners(game)) < 4:
+        seat = game.waiting()[0]
+        game.choose(seat, game.options(seat)[0])  # a pair, if there is one
+    view = game.view(0)
+    packs = hidden_partners(game)
+    industries = [view.zone(number).cards[-1] for number in packs]
+    copies = list(enumerate(unseen(view)))  # each a card of its own
+    fits = [[copy for copy in copies if copy[1] in FITS[industry]] for industry in industries]
+    ways = [Counter[Hashable]() for _ in packs]
+    for deal in product(*fits):
+        if len(set(deal)) == len(deal):
+            for counts, (_, card) in zip(ways, deal, strict=True):
+                counts[card] += 1
+    rng = Chance(bytes(32))
+    drawn = [Counter[Hashable]() for _ in packs]
+    for _ in range(DRAWS):
+        zones = {zone.number: zone for zone in imagine(view, rng).zones()}
+        for counts, number in zip(drawn, packs, strict=True):
+            counts[zones[number].cards[view.zone(number).cards.index(FACE_DOWN)]] += 1
+    for counts, possible in zip(drawn, ways, strict=True):
+        check_shares(counts, shares(possible))
+
+
+def test_sp_7_2_a_betrayed_hand_has_as_many_power_cards_as_hands_that_have_so_many() -> None:
+    game = StealAndPlunder.new(3, match_key("betrayed", 1))
+    game.sure_powers = [0, 2, 1]
+    view = game.view(0)
+    left = unseen(view)
+    powers = sum(card in POWERS for card in left)
+    ways = Counter[Hashable]()
+    for one, other in product(range(2, 6), range(1, 6)):
+        others = len(left) - powers
+        ways[one, other] = (
+            comb(powers, one) * comb(others, 5 - one) * comb(powers - one, other) * comb(others - 5 + one, 5 - other)
+        )
+    rng, drawn = Chance(bytes(32)), Counter[Hashable]()
+    for _ in range(DRAWS):
+        state = imagine(view, rng)
+        assert isinstance(state, StealAndPlunder)
+        drawn[tuple([sum(card in POWERS for card in state.hand[seat].cards) for seat in (1, 2)])] += 1
+    check_shares(drawn, shares(ways))
+
+
+def test_st_7_2_a_reason_is_as_likely_as_among_hands_that_have_one() -> None:
+    """Seat 1 has buried enough without a win, and holds two treasure cards and two piracy cards."""
+    game = StolenTreasure.new(2, match_key("reason", 1), {"start_piracy": 2, "first_seat": 0})
+    for _ in range(3):
+        game.move(game.treasure_pile_1.cards[-1], game.treasure_pile_1, game.treasure_hand[1], columns=(0,))
+    game.buried_total[1] = game.settings.target
+    view = game.view(0)
+    left = unseen(view)
+    treasure = [card for card in left if card <= LAST_TREASURE]
+    piracy = len(left) - len(treasure)
+    assert BLACK_SPOT in left
+    bad = [card for card in treasure if game.value[card] < 0]
+    good_hands = comb(len(treasure) - len(bad), 3) / comb(len(treasure), 3)
+    spot = 2 / piracy
+    reason = 1 - good_hands * (1 - spot)
+    rng, drawn = Chance(bytes(32)), Counter[Hashable]()
+    for _ in range(DRAWS):
+        state = imagine(view, rng)
+        assert isinstance(state, StolenTreasure)
+        is_bad = any(state.value[card] < 0 for card in state.treasure_hand[1].cards)
+        drawn[state.has_the_spot(1), is_bad] += 1
+    check_shares(
+        drawn,
+        {
+            (True, False): spot * good_hands / reason,
+            (True, True): spot * (1 - good_hands) / reason,
+            (False, True): (1 - spot) * (1 - good_hands) / reason,
+        },
+    )
+
+
+def test_sz_7_23_who_has_more_hidden_cards_has_picked_cards_among_them_more_often() -> None:
+    game = Szmal.new(4, bytes(32))
+    rng = Chance(bytes(32))
+    # Of one pile a card is in a hand of 1 or 2, of another too; the hands have room for 1 and 3 of them.
+    picked = [(1, [1, 2]), (1, [1, 2])]
+    drawn = Counter[Hashable](tuple(game.who_picked(picked, [0, 1, 3, 0], rng)) for _ in range(DRAWS))
+    check_shares(drawn, {((1,), (2,)): 3 / 12, ((2,), (1,)): 3 / 12, ((2,), (2,)): 6 / 12})
