@@ -107,10 +107,16 @@ def fill(game: Game, zones: Sequence[Zone], unseen: list[int], rng: Chance) -> N
     """
     slots = [(zone, i) for zone in zones for i, card in enumerate(zone.cards) if card == FACE_DOWN]
     faces = set(unseen)
-    able = {id(zone): frozenset([face for face in faces if game.may_lie(zone, face)]) for zone, _ in slots}
-    for (zone, i), card in zip(slots, fit([able[id(zone)] for zone, _ in slots], unseen, rng), strict=True):
+    hiding = {id(zone): zone for zone, _ in slots}
+    able = {key: frozenset([face for face in faces if game.may_lie(zone, face)]) for key, zone in hiding.items()}
+    if all(len(here) == len(faces) for here in able.values()) and len(slots) <= len(unseen):
+        dealt = unseen[: len(slots)]  # any card anywhere, as in most games
+        del unseen[: len(slots)]
+    else:
+        dealt = fit([able[id(zone)] for zone, _ in slots], unseen, rng)
+    for (zone, i), card in zip(slots, dealt, strict=True):
         zone.cards[i] = card
-    for zone in {id(zone): zone for zone, _ in slots}.values():
+    for zone in hiding.values():
         if not zone.ordered:
             zone.cards.sort()  # its columns, where it has some, are all alike
         elif zone.kind.visibility is Visibility.NOBODY:
