@@ -35,6 +35,17 @@ def test_the_bot_that_thinks_ahead_plays_as_it_stands_there(tmp_path: Path) -> N
     assert json.loads(shown.stdout)["seats"][0]["first_places"] >= 3
 
 
+def test_numbers_are_found_by_trying_as_it_stands_there(tmp_path: Path) -> None:
+    text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n# tune\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    program = tmp_path / "tune.py"
+    program.write_text(source.replace("range(20)", "range(3)").replace("matches=100", "matches=30"), encoding="utf-8")
+    shown = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True).stdout
+    steps = re.findall(r"^step \d: (\d\.\d\d), \d\.\d\d \[", shown, re.MULTILINE)
+    assert len(steps) == 3
+    assert float(steps[2]) < float(steps[0]) - 0.2
+
+
 def test_records_become_rows_as_it_stands_there(tmp_path: Path) -> None:
     text = (CHECKOUT / "docs/playing.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n# rows\.py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
