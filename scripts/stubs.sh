@@ -6,6 +6,11 @@ cd "$(dirname "$0")/.."
 
 tools=.venv/generator
 if ! cmp -s proto/generator.lock "$tools/made-from"; then
+    if ! "${PYTHON:-python3}" -c 'import sys; sys.exit(sys.version_info >= (3, 14))'; then
+        echo "skipped: the stubs' generator, grpcio-tools of proto/generator.in, is built for Python 3.13 and older; set PYTHON=" >&2
+        [[ ${1:-} == --check ]]
+        exit
+    fi
     "${PYTHON:-python3}" -m venv --clear "$tools"
     "$tools/bin/python" -m pip --disable-pip-version-check -q install --require-hashes -r proto/generator.lock
     cp proto/generator.lock "$tools/made-from"
