@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -149,10 +149,7 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
     yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
     yield from ("--size", str(SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
     yield from ("--size", str(task.limits.file_bytes), "--perms", "1777", "--tmpfs", SCRATCH)
-    for runtime in task.runtimes:  # after the scratch, which they may lie in
-        for parent in reversed(runtime.parents[:-1]):  # else made as closed as it is outside
-            yield from ("--perms", "0755", "--dir", str(parent))
-        yield from ("--ro-bind", str(runtime), str(runtime))
+    yield from _readable(task.runtimes)  # after the scratch, which they may lie in
     yield from ("--bind" if task.is_writable else "--ro-bind", str(task.folder), FOLDER)
     environment = environment_of(task, search_path(task.runtimes), SCRATCH)
     if task.arena is not None:
@@ -161,6 +158,17 @@ def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[
     yield from ("--remount-ro", "/", "--chdir", FOLDER, "--clearenv")
     for name, value in environment.items():
         yield from ("--setenv", name, value)
+
+
+def _readable(runtimes: Sequence[Path]) -> Iterator[str]:
+    """Folders where they are; and links, for Python looks for its library where they lead to."""
+    for runtime in runtimes:
+        for parent in reversed(runtime.parents[:-1]):  # else made as closed as it is outside
+            yield from ("--perms", "0755", "--dir", str(parent))
+        if runtime.is_dir():
+            yield from ("--ro-bind", str(runtime), str(runtime))
+        else:
+            yield from ("--symlink", str(runtime.readlink()), str(runtime))
 
 
 def _inside_first(limits: Limits, group: Group | None) -> tuple[str, ...]:

@@ -78,10 +78,10 @@ class Task:
     may be closed (0700). is_writable: it may write there; a build step does, and what it leaves behind is as little to
     be trusted as what was handed in (it may hold links to anywhere). command: the first word is looked for in the
     runtimes' `bin` folders, then in the system's. arena: a folder with the one socket `bot.sock`, seen as
-    /run/cutpurse; None: there is no socket. environment: CUTPURSE_SERVER is added. runtimes: folders to be read, seen
-    where they are; for_runtimes: what goes with them into the environment. Where programs have a system of their own,
-    as in a container, that holds what runtimes are for, and both are left away. talk: the file that gets what it says;
-    the older half of it may be in TALK.before.
+    /run/cutpurse; None: there is no socket. environment: CUTPURSE_SERVER is added. runtimes: folders to be read, and
+    links, seen where they are; for_runtimes: what goes with them into the environment. Where programs have a system of
+    their own, as in a container, that holds what runtimes are for, and both are left away. talk: the file that gets
+    what it says; the older half of it may be in TALK.before.
     """
 
     name: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,17 +19,35 @@ _NOT_FOR_BOTS: Final = ("server", "leaderboard")
 
 
 def python_runtime() -> tuple[Path, ...]:
-    """The folders of our own interpreter, of its environment, and of this package where it is not in there."""
+    """The folders of our own interpreter, of its environment, and of this package where it is not in there.
+
+    With them go links by which the environment finds the interpreter, where they lie elsewhere: as those in
+    ~/.local/bin that uv makes.
+    """
     roots = [Path(root) for root in sys.modules[__name__.partition(".")[0]].__path__]
     shown = [Path(sys.base_prefix), Path(sys.prefix)]
     shown += [root for root in roots if not any((root / part).is_dir() for part in _NOT_FOR_BOTS)]
-    return _outermost([folder.absolute() for folder in shown if folder.is_dir()])
+    folders = _outermost([folder.absolute() for folder in shown if folder.is_dir()])
+    return (*folders, *_links(Path(sys.prefix, "bin", "python").absolute(), folders))
 
 
 def search_path(runtimes: Iterable[Path]) -> str:
     """PATH: the runtimes' programs, then the system's."""
     own = [str(folder / "bin") for folder in _venvs_first([*runtimes]) if (folder / "bin").is_dir()]
     return os.pathsep.join([*own, "/usr/local/bin", "/usr/bin", "/bin"])
+
+
+def _links(program: Path, shown: Sequence[Path]) -> Iterator[Path]:
+    """The links on the way to a program, of files and of folders, that would be missed where only these are shown."""
+    while True:
+        steps = (*reversed(program.parents), program)
+        made = (step for step in steps if not any(folder.is_relative_to(step) for folder in shown))
+        link = next((step for step in made if step.is_symlink()), None)
+        if link is None:
+            return
+        if not any(link.is_relative_to(folder) for folder in (SYSTEM, *shown)) and link.parent != Path("/"):
+            yield link
+        program = Path(os.path.normpath(link.parent / link.readlink() / program.relative_to(link)))
 
 
 def _venvs_first(runtimes: Sequence[Path]) -> list[Path]:
