@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -128,11 +129,10 @@ class House:
         self.residents.look(self.now)
 
     def until_started(self, count: int) -> None:
-        """A thread has stopped somebody: wait for it, not for the clock."""
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread() and thread.daemon:
-                thread.join(10)
-        self.look()
+        """A thread stops somebody: look until it has, for one that ends is not listed any more while it still lives."""
+        until = time.monotonic() + 10
+        while len(self.runner.processes) < count and time.monotonic() < until:
+            self.look()
         assert len(self.runner.processes) == count
 
     def asked(self) -> list[int]:
