@@ -25,6 +25,7 @@ from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
+from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.errors import Refused
 from cutpurse.server.logs import Logger
@@ -65,6 +66,7 @@ class Resident(NamedTuple):
     """A bot that the server itself runs: who it is, whatever it says of itself, and where and how much it plays.
 
     ladders: () is every ladder of its games. one_match: that which this process plays, and no more; None: all it gets.
+    contact: what notes that this process was heard.
     """
 
     bot: str
@@ -72,6 +74,7 @@ class Resident(NamedTuple):
     ladders: tuple[str, ...] = ()
     tables: int = 1
     one_match: OneMatch | None = None
+    contact: Contact | None = None
 
 
 class Grant(NamedTuple):

@@ -131,6 +131,7 @@ class _Stream:
     def __init__(self, service: ArenaService, context: Context, grant: Grant) -> None:
         self._service = service
         self._grant = grant
+        self._contact = None if grant.resident is None else grant.resident.contact
         self._context = context
         self._loop = asyncio.get_running_loop()
         self._log = service.log
@@ -197,6 +198,8 @@ class _Stream:
         self._end(LEFT)
 
     def _take(self, envelope: bytes, now: float) -> float:
+        if self._contact is not None:
+            self._contact.is_heard = True
         link = self._link
         if link is not None:
             pause = link.receive(envelope, now)

@@ -1,10 +1,11 @@
 """Bots that were accepted, kept running: each a process of its own, with a socket and a token of its own.
 
-One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. A
-paused version is not started until its pause is lifted. One that is to keep no memory plays one match in each process:
-when it has heard how that ended it is stopped, and the next process is started at once. All happens on one thread, but
-for those who are given time to end, each on one of its own; `begin` starts it once the server listens, `close` ends
-everything. This module knows no match and no ladder.
+One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. One
+that lives and is not heard for minutes, as when it hangs, is stopped and started again. A paused version is not started
+until its pause is lifted. One that is to keep no memory plays one match in each process: when it has heard how that
+ended it is stopped, and the next process is started at once. All happens on one thread, but for those who are given
+time to end, each on one of its own; `begin` starts it once the server listens, `close` ends everything. This module
+knows no match and no ladder.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Resident
 from cutpurse.server.logs import Logger, places
@@ -42,6 +44,8 @@ LONGEST_WAIT_S: Final = 60.0
 LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
 MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
 GRACE_S: Final = 2.0
+UNHEARD_S: Final = 300.0  # with no envelope of a process, which acknowledges heartbeats; some are slow to start
+LOOKED_S: Final = 1.0  # that a look counts for at most: if the server stood still, nobody could be heard
 HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
 MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
 MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
@@ -73,9 +77,11 @@ class _Course:
     ends: int = 0  # in a row
     running: Running | None = None
     token: Token | None = None
+    contact: Contact = field(default_factory=Contact)  # with the process that runs
+    unheard_s: float = 0.0
     one_match: OneMatch | None = None  # of the process that runs, if it plays no more
     over_at: float | None = None  # when it was seen that this is over
-    stopping: threading.Thread | None = None  # it has played, and is given time to end
+    stopping: threading.Thread | None = None  # it has played, or is not heard, and is given time to end
     last: str = ""  # how it ended the last time
 
     @property
@@ -131,6 +137,7 @@ class Residents:
         self._wanted: _Wanted | None = None  # has not happened yet
         self._telling = threading.Lock()  # of that
         self._woken = threading.Event()
+        self._looked_at = clock()
         self._is_closed = False
         self._is_draining = False
         self._thread: threading.Thread | None = None
@@ -185,6 +192,7 @@ class Residents:
 
     def look(self, now: float) -> None:
         """Start those whose time has come, and note those that have ended."""
+        since_s, self._looked_at = min(LOOKED_S, now - self._looked_at), now
         self._catch_up()
         if (wanted := self._wanted) is not None:
             self._change(wanted)
@@ -200,7 +208,7 @@ class Residents:
                     self._again(course, now)
                 else:
                     self._ended(course, ended, now)
-            elif course.running is not None and _has_played(course, now):
+            elif course.running is not None and (_has_played(course, now) or self._is_unheard(course, since_s)):
                 stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
                 stopping.start()
                 course.stopping = stopping  # which has begun: else its process would be taken for ended, and live on
@@ -210,6 +218,15 @@ class Residents:
                 course.start_at, course.ends = now, 0
             elif course.running is None and now >= course.start_at and not self._is_paused(course.identity):
                 self._start(course, now)
+
+    def _is_unheard(self, course: _Course, since_s: float) -> bool:
+        """Whether nothing came from it for so long that it must hang."""
+        is_heard, course.contact.is_heard = course.contact.is_heard, False
+        course.unheard_s = 0.0 if is_heard else course.unheard_s + since_s
+        if course.unheard_s < UNHEARD_S:
+            return False
+        self._log.warning("resident not heard", bot=course.entry.shown, for_s=UNHEARD_S)
+        return True
 
     def _change(self, wanted: _Wanted) -> None:
         kept = {entry.id: (entry, manifest) for entry, manifest in wanted.entries}
@@ -242,8 +259,8 @@ class Residents:
     def _start(self, course: _Course, now: float) -> None:
         entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
         course.one_match = OneMatch(self._woken.set) if self._plays_one(entry.ladders) else None
-        course.over_at = None
-        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match)
+        course.contact, course.unheard_s, course.over_at = Contact(), 0.0, None
+        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match, course.contact)
         course.token = self._passes.give(entry.owner, resident)
         course.start_at, course.started = inf, now
         try:
@@ -270,7 +287,7 @@ class Residents:
         self._woken.set()
 
     def _again(self, course: _Course, now: float) -> None:
-        """It has played its match and ended, as it should: another process is started at once."""
+        """It has played its match and ended, as it should, or did not speak: another process is started at once."""
         if course.running is not None:
             said = self._earlier.get(course.entry.id, "") + course.running.talk()
             self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}

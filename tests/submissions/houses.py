@@ -1,0 +1,155 @@
+"""Residents at a clock that stands where a test puts it, whose processes are none."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import OpenGuard, Resident
+from cutpurse.server.logs import logger
+from cutpurse.server.results import Identity
+from cutpurse.server.runners.port import Ended, Task, Use
+from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.residents import Residents
+from cutpurse.server.submissions.storage import Storage
+
+__all__ = ["MANIFEST", "Entry", "House", "Process", "Runner"]
+
+MANIFEST = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
+
+
+@dataclass
+class Entry:
+    """What is kept of a bot that was handed in, as far as it is looked at."""
+
+    id: int
+    bot: str
+    ladders: tuple[str, ...] = ("rot",)
+    owner: str = "ann"
+    version: str = "1"
+    digest: bytes = b"x" * 32
+
+    @property
+    def shown(self) -> str:
+        return f"{self.owner}/{self.bot}:{self.version}"
+
+
+@dataclass
+class Process:
+    """One that ends when it is told, or when the test says so."""
+
+    task: Task
+    pid: int = 1
+    how: Ended | None = None
+    may_end: threading.Event = field(default_factory=threading.Event)
+    is_asked: bool = False
+
+    def ended(self) -> Ended | None:
+        return self.how
+
+    def use(self) -> Use:
+        return Use(0.0, 0)
+
+    def talk(self) -> str:
+        return f"{self.pid} speaks\n"
+
+    def exit(self) -> None:
+        self.how = Ended("exited", 0, Use(0.0, 0), "it ended by itself")
+
+    def stop(self, grace_s: float = 2.0) -> Ended:
+        self.is_asked = True
+        self.may_end.wait(30)
+        self.exit()
+        assert self.how is not None
+        return self.how
+
+
+class Runner:
+    """Starts processes that are none."""
+
+    name = "bubblewrap"
+    image = ""
+
+    def __init__(self) -> None:
+        self.processes: list[Process] = []
+
+    def start(self, task: Task) -> Process:
+        self.processes.append(Process(task, len(self.processes) + 1))
+        return self.processes[-1]
+
+
+class Store:
+    """Hears who is taken off."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[int, str]] = []
+
+    def set_submission(self, submission: int, state: str, *about: object) -> None:
+        self.states.append((submission, state))
+
+
+class House:
+    """Residents at a clock that stands where it is put."""
+
+    def __init__(self, folder: Path, *bots: str) -> None:
+        self.runner, self.store, self.now = Runner(), Store(), 100.0
+        self.log = io.StringIO()
+        self.paused: set[Identity] = set()
+        self.withdrawn: list[Identity] = []
+        storage = Storage(folder / "x.bots")
+        storage.server_socket.touch()
+        self.passes = Passes(OpenGuard())
+        self.residents = Residents(
+            cast("Any", self.runner),
+            storage,
+            cast("Any", self.store),
+            self.passes,
+            logger(self.log, "debug"),
+            lambda: datetime.now(UTC),
+            is_paused=lambda identity: identity in self.paused,
+            withdrawn=self.withdrawn.append,
+            plays_one=_is_rotation,
+            clock=lambda: self.now,
+        )
+        self.residents.set([(cast("Any", Entry(number, bot)), MANIFEST) for number, bot in enumerate(bots, 1)])
+        self.look()
+
+    def look(self, later_s: float = 0.0) -> None:
+        self.now += later_s
+        self.residents.look(self.now)
+
+    def until_started(self, count: int) -> None:
+        """A thread stops somebody: look until it has, for one that ends is not listed any more while it still lives."""
+        until = time.monotonic() + 10
+        while len(self.runner.processes) < count and time.monotonic() < until:
+            self.look()
+        assert len(self.runner.processes) == count
+
+    def asked(self) -> list[int]:
+        """Who was asked to end."""
+        return [process.pid for process in self.runner.processes if process.is_asked]
+
+    def resident(self, process: Process) -> Resident:
+        """As whom it is let in."""
+        token = process.task.environment["CUTPURSE_TOKEN"]
+        grant = self.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", self.now)
+        assert grant.resident is not None
+        assert grant.forgets == (grant.resident.one_match is not None)
+        return grant.resident
+
+    def match_of(self, process: Process) -> OneMatch:
+        match = self.resident(process).one_match
+        assert match is not None
+        return match
+
+
+def _is_rotation(ladders: Sequence[str]) -> bool:
+    return "rot" in ladders
