@@ -301,6 +301,7 @@ func (b *bot) play() *status.Status {
 		}
 		silence.Stop() // while it is the bot that is waited for
 		b.lastHeard = time.Now()
+		b.letIn()
 		answer, err := b.react(ctx, pb.NewGameServiceClient(conn), envelope)
 		if err != nil {
 			return status.Convert(err)
@@ -317,11 +318,11 @@ func (b *bot) mostSilence() time.Duration {
 	return 2 * time.Duration(b.session.HeartbeatMs) * time.Millisecond
 }
 
-// open makes this the stream that the bot speaks on, and says Hello; nil: there is none.
+// open makes this the stream that the bot speaks on, and says Hello before anything else; nil: there is none.
 func (b *bot) open(stream pb.ArenaService_PlayClient) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.stream = stream
-	b.mu.Unlock()
 	if stream == nil {
 		return
 	}
@@ -336,15 +337,26 @@ func (b *bot) open(stream pb.ArenaService_PlayClient) {
 	if b.session != nil {
 		hello.Resume = &pb.Resume{Session: b.session.Session, Secret: b.session.ResumeSecret}
 	}
-	b.send(&pb.PlayRequest{Hello: hello})
+	b.sendLocked(&pb.PlayRequest{Hello: hello})
+}
+
+// letIn notes that the server has spoken: from then on the bot may sit at tables.
+func (b *bot) letIn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wasIn = true
 }
 
 // send sends one envelope. If that fails the stream is broken, and the next Recv tells why.
 func (b *bot) send(request *pb.PlayRequest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.sendLocked(request)
+}
+
+// sendLocked is for who holds mu.
+func (b *bot) sendLocked(request *pb.PlayRequest) {
 	b.received = request.Received
-	b.wasIn = b.wasIn || b.received > 0
 	request.Leaving = b.leaving
 	_ = b.stream.Send(request)
 }

@@ -315,6 +315,7 @@ final class Arena {
                   new StreamObserver<PlayResponse>() {
                     @Override
                     public void onNext(PlayResponse envelope) {
+                      letIn();
                       inbox.add(envelope);
                     }
 
@@ -371,8 +372,12 @@ final class Arena {
 
   private synchronized void send(PlayRequest.Builder envelope) {
     received = envelope.getReceived();
-    wasIn |= received > 0;
     stream.onNext(envelope.setLeaving(leaving).build());
+  }
+
+  /** The server has spoken: from now on the bot may sit at tables. */
+  private synchronized void letIn() {
+    wasIn = true;
   }
 
   private synchronized boolean isLeaving() {

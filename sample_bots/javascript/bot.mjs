@@ -174,6 +174,7 @@ const catalogues = new Map(); // by digest: what the numbers of a game mean; fet
 let session; // Welcome: what is needed to resume
 let stream;
 let received = 0; // the last envelope of this stream that was dealt with
+let isIn = false; // something has come on this stream
 let leaving = false;
 let comeBack = 0; // milliseconds, if the server has said when
 
@@ -182,7 +183,7 @@ const say = text => console.error(`${name}: ${text}`);
 function leave() {
   if (leaving) process.exit(130);
   leaving = true;
-  if (!(stream && received) && !tables.size) process.exit(0); // it sits nowhere
+  if (!(stream && isIn) && !tables.size) process.exit(0); // it sits nowhere
   stream?.write({ received, leaving });
 }
 process.on("SIGTERM", leave);
@@ -286,7 +287,7 @@ function play() {
   const client = { games: new GameService(address, trust, options), arena: new ArenaService(address, trust, options) };
   return new Promise(ended => {
     const call = stream = client.arena.Play(metadata);
-    received = 0;
+    [received, isIn] = [0, false];
     let silence, queue = Promise.resolve();
     const heard = () => { // a server that says nothing for two heartbeats is lost
       clearTimeout(silence);
@@ -295,6 +296,7 @@ function play() {
     heard();
     call.on("data", envelope => {
       heard();
+      isIn = true;
       queue = queue.then(() => react(envelope, client)).then(answer => call.write(answer))
         .catch(error => { say(error.message); call.cancel(); });
     });

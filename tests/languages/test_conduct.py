@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from asyncio.subprocess import Process
+from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -32,8 +33,12 @@ PATIENT = TimeControl(base_ms=60_000, bank_ms=60_000, handover_ms=60_000)
 
 async def last_words(process: Process) -> tuple[int | None, list[str], list[str]]:
     """How it ended: its exit code, and the lines of both its outputs."""
-    async with asyncio.timeout(WAIT_S):
-        out, err = await process.communicate()
+    talk = asyncio.create_task(process.communicate())
+    ended, _ = await asyncio.wait([talk], timeout=WAIT_S)
+    if not ended:
+        process.kill()
+    out, err = await talk
+    assert ended, f"it had not ended after {WAIT_S:g} s, and said {out!r} and {err!r}"
     return process.returncode, out.decode().splitlines(), err.decode().splitlines()
 
 
@@ -138,6 +143,27 @@ async def test_it_plays_on_the_ladder_that_it_is_told_and_on_no_other(made: Made
             code, said, errors = await last_words(process)
         assert (code, said, len(errors)) == (1, [], 1)
         assert "no ladder of greed is called 'dual'; there are: class, duel" in errors[0]
+
+
+async def test_told_to_go_as_it_is_let_in_it_plays_what_it_was_given(made: Made) -> None:
+    """It has been told of a match, and asks what the numbers mean, when the signal comes."""
+    asked, is_told = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        asked.set()
+        await is_told.wait()
+
+    async with small_arena(games=["greed"], hold_catalogues=hold) as server:
+        async with running(made, server.address, CUTPURSE_BOT="me") as process:
+            async with asyncio.timeout(WAIT_S):
+                await asked.wait()
+            process.send_signal(signal.SIGTERM)
+            with suppress(TimeoutError):  # whoever would go at once has gone by then
+                await asyncio.wait_for(process.wait(), 1.0)
+            is_told.set()
+            code, said, _ = await last_words(process)
+        assert (code, len(said), [" place " in line for line in said]) == (0, 1, [True])
+        assert [meeting.known for session in server.sessions.values() for meeting in session.tables.values()] == [True]
 
 
 async def test_told_to_go_before_there_is_a_server_it_ends_well(made: Made) -> None:

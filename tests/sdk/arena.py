@@ -188,6 +188,7 @@ class Arena:
     streams: list[Any] = field(default_factory=list)  # the context of each
     heartbeat_ms: int = 15_000
     no_catalogues: int = 0  # so many questions for one fail
+    hold_catalogues: Callable[[], Any] | None = None  # awaited before one is answered
     ladders: dict[str, str] = field(default_factory=dict)  # by name, with their games
     no_ladders: list[Ending] = field(default_factory=list)  # what the next questions for them are answered with
 
@@ -233,6 +234,8 @@ class Arena:
         if self.no_catalogues:
             self.no_catalogues -= 1
             await _end(context, Ending(text="no catalogue"))
+        if self.hold_catalogues is not None:
+            await self.hold_catalogues()
         settings = {setting.name: setting.value for setting in request.settings}
         return game_pb2.GetGameResponse(catalogue=catalogue_of(GAMES[request.game], request.seats, settings))
 

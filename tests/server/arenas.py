@@ -52,5 +52,8 @@ async def running_arena(
         bound = await opened.arena.start()
         try:
             yield RunningArena(bound, opened, said)
+        except BaseException as problem:  # a test fails: what is shown of that has the log
+            problem.add_note(said.getvalue())
+            raise
         finally:
             await opened.arena.stop()

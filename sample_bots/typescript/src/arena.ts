@@ -62,6 +62,7 @@ class Player {
   #session: arena.Welcome | undefined; // what is needed to resume
   #outgoing: PassThrough | undefined; // while there is a stream
   #received = 0; // the last envelope of this stream that was dealt with
+  #isIn = false; // something has come on this stream
   #comeBackMs = 0; // if the server has said when
   #leaving = false;
 
@@ -154,7 +155,7 @@ class Player {
   leave(): void {
     if (this.#leaving) process.exit(130);
     this.#leaving = true;
-    if (!(this.#outgoing && this.#received) && !this.#tables.size) process.exit(0); // it sits nowhere
+    if (!(this.#outgoing && this.#isIn) && !this.#tables.size) process.exit(0); // it sits nowhere
     this.#send({ received: this.#received, leaving: true });
   }
 
@@ -168,12 +169,13 @@ class Player {
     const watch = (): NodeJS.Timeout => setTimeout(lost, 2 * (this.#session?.heartbeatMs ?? HEARTBEAT_MS));
     let silence = watch();
     const outgoing = (this.#outgoing = new PassThrough({ objectMode: true }));
-    this.#received = 0;
+    [this.#received, this.#isIn] = [0, false];
     this.#send({ hello: this.#hello(), leaving: this.#leaving });
     try {
       for await (const envelope of this.#arena.play(outgoing, { headers: this.#headers, signal: end.signal })) {
         clearTimeout(silence);
         silence = watch();
+        this.#isIn = true;
         this.#send(await this.#react(envelope));
         this.#received = envelope.envelope;
       }
