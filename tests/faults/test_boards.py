@@ -63,7 +63,6 @@ def check_all(store: Store) -> tuple[int, int]:
     return len(whole), len(boards) - len(whole)
 
 
-@pytest.mark.timeout(300)
 def test_duplicates_of_eight_owners_survive_a_kill(tmp_path: Path) -> None:
     tokens = prepared(tmp_path)
     with ExitStack() as stack:
@@ -110,7 +109,6 @@ class Forgetful(OpenGuard):
         return ANYBODY._replace(forgets=True)
 
 
-@pytest.mark.timeout(300)
 def test_a_rotation_over_grpc_is_rated_and_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = TimeControl(base_ms=2_000, bank_ms=4_000, poll_floor_ms=5)
     ladder = Ladder("rot", "greed", 3, {}, quick, TrueSkill(draw_probability=0.05), boards="rotation")

@@ -19,7 +19,6 @@ from tests.server.arenas import running_arena
 PLAN = Plan(minutes=0.33, bots=30, seed=3, line_every_s=0.5, stop_every_s=6.0, kill_every_s=9.0, drain_s=2.0)
 
 
-@pytest.mark.timeout(240)
 async def test_twenty_seconds_of_chaos() -> None:
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:  # that of pytest is too long for a socket's name
         verdict = await chaos(PLAN, Path(folder))

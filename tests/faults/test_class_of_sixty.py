@@ -25,7 +25,6 @@ class First:
         return 0
 
 
-@pytest.mark.timeout(300)
 async def test_sixty_owners_from_one_address_are_all_in_and_each_has_a_match(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

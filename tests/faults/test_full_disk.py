@@ -34,7 +34,6 @@ def room(host: Server) -> None:
     resource.prlimit(host.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
 
 
-@pytest.mark.timeout(300)
 def test_a_full_disk_stops_new_matches_and_nothing_that_was_told_is_lost(tmp_path: Path) -> None:
     tokens = tokens_of(tmp_path, OWNERS)
     with server(tmp_path, "--game", "greed") as host, ExitStack() as stack:

@@ -11,8 +11,6 @@ from pathlib import Path
 from random import Random
 from threading import Event
 
-import pytest
-
 from cutpurse.engine.clocks import TimeControl
 from tests.faults.processes import Server, herd, server, until
 
@@ -45,7 +43,6 @@ def moment(host: Server, event: str, match: str) -> float:
     return datetime.fromisoformat(line["timestamp"]).timestamp()
 
 
-@pytest.mark.timeout(240)
 def test_bots_that_are_killed_and_come_back(tmp_path: Path) -> None:
     chance = Random(7)
     with server(tmp_path, "--game", "greed") as host, ExitStack() as stack:

@@ -11,7 +11,6 @@ import pytest
 from tests.faults.league import LeagueRun, Plan
 
 
-@pytest.mark.timeout(300)
 def test_twelve_bots_of_four_owners_lose_nothing_though_the_server_is_killed_three_times(tmp_path: Path) -> None:
     run = LeagueRun(Plan(), tmp_path)
     verdict = run.run()

@@ -7,8 +7,6 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.faults.processes import Herd, Server, herd, server, until
@@ -42,7 +40,6 @@ def all_are_told(host: Server, herds: list[Herd]) -> Counter[bool]:
     return Counter(voided for one in herds for _, _, voided, _ in one.heard())
 
 
-@pytest.mark.timeout(240)
 def test_a_hundred_tables_are_played_to_their_ends_at_the_first_signal(tmp_path: Path) -> None:
     with server(tmp_path, "--game", "szmal", "--drain", "90") as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 100)
@@ -53,7 +50,6 @@ def test_a_hundred_tables_are_played_to_their_ends_at_the_first_signal(tmp_path:
         assert set(host.stored().values()) == {None}
 
 
-@pytest.mark.timeout(240)
 def test_what_is_open_when_the_time_is_up_is_void_and_told(tmp_path: Path) -> None:
     with server(tmp_path, "--game", "greed", "--drain", "0.5") as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 40)
@@ -62,7 +58,6 @@ def test_what_is_open_when_the_time_is_up_is_void_and_told(tmp_path: Path) -> No
         assert all_are_told(host, herds)[True] > 100
 
 
-@pytest.mark.timeout(240)
 def test_a_second_signal_hurries(tmp_path: Path) -> None:
     with server(tmp_path, "--game", "greed", "--drain", "3600") as host, ExitStack() as stack:
         herds = tables_of(stack, tmp_path, host, 12)
@@ -73,7 +68,6 @@ def test_a_second_signal_hurries(tmp_path: Path) -> None:
         assert all_are_told(host, herds)[True] > 20
 
 
-@pytest.mark.timeout(240)
 def test_after_a_kill_every_result_that_was_told_is_there_and_bots_come_back(tmp_path: Path) -> None:
     with ExitStack() as stack:
         first = stack.enter_context(server(tmp_path, "--game", "szmal"))

@@ -60,11 +60,10 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_p
             process.send_signal(signal.SIGTERM)
             for asked in waiting:
                 await other.answer(asked)
-            ended = asyncio.create_task(last_words(process))
             for _ in waiting:
                 end = await other.play_on()
                 assert not end.voided
-            code, said, errors = await ended
+            code, said, errors = await last_words(process)
         assert (code, [line for line in errors if not line.startswith("leaver: ")]) == (0, [])
         matches = arena.opened.store.matches(ladder="duel")
         mine = {entry.match: seat for entry in matches for seat in entry.seats if seat.bot == "leaver"}

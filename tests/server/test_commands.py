@@ -57,7 +57,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Com
     return folder, cutpurse("demo", "--matches", 3, "--folder", folder, "--json")
 
 
-@pytest.mark.timeout(300)
 def test_the_demo_plays_and_rates_every_game(demo: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, run = demo
     assert run.returncode == 0, run.stderr

@@ -191,7 +191,6 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="process
 
 
 @LINUX
-@pytest.mark.timeout(240)
 def test_they_come_back_when_they_die_and_end_with_the_server(tmp_path: Path) -> None:
     with server(tmp_path, "--game", "greed", "--house", "random,greedy") as host:
         until(lambda: here(host) == {"random", "greedy"}, "both are in")
@@ -213,7 +212,6 @@ def test_they_come_back_when_they_die_and_end_with_the_server(tmp_path: Path) ->
 
 
 @LINUX
-@pytest.mark.timeout(240)
 def test_after_a_kill_of_the_server_they_go_and_its_successor_has_its_own(tmp_path: Path) -> None:
     words = ("--game", "greed", "--house", "random,greedy")
     with server(tmp_path, *words) as first:
@@ -268,7 +266,6 @@ def environment_of(pid: int) -> dict[str, str]:
 
 
 @LINUX
-@pytest.mark.timeout(240)
 def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_ends(tmp_path: Path) -> None:
     with (
         server(tmp_path, "--game", "greed", "--house", "random,greedy,search", "--drain", "90") as host,
@@ -284,7 +281,6 @@ def test_a_server_that_is_told_to_stop_plays_matches_with_the_house_to_their_end
 
 
 @LINUX
-@pytest.mark.timeout(240)
 def test_a_newcomer_on_a_ladder_that_was_made_while_the_server_runs_plays_with_the_house(tmp_path: Path) -> None:
     def cutpurse(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

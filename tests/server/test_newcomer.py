@@ -44,7 +44,6 @@ def free_port() -> int:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are for a shell")
-@pytest.mark.timeout(300)
 def test_the_commands_of_the_readme_lead_onto_a_ladder(tmp_path: Path) -> None:
     lines = commands()
     assert sum(line.startswith("cutpurse ") for line in lines) >= 8

@@ -276,7 +276,6 @@ def test_a_database_of_another_version_is_told() -> None:
 
 
 # -- as people use it
-@pytest.mark.timeout(300)
 def test_from_the_first_token_on_a_server_asks_for_one(folder: Path) -> None:
     """Each a process of its own: a token, a server, a bot without it, with it, and with it in a file."""
     secret = cutpurse("token", "create", "ann").stdout.strip()

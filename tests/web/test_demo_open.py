@@ -15,7 +15,6 @@ from tests.faults.processes import until
 from tests.web.test_serving import is_gone, ladder_names, page_address
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
 def test_the_page_stays_open_in_a_browser_and_ends_in_order(number: signal.Signals, tmp_path: Path) -> None:
     shown = tmp_path / "shown"

@@ -14,8 +14,6 @@ from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.web.browser import Watched, keeping_pages
 from tests.web.leagues import LiveLeague, live_league
 
-pytestmark = pytest.mark.timeout(300)
-
 PATIENCE_MS = 90_000
 PLAYED = """() => [...document.querySelectorAll(".rankings tbody tr")]
     .reduce((sum, row) => sum + Number(row.children[4].textContent.replace(",", "")), 0)"""

@@ -44,7 +44,6 @@ def ladder_names(address: str) -> set[str]:
     return set(re.findall(r'href="/ladders/([^"/]+)"', answer.text))
 
 
-@pytest.mark.timeout(240)
 def test_a_page_that_dies_is_started_again_and_who_comes_meanwhile_waits(tmp_path: Path) -> None:
     with server(tmp_path, "--web", "127.0.0.1:0", "--game", "greed") as host:
         until(lambda: host.events("page started") != [], "the page is started")
@@ -59,7 +58,6 @@ def test_a_page_that_dies_is_started_again_and_who_comes_meanwhile_waits(tmp_pat
         assert is_gone(address)
 
 
-@pytest.mark.timeout(240)
 def test_after_a_kill_of_the_server_its_page_goes_and_the_next_server_has_the_address(tmp_path: Path) -> None:
     with server(tmp_path, "--web", "127.0.0.1:0", "--game", "greed") as host:
         until(lambda: host.events("page started") != [], "the page is started")
@@ -88,7 +86,6 @@ def page_alone(*words: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
             process.kill()
 
 
-@pytest.mark.timeout(240)
 def test_where_no_server_is_the_page_says_so_and_ends_in_order() -> None:
     with page_alone("--listen", "127.0.0.1:0", "--server", "127.0.0.1:1") as (process, said):
         answer = httpx.get(page_address(said), timeout=60)
@@ -99,7 +96,6 @@ def test_where_no_server_is_the_page_says_so_and_ends_in_order() -> None:
         assert process.wait(30) == 0
 
 
-@pytest.mark.timeout(240)
 def test_one_that_other_machines_can_read_is_said_to_be(tmp_path: Path) -> None:
     with page_alone("--listen", "0.0.0.0:0", "--server", "127.0.0.1:1") as (process, _):
         assert process.stderr is not None
