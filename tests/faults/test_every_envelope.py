@@ -16,7 +16,7 @@ from cutpurse.server.streams.link import Link
 from cutpurse.v1 import arena_pb2
 from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken, said_about
 
-ROUGH = 13  # every so manieth envelope is tried; in `make soak` each
+ROUGH = 17  # every so manieth envelope is tried; in `make soak` each
 SHORT: dict[str, Mapping[str, str]] = {
     "bag_o_loot": {"rounds": "1"},
     "steal_and_plunder": {"max_games": "1"},

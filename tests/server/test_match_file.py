@@ -229,7 +229,7 @@ def test_every_field_that_is_altered_with_its_digests_renewed_is_found(game: str
     for path in leaves(record):
         if path == ("digest",):
             continue
-        for other in others(reached(record, path))[:4]:
+        for other in others(reached(record, path))[:2]:  # each plays the match anew
             changed = with_leaf(record, path, other)
             if json.dumps(changed) == json.dumps(record):
                 continue
