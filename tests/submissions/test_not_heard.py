@@ -27,7 +27,7 @@ LOOKS = int(UNHEARD_S / LOOKED_S)
 def speak(house: House, process: Process) -> None:
     contact = house.resident(process).contact
     assert contact is not None
-    contact.is_heard = True
+    contact.hear()
 
 
 def test_who_is_not_heard_is_stopped_and_another_process_follows_at_once(tmp_path: Path) -> None:
@@ -58,11 +58,6 @@ def test_while_the_server_stood_still_nobody_could_be_heard(tmp_path: Path) -> N
     assert house.asked() == []
 
 
-def take(contact: Contact) -> bool:
-    is_heard, contact.is_heard = contact.is_heard, False
-    return is_heard
-
-
 async def test_an_envelope_of_its_is_what_is_heard_of_a_process(short: Path) -> None:
     async with running_desk(short) as arena:
         passes, contact = arena.opened.arena._guard, Contact()
@@ -70,12 +65,11 @@ async def test_an_envelope_of_its_is_what_is_heard_of_a_process(short: Path) -> 
         token = passes.give("local", Resident("sneak", "1", contact=contact))
         async with RawBot(arena.address) as other, RawBot(arena.address, token.reveal()) as bot:
             await other.hello("other")
-            heard = [take(contact)]
+            heard = [contact.take()]
             await bot.hello("sneak")
-            heard.append(take(contact))
-            heard.append(take(contact))
+            heard += [contact.take(), contact.take()]
             await asyncio.gather(bot.play_on(), other.play_on())
-            assert [*heard, take(contact)] == [False, True, False, True]
+            assert [*heard, contact.take()] == [False, True, False, True]
 
 
 # It is well while it is checked, and stands still in its first match.

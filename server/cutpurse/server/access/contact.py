@@ -10,9 +10,18 @@ __all__ = ["Contact"]
 
 
 class Contact:
-    """is_heard: an envelope has come since somebody last set this to False."""
+    """Nothing has come yet."""
 
-    __slots__ = ("is_heard",)
+    __slots__ = ("_is_heard",)
 
     def __init__(self) -> None:
-        self.is_heard = False
+        self._is_heard = False
+
+    def hear(self) -> None:
+        """An envelope has come."""
+        self._is_heard = True
+
+    def take(self) -> bool:
+        """Whether one has come since this was asked last."""
+        is_heard, self._is_heard = self._is_heard, False
+        return is_heard

@@ -199,7 +199,7 @@ class _Stream:
 
     def _take(self, envelope: bytes, now: float) -> float:
         if self._contact is not None:
-            self._contact.is_heard = True
+            self._contact.hear()
         link = self._link
         if link is not None:
             pause = link.receive(envelope, now)

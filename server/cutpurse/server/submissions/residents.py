@@ -221,8 +221,7 @@ class Residents:
 
     def _is_unheard(self, course: _Course, since_s: float) -> bool:
         """Whether nothing came from it for so long that it must hang."""
-        is_heard, course.contact.is_heard = course.contact.is_heard, False
-        course.unheard_s = 0.0 if is_heard else course.unheard_s + since_s
+        course.unheard_s = 0.0 if course.contact.take() else course.unheard_s + since_s
         if course.unheard_s < UNHEARD_S:
             return False
         self._log.warning("resident not heard", bot=course.entry.shown, for_s=UNHEARD_S)
