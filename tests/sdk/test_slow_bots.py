@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.bot import MatchInfo
-from cutpurse.sdk.online import pace, thinking
+from cutpurse.sdk.online import pace, remote, thinking
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
 from tests.sdk.stays import First, stay
+
+
+@pytest.fixture
+def all_are_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that a bot does takes any time by the clock, whatever else the machine has to do."""
+    for module in (thinking, remote):
+        monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -72,6 +79,7 @@ async def test_tables_of_an_async_bot_go_on_while_one_of_them_thinks(monkeypatch
     assert order == ["0002", "0001"]
 
 
+@pytest.mark.usefixtures("all_are_quick")
 async def test_one_thread_asks_all_matches_and_a_quick_bot_comes_to_the_event_loop() -> None:
     threads: list[int] = []
 
@@ -88,6 +96,7 @@ async def test_one_thread_asks_all_matches_and_a_quick_bot_comes_to_the_event_lo
     assert len({*threads} - {here}) == 1
 
 
+@pytest.mark.usefixtures("all_are_quick")
 async def test_the_begin_and_the_end_of_a_quick_bots_matches_come_to_the_event_loop() -> None:
     threads: dict[str, list[int]] = {"start": [], "end": []}
 
@@ -107,6 +116,7 @@ async def test_the_begin_and_the_end_of_a_quick_bots_matches_come_to_the_event_l
         assert here in found[32:]
 
 
+@pytest.mark.usefixtures("all_are_quick")
 async def test_a_quick_bot_acknowledges_an_envelope_together_with_its_answers() -> None:
     async with arena(games=["greed"], matches=8, most_tables=2) as server:
         await stay(server, First)
@@ -115,6 +125,7 @@ async def test_a_quick_bot_acknowledges_an_envelope_together_with_its_answers() 
     assert sum(len(request.answers) for request in proven) >= 45
 
 
+@pytest.mark.usefixtures("all_are_quick")
 async def test_the_tables_of_a_quick_bot_rise_and_those_of_a_slow_one_fall(monkeypatch: pytest.MonkeyPatch) -> None:
     async with arena(games=["greed"], matches=40, most_tables=20) as server:
         await stay(server, First)
