@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -49,6 +50,29 @@ def run_apart(*arguments: object, **environment: str) -> subprocess.CompletedPro
         check=False,
         env=os.environ | environment,
     )
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "play greed random random --seed BAD",
+        "compare greed random random --seed BAD --max-boards 1",
+        "play greed FILE random",
+        "ladder rankings BAD",
+    ],
+)
+def test_what_is_not_in_utf_8_is_told_in_a_line(typed: str, tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.py")  # as an older system wrote it
+    if "FILE" in typed:
+        try:
+            (tmp_path / name).write_text(FIRST)
+        except OSError:
+            pytest.skip("files have no such names here")
+    words = [word.replace("BAD", name).replace("FILE", str(tmp_path / name)) for word in typed.split()]
+    told = run(*words)
+    assert told.exit_code == 2
+    assert re.fullmatch(r"cutpurse: '.*caf\\udce9\.py.*' is no text: it is not in UTF-8\n", told.stderr)
+    assert told.stdout == ""
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

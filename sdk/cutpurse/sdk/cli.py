@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 
 import typer
 
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.terminal import say
@@ -78,6 +78,9 @@ class Commands(LaterGroup):
         except Exception as error:
             if ctx.obj or _is_usage(error):
                 raise
+            if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such over
+                say(f"{ctx.command_path}: {error.object[:100]!a} is no text: it is not in UTF-8")
+                raise typer.Exit(exit_code(UsageError())) from None
             say(f"{ctx.command_path}: unexpected {type(error).__name__}: {error}; {DEBUG} shows where")
             raise typer.Exit(FAILED) from None
 
