@@ -75,6 +75,15 @@ def test_what_is_not_in_utf_8_is_told_in_a_line(typed: str, tmp_path: Path) -> N
     assert told.stdout == ""
 
 
+def test_what_the_system_refuses_is_told_in_a_line_too() -> None:
+    few = ["sh", "-c", 'ulimit -n 12 && exec "$@"', "sh", sys.executable, "-m", "cutpurse.sdk.cli"]  # open files
+    words = ["play", "greed", "random", "random", "--matches", "4", "--jobs", "2"]
+    told = subprocess.run([*few, *words], capture_output=True, check=False)
+    assert told.returncode == 1
+    assert told.stdout == b""
+    assert re.fullmatch(rb"cutpurse: unexpected OSError: .*Too many open files.*; --debug shows where\n", told.stderr)
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     shown = run("--version")
     assert shown.exit_code == 0

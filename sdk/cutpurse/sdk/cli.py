@@ -70,19 +70,21 @@ class Commands(LaterGroup):
             raise typer.Exit(exit_code(error)) from None
         except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
             raise
-        except OSError as error:
-            if ctx.obj or error.errno not in _FULL:
-                raise
-            say(f"{ctx.command_path}: cannot write {error.filename or 'what it has to say'}: {error.strerror}")
-            raise typer.Exit(FAILED) from None
         except Exception as error:
             if ctx.obj or _is_usage(error):
                 raise
-            if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such over
-                say(f"{ctx.command_path}: {error.object[:100]!a} is no text: it is not in UTF-8")
-                raise typer.Exit(exit_code(UsageError())) from None
-            say(f"{ctx.command_path}: unexpected {type(error).__name__}: {error}; {DEBUG} shows where")
-            raise typer.Exit(FAILED) from None
+            status, text = _in_a_line(error)
+            say(f"{ctx.command_path}: {text}")
+            raise typer.Exit(status) from None
+
+
+def _in_a_line(error: Exception) -> tuple[int, str]:
+    """The exit code of what no command foresees, and what is said of it."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
+    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such texts over
+        return exit_code(UsageError()), f"{error.object[:100]!a} is no text: it is not in UTF-8"
+    return FAILED, f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"
 
 
 def _is_usage(error: Exception) -> bool:
