@@ -6,11 +6,13 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import pytest
 import pytest_asyncio
 
+from cutpurse.server.hosting.host import serve
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
 from tests.server.dialling import Bot
@@ -127,6 +129,43 @@ async def test_the_second_signal_does_not_wait_for_matches(program: Program) -> 
         assert [ended.table for ended in (await bot.read_until("ends")).ends] == [1]
     code, out, err = await program.rest()
     assert (code, out) == (0, "closed\n"), err
+
+
+class Stopping:
+    """An arena as far as it is told to stop."""
+
+    stage = "open"
+
+    def __init__(self) -> None:
+        self.told = asyncio.Event()
+        self.hurried = asyncio.Event()
+
+    async def start(self) -> str:
+        return "here"
+
+    async def stop(self, drain_s: float) -> None:
+        self.told.set()
+        await self.hurried.wait()
+
+    def hurry(self) -> None:
+        self.hurried.set()
+
+
+async def test_a_terminal_that_is_closed_may_be_told_of_twice() -> None:
+    """By its shell, and by the system."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    arena: Any = Stopping()
+    try:
+        serving = asyncio.create_task(serve(arena, 60.0, lambda address: signal.raise_signal(signal.SIGHUP)))
+        await arena.told.wait()
+        signal.raise_signal(signal.SIGHUP)
+        for _ in range(10):
+            await asyncio.sleep(0)  # the loop hears of it, and whoever waits for that has a turn
+        assert not arena.hurried.is_set()
+        signal.raise_signal(signal.SIGTERM)
+        await serving
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 async def test_matches_go_on_though_nobody_reads_the_log_any_more(program: Program) -> None:

@@ -402,23 +402,32 @@ class Arena:
 async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], *, ends_process: bool = False) -> None:
     """Run an arena until SIGTERM, SIGINT or SIGHUP; the first lets open matches go on for a while, the second does not.
 
+    A second SIGHUP is none: one terminal that is closed may be told of twice.
+
     listening is told the address as soon as bots can dial it. ends_process: after it the process only tidies up, for
     seconds at most, and no later signal cuts that short.  Raises CannotListen.
     """
     loop = asyncio.get_running_loop()
-    signals: asyncio.Queue[None] = asyncio.Queue()
+    told, told_again = asyncio.Event(), asyncio.Event()
+
+    def hear(number: int) -> None:
+        if not told.is_set():
+            told.set()
+        elif number != signal.SIGHUP:  # which a shell and the system both send when a terminal is closed
+            told_again.set()
+
     endings = [signal.SIGTERM, signal.SIGINT]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # under nohup a terminal that is closed is to end nothing
         endings.append(signal.SIGHUP)
     for number in endings:
-        loop.add_signal_handler(number, signals.put_nowait, None)
+        loop.add_signal_handler(number, hear, number)
     try:
         address = await arena.start()
         with rarely_collected():
             listening(address)
-            await signals.get()
+            await told.wait()
             stopping = loop.create_task(arena.stop(drain_s))
-            again = loop.create_task(signals.get())
+            again = loop.create_task(told_again.wait())
             await asyncio.wait((stopping, again), return_when=asyncio.FIRST_COMPLETED)
             if not stopping.done():
                 arena.hurry()
