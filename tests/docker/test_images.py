@@ -10,6 +10,7 @@ import pytest
 
 from cutpurse.server.hosting.configuration import SETTINGS
 from cutpurse.server.house_bots import check_house
+from cutpurse.server.ladders import default_ladders
 from tests.roots import CHECKOUT
 
 DOCKER: Final = CHECKOUT / "docker"
@@ -109,13 +110,24 @@ def test_the_compose_file_has_a_server_and_two_bots_that_may_do_little() -> None
         assert re.search(r"mem_limit: \d+[mg]", body)
         assert re.search(r"pids_limit: \d+", body)
         assert "privileged: true" not in body
-        dockerfile = re.search(r"dockerfile: (\S+)", body)
-        assert dockerfile is not None
-        assert (CHECKOUT / dockerfile[1]).is_file()
         if name != "server":
             assert "network_mode: none" in body
             assert "condition: service_healthy" in body
     assert 'ports: ["127.0.0.1:8080:8080"]' in found["server"]  # of this machine only, unless somebody wants more
     house = re.search(r'--house, "([^"]+)"', found["server"])
     assert house is not None
-    assert check_house(house[1].split(","), "compose.yaml") == tuple(house[1].split(","))
+    bots = house[1].split(",")
+    assert check_house(bots, "compose.yaml") == tuple(bots)
+    assert len(bots) >= max(ladder.seats for ladder in default_ladders()) - 1  # a bot that is alone gets matches
+
+
+def test_an_image_is_built_by_one_service_and_fetched_by_none() -> None:
+    """Two builds at once of one name fail where the engine keeps images in containerd: the name is there already."""
+    built: dict[str, list[str]] = {}
+    for name, body in services().items():
+        (image,) = re.findall(r"^ +image: (\S+)$", body, re.MULTILINE)
+        dockerfiles = re.findall(r"^ +dockerfile: (\S+)$", body, re.MULTILINE)
+        built[image] = built.get(image, []) + dockerfiles
+        assert dockerfiles or re.search(r"^ +pull_policy: never\b", body, re.MULTILINE), name
+    assert built == {f"cutpurse-{name}": [f"docker/{name}.Dockerfile"] for name in IMAGES}
+    assert all((DOCKER / f"{name}.Dockerfile").is_file() for name in IMAGES)
