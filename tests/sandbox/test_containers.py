@@ -149,6 +149,22 @@ def test_figures_are_the_engines_where_the_group_cannot_be_seen(
     assert 40 * MIB < ended.use.peak_bytes < 200 * MIB
 
 
+def test_an_engine_without_control_groups_is_not_asked_what_a_container_has_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would tell what the whole machine has used, for which a bot was ended."""
+    monkeypatch.setattr(Engine, "info", lambda engine: {"CgroupDriver": "none"})
+    whole = {"cpu_stats": {"cpu_usage": {"total_usage": 4e16}}, "memory_stats": {"usage": 1 << 50}}
+    monkeypatch.setattr(Engine, "figures", lambda engine, container: whole)
+    monkeypatch.setattr(Engine, "inspect", lambda engine, container: {"State": {"OOMKilled": False}})
+    counted = container_program.counted_of(Engine(Path("/none.sock")), "abc", os.getpid())
+    assert isinstance(counted, container_program.Looked)
+    counted.look()
+    assert 0 < (counted.cpu_s() or 0) < 1e6
+    assert MIB < (counted.peak_bytes() or 0) < 1 << 49
+    assert (counted.out_of_memory(), counted.refused()) == (0, 0)
+
+
 def test_a_container_is_one_of_this_server_and_keeps_nothing(
     runner: ContainerRunner, engine: Engine, tmp_path: Path
 ) -> None:

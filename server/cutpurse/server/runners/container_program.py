@@ -24,9 +24,10 @@ from cutpurse.server.runners.cgroups import Group, group_of
 from cutpurse.server.runners.container_engine import Engine, EngineError
 from cutpurse.server.runners.growth import Growth
 from cutpurse.server.runners.port import Cause, Ended, RunnerError, Task, Use
+from cutpurse.server.runners.processes import use_of
 from cutpurse.server.runners.talk import Talk, read_talk
 
-__all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "contained"]
+__all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "Looked", "contained", "counted_of"]
 
 OWN_PROCESSES: Final = 2  # of the container itself
 LOOK_S: Final = 0.5  # between looks at what it uses
@@ -80,7 +81,7 @@ class ContainerProgram:
         self._container = container
         self._begun = begun
         self._growth: Growth | None = None
-        self._counted: _Figures | Group | None = None
+        self._counted: Looked | Group | None = None
         self._pid = 0
         self._inner = 0  # its number in the container
         self._why: Cause | None = None  # it is ended from outside, for this
@@ -177,7 +178,7 @@ class ContainerProgram:
                     raise RunnerError(f"{task.name} cannot be run here: its container does nothing")
             self._inner = ears.inner
             self._pid = int(self._engine.inspect(self._container)["State"]["Pid"])
-            self._counted = group_of(self._pid, self._container) or _Figures(self._engine, self._container)
+            self._counted = counted_of(self._engine, self._container, self._pid)
         except BaseException:
             ears.close()
             raise
@@ -218,7 +219,7 @@ class ContainerProgram:
         counted = self._counted
         if counted is None:
             return
-        if isinstance(counted, _Figures):
+        if isinstance(counted, Looked):
             counted.look()
         cpu_s, peak = counted.cpu_s() or 0.0, counted.peak_bytes() or 0
         with self._lock:
@@ -239,24 +240,27 @@ class ContainerProgram:
             self._engine.remove(self._container)
 
 
-class _Figures:
-    """What an engine tells of a container whose control group cannot be seen from here."""
+def counted_of(engine: Engine, container: str, pid: int) -> Looked | Group:
+    """What counts the use of a container whose first process is `pid`.  Raises EngineError.
 
-    def __init__(self, engine: Engine, container: str) -> None:
-        self._engine = engine
-        self._container = container
+    An engine that makes no control groups, as one without root where they are of version 1, is not asked: it tells
+    what the whole machine has used.
+    """
+    if (group := group_of(pid, container)) is not None:
+        return group
+    return _Seen(pid) if engine.info().get("CgroupDriver") == "none" else _Figures(engine, container)
+
+
+class Looked:
+    """The use of a container, as of the last look."""
+
+    def __init__(self) -> None:
         self._cpu_s = 0.0
         self._peak = 0
         self._is_out = False
 
     def look(self) -> None:
-        """Ask it. One that has gone in the meantime tells no more."""
-        with suppress(EngineError, KeyError, TypeError, ValueError):
-            told = self._engine.figures(self._container)
-            memory: Mapping[str, Any] = told["memory_stats"]
-            self._cpu_s = max(self._cpu_s, told["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9)
-            self._peak = max(self._peak, memory.get("max_usage", 0), memory.get("usage", 0))
-            self._is_out = bool(self._engine.inspect(self._container)["State"]["OOMKilled"])
+        """Look at it once more."""
 
     def cpu_s(self) -> float:
         """Seconds of the processor."""
@@ -273,6 +277,37 @@ class _Figures:
     def refused(self) -> int:
         """No engine tells how often a process was not started."""
         return 0
+
+
+class _Figures(Looked):
+    """What an engine tells of a container whose control group cannot be seen from here."""
+
+    def __init__(self, engine: Engine, container: str) -> None:
+        super().__init__()
+        self._engine = engine
+        self._container = container
+
+    def look(self) -> None:
+        """Ask it. One that has gone in the meantime tells no more."""
+        with suppress(EngineError, KeyError, TypeError, ValueError):
+            told = self._engine.figures(self._container)
+            memory: Mapping[str, Any] = told["memory_stats"]
+            self._cpu_s = max(self._cpu_s, told["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9)
+            self._peak = max(self._peak, memory.get("max_usage", 0), memory.get("usage", 0))
+            self._is_out = bool(self._engine.inspect(self._container)["State"]["OOMKilled"])
+
+
+class _Seen(Looked):
+    """What is seen of the processes of a container without a control group."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__()
+        self._pid = pid
+
+    def look(self) -> None:
+        """Add up its first process and all below. What has ended counts where it was waited for."""
+        used = use_of(self._pid)
+        self._cpu_s, self._peak = max(self._cpu_s, used.cpu_s), max(self._peak, used.peak_bytes)
 
 
 class _Ears:
