@@ -259,6 +259,32 @@ async def test_an_open_match_is_played_to_the_end_unless_it_is_stopped_twice(sig
         assert lines[2] == "interrupted\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+async def test_an_open_match_is_played_to_the_end_when_nobody_is_told_any_more(number: signal.Signals) -> None:
+    """As when Ctrl-C ends `tee` too, which had its lines, or when its terminal is closed."""
+    running, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(request: arena_pb2.PlayRequest) -> None:
+        if request.answers:
+            running.set()
+            await goes_on.wait()
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else it hears of none where these tests run under nohup
+    async with arena(games=["greed"], matches=100, hold=hold) as server:
+        process = await begin(server, "random", "--tables", 1)
+        signal.signal(signal.SIGHUP, before)
+        assert process.stderr is not None
+        await running.wait()
+        process.stderr._transport.close()  # type: ignore[attr-defined]  # there is no other way to have it closed
+        for _ in range(2 if number == signal.SIGHUP else 1):  # a shell and the system both send that
+            process.send_signal(number)
+        goes_on.set()
+        assert await process.wait() == 0
+    assert any(request.leaving for request in server.requests)
+    assert len(server.sessions["session 0"].tables) == 1
+
+
 async def test_a_slow_bot_can_be_stopped_at_once(tmp_path: Path) -> None:
     """The thread it thinks in holds nobody up."""
     path = bot_file(

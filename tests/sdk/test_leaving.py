@@ -54,6 +54,23 @@ async def test_all_are_told_and_the_signal_is_what_it_was(number: signal.Signals
         signal.signal(number, before)
 
 
+async def test_a_terminal_that_is_closed_tells_to_leave_and_is_heard_once() -> None:
+    ended: list[int] = []
+    before = signal.signal(signal.SIGHUP, lambda number, _: ended.append(number))
+    ann: Any = Bot()
+    try:
+        with leaves_when_told(ann):
+            signal.raise_signal(signal.SIGHUP)  # by its shell
+            signal.raise_signal(signal.SIGHUP)  # by the system
+            await ann.left.wait()
+        assert ended == []
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
+        with leaves_when_told(ann):
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 async def test_who_stays_is_still_told_after_another_has_gone() -> None:
     ann: Any = Bot()
     bob: Any = Bot()

@@ -10,6 +10,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, TextIO
 
 __all__ = ["Progress", "counted", "legible", "print_json", "print_lines", "say", "table"]
@@ -18,9 +19,10 @@ REFRESH_S: Final = 0.1  # between two states of a progress line
 
 
 def say(text: str) -> None:
-    """A line of talk, on stderr."""
-    sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
-    sys.stderr.flush()
+    """A line of talk, on stderr; it is lost where nobody can read it, as when its terminal is closed."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
+        sys.stderr.flush()
 
 
 def legible(text: str, most: int = 300) -> str:

@@ -1,4 +1,5 @@
-"""Bots that leave politely when their process is told to end: by Ctrl-C, or by the signal that ends a service.
+"""Bots that leave politely when their process is told to end: by Ctrl-C, by the signal that ends a service, or by that
+of a terminal that is closed.
 
 Several bots may play in one process and go in any order, so the signals are theirs together: taken when the first
 comes, given back when the last has gone. A signal that comes to another thread than the loop's, or while the loop is
@@ -21,7 +22,7 @@ from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["leaves_when_told"]
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_HANGUP: Final = "SIGHUP"  # which Windows has not
 _there: list[Callable[[], None]] = []  # how each bot of this process is told to leave
 _before: dict[int, Any] = {}  # what these signals did before
 _woken = ExitStack()  # the loop by signals, as long as they are taken
@@ -29,7 +30,11 @@ _woken = ExitStack()  # the loop by signals, as long as they are taken
 
 @contextmanager
 def leaves_when_told(client: Client) -> Iterator[None]:
-    """Within this block the first such signal makes the bot leave; a second one does as it always does."""
+    """Within this block the first such signal makes the bot leave; a second one does as it always does.
+
+    A second SIGHUP does nothing: a shell and the system both send it when a terminal is closed. Where it is ignored, as
+    under `nohup`, that stays so.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # where signals cannot be set
         return
@@ -46,7 +51,7 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
     if not _there:
         _woken.enter_context(_wakes(loop))
-        _before.update((one, signal.signal(one, _told)) for one in _SIGNALS)
+        _before.update((one, signal.signal(one, _told)) for one in _signals())
     _there.append(tell)
     try:
         yield
@@ -57,6 +62,14 @@ def leaves_when_told(client: Client) -> Iterator[None]:
                 signal.signal(number, handler)
             _before.clear()
             _woken.close()
+
+
+def _signals() -> list[signal.Signals]:
+    heard = [signal.SIGINT, signal.SIGTERM]
+    hangup: signal.Signals | None = getattr(signal, _HANGUP, None)
+    if hangup is not None and signal.getsignal(hangup) != signal.SIG_IGN:
+        heard.append(hangup)
+    return heard
 
 
 @contextmanager
@@ -83,6 +96,7 @@ def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def _told(number: int, frame: object) -> None:
-    signal.signal(number, _before[number])
+    if number != getattr(signal, _HANGUP, None):
+        signal.signal(number, _before[number])
     for tell in [*_there]:
         tell()
