@@ -16,7 +16,7 @@ AND_A_GAME = "cutpurse/games/greed/rules.py"
 
 # Plays matches of every game at random, and prints a digest of all that was told, shown and saved.
 PLAYED = """
-import hashlib, random
+import hashlib, pickle, random
 from cutpurse.engine import zones
 from cutpurse.games import GAMES
 
@@ -30,7 +30,8 @@ for name, rules in GAMES.items():
             for seat in seats:
                 game.choose(seat, dice.choice(game.options(seat)))
             if not dice.randrange(10):
-                log, game = game.log, dice.choice((game.fork, lambda: rules.load(game.save())))()
+                ways = game.fork, lambda: rules.load(game.save()), lambda: pickle.loads(pickle.dumps(game))
+                log, game = game.log, dice.choice(ways)()
                 game.log = log
                 digest.update(repr([game.view(seat) for seat in (*range(game.n), None)]).encode())
         digest.update(repr((game.log, game.save(), game.places())).encode())

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
-from cutpurse.engine.events import Asked, Happened, Scored
+from cutpurse.engine.events import Asked, Event, Happened, Scored
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.table import Table
 from cutpurse.engine.view import View
@@ -279,6 +279,13 @@ class Game(Table):
         game.answers = {seat: _act_from_list(option) for seat, option in saved["answers"]}
         return game
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `copy` and `pickle`: what was saved, loaded, for what zones share is told by being the same object.
+
+        Events are kept.
+        """
+        return _loaded, (type(self), self.save(), None if self.log is None else self.log[:])
+
     @classmethod
     def steps(cls) -> dict[str, type[Step]]:
         """Every step of the game, by name, in reading order."""
@@ -297,6 +304,12 @@ class Game(Table):
         """A deal, or the game, was counted up."""
         if self.log is not None:
             self.log.append(Scored(over, tuple(self.scores())))
+
+
+def _loaded(rules: type[Game], saved: dict[str, Any], log: list[Event] | None) -> Game:
+    game = rules.load(saved)
+    game.log = log
+    return game
 
 
 def _act_to_list(act: Act) -> list[object]:

@@ -7,7 +7,7 @@ views, byte for byte (`View.to_bytes`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cutpurse.engine.agenda import Act, Step
 from cutpurse.engine.zones import ZoneView
@@ -55,6 +55,12 @@ class View(NamedTuple):
         """The zones of this kind before a seat (from the bottom or oldest), or on the table."""
         return [zone for zone in self.zones if zone.kind.name == kind and zone.owner == owner]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For `copy` and `pickle`: kinds of zones go by their numbers, since each of them is one object."""
+        kinds = tuple([zone.kind.number for zone in self.zones])
+        bare = tuple([(zone.number, *zone[2:]) for zone in self.zones])
+        return _made_again, (*self[:6], kinds, bare, self.agenda)
+
     def to_json(self) -> dict[str, object]:
         """The view in numbers, JSON-able."""
         return {
@@ -74,3 +80,13 @@ class View(NamedTuple):
     def to_bytes(self) -> bytes:
         """Canonical JSON: equal if and only if the views are."""
         return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True).encode()
+
+
+def _made_again(rules: type[Game], *others: Any) -> View:
+    """The view that `View.__reduce__` took apart."""
+    *first, kinds, bare, agenda = others
+    zones = [
+        ZoneView(number, rules.words.zones[kind - 1], *values)
+        for kind, (number, *values) in zip(kinds, bare, strict=True)
+    ]
+    return View._make((rules, *first, tuple(zones), agenda))
