@@ -134,6 +134,18 @@ def test_a_match_tells_seats_ratings_faults_and_what_proves_it(page: TestClient,
     assert html.count("<rect ") >= sum(1 for _ in match.seats)
 
 
+def test_its_bots_lead_to_what_they_did_on_its_ladder_if_it_was_rated(
+    page: TestClient, stored: list[MatchEntry]
+) -> None:
+    rated = next(one for one in stored if one.sequence)
+    asked = next(one for one in stored if one.requested_by)
+    for match, query in ((rated, f"?ladder={rated.ladder}"), (asked, "")):
+        links = re.findall(r'href="/bots/[^"?]*([^"]*)"', page.get(f"/matches/{match.match}").text)
+        assert len(links) > len(match.seats)
+        assert set(links) == {query}
+    assert re.search(r'href="/bots/[^"?]*\?ladder=greed"', page.get("/matches?ladder=greed").text)
+
+
 def test_a_void_match_and_one_that_was_asked_for_say_so(page: TestClient, stored: list[MatchEntry]) -> None:
     void = next(match for match in stored if match.void_cause)
     html = page.get(f"/matches/{void.match}").text

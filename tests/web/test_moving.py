@@ -143,3 +143,41 @@ def test_the_first_commands_can_be_copied(live: LiveLeague, watched: Watched) ->
     page.wait_for_function("() => document.querySelectorAll('.copy')[4].firstChild.textContent === 'Copied'")
     said = page.evaluate("navigator.clipboard.readText()")
     assert said == f"cutpurse bot run my_bot/my_bot.py --game greed --server {live.server.address}"
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_who_leads_can_be_read_and_compared_at_any_width(live: LiveLeague, watched: Watched, width: int) -> None:
+    page = watched.page(viewport={"width": width, "height": 740})
+    page.goto(f"{live.page}/")
+    page.wait_for_selector(".leaders li:nth-child(2)")
+    drawn = page.evaluate(
+        """() => {
+            const rows = [...document.querySelector(".leaders:has(li:nth-child(2))").children];
+            rows.forEach((row, at) => {
+                row.querySelector("bdi").textContent = ["house/greedy", "house/random", "dumb"][at % 3];
+                row.querySelector(".number").innerHTML = ["<b>42.2</b> ± 4.1", "<b>9.8</b> ± 11.4", ""][at % 3];
+            });
+            return rows.map((row) => {
+                const name = row.querySelector(".bot"), place = row.querySelector(".interval").getBoundingClientRect();
+                return {cut: name.scrollWidth > name.clientWidth, left: place.left, width: place.width};
+            });
+        }"""
+    )
+    assert not [row for row in drawn if row["cut"]]
+    assert len({(row["left"], row["width"]) for row in drawn}) == 1, "each has a scale of its own"
+    assert drawn[0]["width"] >= 32
+
+
+def test_on_a_phone_no_word_of_the_first_commands_is_broken(live: LiveLeague, watched: Watched) -> None:
+    page = watched.page(viewport={"width": 360, "height": 740})
+    page.goto(f"{live.page}/")
+    page.locator(".commands .copy").first.wait_for()
+    rows = """(query) => [...document.querySelectorAll(query)].map((one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one.firstChild);
+        return [one.textContent, range.getClientRects().length];
+    })"""
+    words = page.evaluate(rows, ".commands .word")
+    assert ["--game", 1] in words
+    assert [word for word, lines in words if lines != 1 and not word.startswith("/")] == []
+    assert {lines for _, lines in page.evaluate(rows, ".commands .copy")} == {1}

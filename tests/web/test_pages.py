@@ -47,6 +47,13 @@ def words_of(markup: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split()).replace(" ,", ",")
 
 
+def commands(text: str) -> list[str]:
+    """What the first page says to type; what is copied is the same."""
+    lines = [words_of(line) for line in re.findall(r"<li><code>(.*?)</code>", text)]
+    assert lines == [html.unescape(line) for line in re.findall(r'data-copy="(.*?)"', text)]
+    return lines
+
+
 # -- over a database of real matches
 def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_db: Path) -> None:
     text = text_of(page, "/")
@@ -316,6 +323,37 @@ def test_where_there_is_an_estimate_the_places_that_are_deserved_are_shown() -> 
     assert "(deserves 1st to 2nd)" in words_of(text_of(page, "/bots/ann/sneak"))
 
 
+def test_where_boards_are_rated_boards_are_counted() -> None:
+    page = page_of(_estimated())
+    assert " 0 boards · 2 bots here " in words_of(text_of(page, "/"))
+    assert " duel Greed 3 0 boards 2 " in words_of(text_of(page, "/ladders"))
+    assert "3 wins in 4 boards" in words_of(text_of(page, "/bots/ann/sneak"))
+
+
+def test_a_link_to_a_bot_leads_to_what_it_did_on_the_ladder_that_is_looked_at() -> None:
+    page = page_of(_estimated())
+    assert 'href="/bots/ann/sneak?ladder=duel"' in text_of(page, "/").split("</ol>")[0]
+    assert set(re.findall(r'href="/bots/bob/sneak([^"]*)"', text_of(page, "/bots/ann/sneak"))) == {"?ladder=duel"}
+
+
+def test_what_is_said_of_a_ladder_is_apart() -> None:
+    assert "2 bots here · <a " in text_of(page_of(_estimated()), "/ladders/duel")
+
+
+@pytest.mark.parametrize(("steps", "said"), [(1, "The newest rated board."), (2, "The newest 2 rated boards.")])
+def test_so_many_boards_are_told(steps: int, said: str) -> None:
+    answers = _estimated()
+    history = answers["ListHistory"](None).steps[:steps]
+    answers["ListHistory"] = lambda _: pb.ListHistoryResponse(steps=history)
+    assert f"{said} In brackets" in words_of(text_of(page_of(answers), "/bots/ann/sneak"))
+
+
+def test_a_bot_page_says_why_its_rating_is_not_the_end_of_its_course(page: TestClient) -> None:
+    said = "The rating above is an estimate from all results together."
+    assert said in words_of(text_of(page_of(_estimated()), "/bots/ann/sneak"))
+    assert said not in words_of(text_of(page, "/bots/ann/sneak?ladder=greed"))
+
+
 def test_a_change_of_rating_is_explained() -> None:
     words = words_of(text_of(page_of(_estimated()), "/bots/ann/sneak"))
     assert "2nd of 3, ahead of bob/sneak (31 %), behind cid/sneak (40 %)" in words
@@ -374,7 +412,7 @@ def test_what_is_being_played_is_linked() -> None:
 )
 def test_the_first_bot_is_told_where_to_dial(dial: str, line: str) -> None:
     page = page_of(EMPTY, bots_dial=dial)
-    lines = re.findall(r"<li><code>(.*?)</code>", text_of(page, "/"))
+    lines = commands(text_of(page, "/"))
     assert len(lines) == 5
     assert lines[-1] == line
     hostile = page.get("/", headers={"host": "<script>:80"})
@@ -402,7 +440,7 @@ def test_every_link_of_these_pages_leads_somewhere(page: TestClient) -> None:
 def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = text_of(page_of(EMPTY, bots_dial="127.0.0.1:1"), "/")
-    install, init, play, check, dial = re.findall(r"<li><code>(.*?)</code>", text)
+    install, init, play, check, dial = commands(text)
     assert install == "pip install cutpurse"
     for line in (init, play.replace("--matches 100", "--matches 2"), check):
         shown = run(*line.split()[1:])
