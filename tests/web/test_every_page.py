@@ -286,3 +286,15 @@ def test_a_rule_is_found_by_its_number(site: str, page: Page) -> None:
     assert 0 <= box["y"] < 720
     page.locator("[id='GR-2.5'] a").first.click()
     assert page.url.endswith("#GR-2.5")
+
+
+def test_a_long_name_above_a_column_ends_where_its_heading_does(page: Page, site: str) -> None:
+    page.goto(f"{site}/ladders/greed/head-to-head")
+    name, heading = page.evaluate(
+        """() => {
+            const heading = document.querySelector(".turned"), name = heading.querySelector(".bot");
+            name.firstChild.textContent = "slow_and_steady_wins_the_race_32";
+            return [name, heading].map((one) => one.getBoundingClientRect().height);
+        }"""
+    )
+    assert 100 < name <= heading

@@ -236,6 +236,29 @@ def test_a_replay_works_without_scripts_and_on_a_phone(
         assert wide.evaluate("document.documentElement.scrollWidth") <= 360, game
 
 
+def test_a_card_that_is_face_down_lies_in_line_with_the_others(
+    page: Page, archive: str, records: dict[str, tuple[str, Record]]
+) -> None:
+    match, record = records["steal_and_plunder"]
+    out, mixed = [], 0
+    for at in range(20, len(record.choices), 10):
+        for seat in range(len(record.seats)):
+            opened(page, f"{archive}/matches/{match}/replay?at={at}&seat={seat}")
+            for is_mixed, by in page.evaluate(
+                """() => [...document.querySelectorAll(".zone.fan .lie:has(.playing)")].map((pile) => {
+                    const [of, first] = [pile, pile.firstElementChild].map((one) => one.getBoundingClientRect().left);
+                    const open = pile.querySelector(".back:first-child ~ .playing:not(.back)");
+                    return [Boolean(open), first - of];
+                })"""
+            ):
+                mixed += is_mixed
+                out += [(at, seat, by)] if abs(by) > 1 else []
+        if mixed:
+            break
+    assert mixed, "no pile hides its first card"
+    assert not out
+
+
 def test_a_link_to_a_part_of_a_replay_does_not_lead_below_the_player(
     page: Page, archive: str, records: dict[str, tuple[str, Record]]
 ) -> None:

@@ -174,7 +174,7 @@ def _look_at_courses(
                     times.update(_column(ms) for ms in told.thinking_ms)
     columns = [(_column_name(number), times[number]) for number in range(len(TIMES_MS) + 1)]
     course.thinking = bars(
-        columns, title=f"How long it thought, in its newest matches, {len(newest)} of them", x_name="milliseconds for a decision"
+        columns, title="How long it thought, in its newest matches", x_name="milliseconds for a decision"
     )
 
 
