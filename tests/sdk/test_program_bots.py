@@ -93,15 +93,17 @@ def test_a_program_that_loses_its_stream_comes_back_and_plays_the_same(
     wait_until_gone(pids_in(capfd.readouterr().err))
 
 
-def test_several_processes_each_have_their_own() -> None:
+def test_several_processes_each_have_their_own(tmp_path: Path) -> None:
     shown = [
-        run_apart("play", "greed", raw_bot(), "random", "--matches", 4, "--jobs", jobs, "--json") for jobs in (1, 2)
+        run_apart("play", "greed", raw_bot(), "random", "--matches", 4, "--jobs", jobs, "--json", TMPDIR=str(tmp_path))
+        for jobs in (1, 2)
     ]
     documents = [json.loads(one.stdout) for one in shown]
     assert [document.pop("seconds") > 0 for document in documents] == [True, True]
     assert documents[0] == documents[1]
     assert [len(pids_in(one.stderr)) for one in shown] == [1, 2]
     wait_until_gone([pid for one in shown for pid in pids_in(one.stderr)])
+    assert [*tmp_path.iterdir()] == []
 
 
 # -- what goes wrong
@@ -206,8 +208,13 @@ def test_no_program_outlives_a_run_that_is_broken_off(
 ) -> None:
     bot = our_bot(tmp_path) if ours else raw_bot()
     command = [sys.executable, "-u", "-m", "cutpurse.sdk.cli", "play", "greed", bot, "random"]
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     playing = subprocess.Popen(
-        [*command, "--matches", "2000", "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True, env=os.environ
+        [*command, "--matches", "2000", "--jobs", str(jobs)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(scratch)},
     )
     assert playing.stderr is not None
     pids: list[int] = []
@@ -222,4 +229,5 @@ def test_no_program_outlives_a_run_that_is_broken_off(
     if number == signal.SIGINT:
         assert said.splitlines()[-1] == "interrupted"
         assert playing.returncode == 130
+        assert [*scratch.iterdir()] == []
     wait_until_gone(pids + pids_in(said))

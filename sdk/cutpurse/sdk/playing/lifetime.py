@@ -3,8 +3,8 @@
     with a_run():
         ...  # something calls end_with_the_run(stop)
 
-A process that plays a share of a run, and one that is left in the middle, ends it when it exits. This module knows
-nothing of what is ended.
+A process that plays a share of a run has one of its own; one that is left in the middle ends it when it exits. This
+module knows nothing of what is ended.
 """
 
 from __future__ import annotations

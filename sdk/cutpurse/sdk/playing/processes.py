@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.playing.interpreter import forget_safe_path, safe_path
+from cutpurse.sdk.playing.lifetime import a_run
 
 __all__ = ["check_jobs", "in_order"]
 
@@ -193,17 +194,18 @@ def _interrupts_held() -> Iterator[None]:
 def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> None:
     """Do what comes, until nothing more does."""
     try:
-        _begin(was_told_safe_path)
-        work: Callable[[range], list[Any]] | None = None
-        while True:
-            batch = connection.recv()
-            try:
-                work = work or pickle.loads(sent)
-                began = time.perf_counter()
-                done: _Done = work(batch), time.perf_counter() - began, None
-            except Exception as problem:
-                done = None, 0.0, _to_be_sent(problem)
-            connection.send(done)
+        with a_run():  # here, since an interpreter that exits has no more threads with which to end what it started
+            _begin(was_told_safe_path)
+            work: Callable[[range], list[Any]] | None = None
+            while True:
+                batch = connection.recv()
+                try:
+                    work = work or pickle.loads(sent)
+                    began = time.perf_counter()
+                    done: _Done = work(batch), time.perf_counter() - began, None
+                except Exception as problem:
+                    done = None, 0.0, _to_be_sent(problem)
+                connection.send(done)
     except (EOFError, OSError, KeyboardInterrupt):
         pass  # nobody wants more, or the rest
 
