@@ -188,6 +188,31 @@ def test_what_a_program_says_has_its_name_before_it(capfd: pytest.CaptureFixture
     assert re.fullmatch(rf"{re.escape(name)}: pid \d+\n", capfd.readouterr().err)
 
 
+def test_a_program_plays_the_same_when_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    loud = bot_file(
+        tmp_path,
+        """
+import sys
+class Bot:
+    def choose(self, view, decision):
+        print("here", decision.number, file=sys.stderr)
+        return 0
+if __name__ == "__main__":
+    from cutpurse.sdk.run import run
+    sys.exit(run(Bot, name="loud"))
+""",
+    )
+    words = ["play", "greed", f"exec:{sys.executable} {loud}", "random", "--matches", "4", "--json"]
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+    gone, there = os.pipe()
+    os.close(gone)  # as `2> >(head -1)` does sooner or later
+    shown = [subprocess.run(command, stdout=subprocess.PIPE, stderr=err, check=True) for err in (there, None)]
+    os.close(there)
+    told = [json.loads(one.stdout) for one in shown]
+    assert [document.pop("seconds") > 0 for document in told] == [True, True]
+    assert told[0] == told[1]
+
+
 def test_a_stubborn_program_and_its_own_children_are_ended(capfd: pytest.CaptureFixture[str]) -> None:
     def broken(done: int, of: int) -> None:
         raise RuntimeError("the run failed")

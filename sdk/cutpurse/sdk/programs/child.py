@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -17,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from cutpurse.sdk.programs.last_words import last_words
+from cutpurse.sdk.terminal import say
 
 __all__ = ["Child"]
 
@@ -111,7 +111,7 @@ class Child:
                 self._lines.append(line)
                 self._on_line(line)
                 if not self.quiet:
-                    sys.stderr.write(f"{self.name}: {line}\n")
+                    say(f"{self.name}: {line}")
 
     def _watch(self) -> None:
         self._process.wait()
