@@ -117,10 +117,11 @@ async def test_in_a_loop_that_runs_as_in_a_notebook_one_line_says_what_to_await(
 
 
 # -- the command, in a process of its own
-async def begin(server: Arena, *arguments: object) -> asyncio.subprocess.Process:
-    """`cutpurse bot run`, started."""
+async def begin(server: Arena, *arguments: object, is_program: bool = False) -> asyncio.subprocess.Process:
+    """`cutpurse bot run`, started, or the file of a bot itself."""
+    words = arguments[:1] if is_program else ("-m", "cutpurse.sdk.cli", "bot", "run", *arguments)
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", *map(str, arguments)),
+        *(sys.executable, *map(str, words)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=os.environ | {"CUTPURSE_SERVER": server.address},
@@ -261,8 +262,25 @@ async def test_an_open_match_is_played_to_the_end_unless_it_is_stopped_twice(sig
 
 @pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-async def test_an_open_match_is_played_to_the_end_when_nobody_is_told_any_more(number: signal.Signals) -> None:
+@pytest.mark.parametrize("is_program", [False, True])
+async def test_an_open_match_is_played_to_the_end_when_nobody_is_told_any_more(
+    is_program: bool, number: signal.Signals, tmp_path: Path
+) -> None:
     """As when Ctrl-C ends `tee` too, which had its lines, or when its terminal is closed."""
+    path = bot_file(
+        tmp_path,
+        """
+import sys
+class Bot:
+    def choose(self, view, decision):
+        print("one of", decision.count)
+        print("here", file=sys.stderr, flush=True)
+        return 0
+if __name__ == "__main__":
+    from cutpurse.sdk.run import run
+    sys.exit(run(Bot, name="talker", max_tables=1))
+""",
+    )
     running, goes_on = asyncio.Event(), asyncio.Event()
 
     async def hold(request: arena_pb2.PlayRequest) -> None:
@@ -272,7 +290,7 @@ async def test_an_open_match_is_played_to_the_end_when_nobody_is_told_any_more(n
 
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else it hears of none where these tests run under nohup
     async with arena(games=["greed"], matches=100, hold=hold) as server:
-        process = await begin(server, "random", "--tables", 1)
+        process = await begin(server, path, "--tables", 1, is_program=is_program)
         signal.signal(signal.SIGHUP, before)
         assert process.stderr is not None
         await running.wait()
@@ -282,6 +300,7 @@ async def test_an_open_match_is_played_to_the_end_when_nobody_is_told_any_more(n
         goes_on.set()
         assert await process.wait() == 0
     assert any(request.leaving for request in server.requests)
+    assert not any(request.give_ups for request in server.requests)
     assert len(server.sessions["session 0"].tables) == 1
 
 

@@ -75,6 +75,30 @@ def test_what_is_not_in_utf_8_is_told_in_a_line(typed: str, tmp_path: Path) -> N
     assert told.stdout == ""
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bot_plays_the_same_when_nobody_reads_what_it_prints(jobs: str, tmp_path: Path) -> None:
+    loud = bot_file(
+        tmp_path,
+        """
+class Bot:
+    def choose(self, view, decision):
+        print("one of", decision.count)
+        return 0
+""",
+    )
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "greed", loud, "random", "--jobs", jobs]
+    gone, there = os.pipe()
+    os.close(gone)  # as `2> >(head -1)` does sooner or later
+    shown = [
+        subprocess.run([*command, "--matches", "4", "--json"], stdout=subprocess.PIPE, stderr=err, check=True)
+        for err in (there, None)
+    ]
+    os.close(there)
+    told = [json.loads(one.stdout) for one in shown]
+    assert [document.pop("seconds") > 0 for document in told] == [True, True]
+    assert told[0] == told[1]
+
+
 def test_what_the_system_refuses_is_told_in_a_line_too() -> None:
     few = ["sh", "-c", 'ulimit -n 12 && exec "$@"', "sh", sys.executable, "-m", "cutpurse.sdk.cli"]  # open files
     words = ["play", "greed", "random", "random", "--matches", "4", "--jobs", "2"]

@@ -37,7 +37,7 @@ from cutpurse.sdk.online.pace import Pace
 from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
 from cutpurse.sdk.online.session import Session
 from cutpurse.sdk.online.thinking import Thinker
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import say, talk_may_be_lost
 
 __all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
 
@@ -92,24 +92,25 @@ def run(
     check_not_loading()
     try:
         _check_no_loop()
-        stay = asyncio.run(
-            connect(
-                bot,
-                games,
-                ladders=ladders,
-                server=server,
-                ca=ca,
-                name=name,
-                version=version,
-                max_tables=max_tables,
-                matches=matches,
-                on_match=on_match,
-                give_up_after_s=give_up_after_s,
-                send_prints=send_prints,
-                quiet=quiet,
-                debug=debug,
+        with talk_may_be_lost():
+            stay = asyncio.run(
+                connect(
+                    bot,
+                    games,
+                    ladders=ladders,
+                    server=server,
+                    ca=ca,
+                    name=name,
+                    version=version,
+                    max_tables=max_tables,
+                    matches=matches,
+                    on_match=on_match,
+                    give_up_after_s=give_up_after_s,
+                    send_prints=send_prints,
+                    quiet=quiet,
+                    debug=debug,
+                )
             )
-        )
     except CutpurseError as problem:
         if debug:
             raise

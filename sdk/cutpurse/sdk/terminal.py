@@ -9,11 +9,11 @@ import json
 import sys
 import time
 import unicodedata
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Final, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final, TextIO
 
-__all__ = ["Progress", "counted", "legible", "print_json", "print_lines", "say", "table"]
+__all__ = ["Progress", "counted", "legible", "print_json", "print_lines", "say", "table", "talk_may_be_lost"]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
 
@@ -23,6 +23,46 @@ def say(text: str) -> None:
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
         sys.stderr.flush()
+
+
+class _Talk:
+    """A text stream of which that is lost which nobody can read."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self.stream.write(text)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self.stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def talk_may_be_lost() -> Iterator[None]:
+    """What is printed within this block is lost where nobody can read it any more, as when its terminal is closed.
+
+    Else a bot that prints would fail for it, in the middle of a match.
+    """
+    ours = {name: _Talk(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
+    for name, talk in ours.items():
+        setattr(sys, name, talk)
+    try:
+        yield
+    finally:
+        for name, talk in ours.items():
+            if getattr(sys, name) is talk:  # else somebody has put another there, to be left alone
+                setattr(sys, name, talk.stream)
 
 
 def legible(text: str, most: int = 300) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import say, talk_may_be_lost
 
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
@@ -55,6 +55,6 @@ def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bo
 
 @contextmanager
 def bots_talk_on_stderr() -> Iterator[None]:
-    """What bots print must not mix with results."""
-    with redirect_stdout(sys.stderr):
+    """What bots print must not mix with results, and is lost where nobody reads it any more."""
+    with redirect_stdout(sys.stderr), talk_may_be_lost():
         yield

@@ -26,6 +26,7 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.playing.interpreter import forget_safe_path, safe_path
 from cutpurse.sdk.playing.lifetime import a_run
+from cutpurse.sdk.terminal import talk_may_be_lost
 
 __all__ = ["check_jobs", "in_order"]
 
@@ -194,8 +195,9 @@ def _interrupts_held() -> Iterator[None]:
 def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> None:
     """Do what comes, until nothing more does."""
     try:
-        with a_run():  # here, since an interpreter that exits has no more threads with which to end what it started
-            _begin(was_told_safe_path)
+        _begin(was_told_safe_path)
+        # A run of its own, since an interpreter that exits has no more threads with which to end what it started.
+        with talk_may_be_lost(), a_run():
             work: Callable[[range], list[Any]] | None = None
             while True:
                 batch = connection.recv()
