@@ -82,6 +82,8 @@ def _in_a_line(error: Exception) -> tuple[int, str]:
     """The exit code of what no command foresees, and what is said of it."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
+    if isinstance(error, OSError) and error.filename is not None:
+        return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such texts over
         return exit_code(UsageError()), f"{error.object[:100]!a} is no text: it is not in UTF-8"
     return FAILED, f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"

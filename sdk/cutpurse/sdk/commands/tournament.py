@@ -90,7 +90,7 @@ def run(
         raise NotFound(f"--csv {out}: there is no folder {out.parent}")
     if ladder is None and (server is not None or ca is not None):
         raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
-    kept = journal or file.with_name(file.name + ".journal")
+    kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
     with ExitStack() as stack:
         here = Here(wanted, jobs) if ladder is None else None
@@ -119,13 +119,17 @@ def run(
         raise typer.Exit(BOT_FAILED)
 
 
+def _journal_of(file: Path) -> Path:
+    return file.parent / f"{file.name}.journal"
+
+
 @app.command()
 def show(file: File, journal: JournalFile = None, as_json: AsJson = False) -> None:
     """Print the table of a tournament as far as it was played, from its journal.
 
     Example: cutpurse tournament show cup.toml
     """
-    kept = journal or file.with_name(file.name + ".journal")
+    kept = journal or _journal_of(file)
     if not kept.is_file():
         raise NotFound(f"no journal {kept}: this tournament has not begun")
     with Journal(kept, is_to_be_written=False) as diary:
