@@ -7,10 +7,12 @@ this thread or task; what a thread of the bot's own prints is only printed. This
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, TextIO
+from typing import Any, Final
+
+from cutpurse.sdk.terminal import Talk
 
 __all__ = ["NOTE_MOST", "Notes", "about", "prints_are_noted"]
 
@@ -67,23 +69,13 @@ def about(notes: Notes | None) -> Iterator[None]:
         _about.set(before)  # no `reset`: a task that is given up may be cleaned up in another context
 
 
-class _Noted:
+class _Noted(Talk):
     """A text stream that also tells the notes what is written to it."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
 
     def write(self, text: str) -> int:
         if (notes := _about.get()) is not None:
             notes.add(text)
-        return self.stream.write(text)
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
+        return super().write(text)
 
 
 _noted: Final[list[tuple[_Noted, _Noted]]] = []  # stdout and stderr, for each who wants them noted

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TextIO
 
-__all__ = ["Progress", "counted", "legible", "print_json", "print_lines", "say", "table", "talk_may_be_lost"]
+__all__ = ["Progress", "Talk", "counted", "legible", "print_json", "print_lines", "say", "table", "talk_may_be_lost"]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
 
@@ -25,7 +25,7 @@ def say(text: str) -> None:
         sys.stderr.flush()
 
 
-class _Talk:
+class Talk:
     """A text stream of which that is lost which nobody can read."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -54,7 +54,7 @@ def talk_may_be_lost() -> Iterator[None]:
 
     Else a bot that prints would fail for it, in the middle of a match.
     """
-    ours = {name: _Talk(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
+    ours = {name: Talk(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
     for name, talk in ours.items():
         setattr(sys, name, talk)
     try:
