@@ -22,7 +22,7 @@ from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["leaves_when_told"]
 
-_HANGUP: Final = "SIGHUP"  # which Windows has not
+_HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
 _there: list[Callable[[], None]] = []  # how each bot of this process is told to leave
 _before: dict[int, Any] = {}  # what these signals did before
 _woken = ExitStack()  # the loop by signals, as long as they are taken
@@ -66,9 +66,8 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
 def _signals() -> list[signal.Signals]:
     heard = [signal.SIGINT, signal.SIGTERM]
-    hangup: signal.Signals | None = getattr(signal, _HANGUP, None)
-    if hangup is not None and signal.getsignal(hangup) != signal.SIG_IGN:
-        heard.append(hangup)
+    if _HANGUP is not None and signal.getsignal(_HANGUP) != signal.SIG_IGN:
+        heard.append(_HANGUP)
     return heard
 
 
@@ -96,7 +95,7 @@ def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def _told(number: int, frame: object) -> None:
-    if number != getattr(signal, _HANGUP, None):
+    if number != _HANGUP:
         signal.signal(number, _before[number])
     for tell in [*_there]:
         tell()
