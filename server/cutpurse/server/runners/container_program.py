@@ -14,6 +14,7 @@ import select
 import socket
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -251,7 +252,7 @@ def counted_of(engine: Engine, container: str, pid: int) -> Looked | Group:
     return _Seen(pid) if engine.info().get("CgroupDriver") == "none" else _Figures(engine, container)
 
 
-class Looked:
+class Looked(ABC):
     """The use of a container, as of the last look."""
 
     def __init__(self) -> None:
@@ -259,6 +260,7 @@ class Looked:
         self._peak = 0
         self._is_out = False
 
+    @abstractmethod
     def look(self) -> None:
         """Look at it once more."""
 
