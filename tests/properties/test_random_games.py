@@ -27,6 +27,7 @@ from tests.properties.random_play import EVERY_TABLE, RandomGame, all_cards, ans
 GAMES_EACH = 50
 TENTH = 0.1
 AHEAD = 12  # decisions that copies are played on beside the original
+DEALS = {"greed": "game", "steal_and_plunder": "game", "bag_o_loot": "round"}  # the counter of what may be several
 DECISIONS_AT_MOST = 200_000  # far above the longest game of any sheet: what does not end is found
 
 pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets DECISIONS_AT_MOST
@@ -74,6 +75,20 @@ def test_events_hold_plain_numbers(name: str) -> None:
             assert found <= {int, str, type(None)}, event
             assert not isinstance(event, Scored) or type(event.over) is bool, event
     assert {"Happened", "Moved", "Asked"} <= set(kinds)
+
+
+@pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
+def test_each_deal_is_counted_up_once_and_the_last_ends_the_game(name: str, seats: int) -> None:
+    for number in range(10):
+        play = RandomGame(GAMES[name], seats, number)
+        game = play.begin(log=True)
+        for _ in play.play(game):
+            pass
+        assert game.log is not None
+        counted = [event for event in game.log if isinstance(event, Scored)]
+        deals = max(1, getattr(game, DEALS[name])) if name in DEALS else 1
+        assert [event.over for event in counted] == [False] * (deals - 1) + [True], play
+        assert game.log[-1] == Scored(True, tuple(game.scores())), play
 
 
 def counters_that_cannot_fall_below_zero(game: Game) -> dict[str, list[int]]:
