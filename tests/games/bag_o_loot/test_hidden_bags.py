@@ -70,6 +70,13 @@ def test_bl_6_2_four_cards_of_a_numbered_bag_fit_its_number() -> None:
         assert len(unseen) == 2
 
 
+def test_bl_6_2_a_coin_is_left_for_each_bag_of_a_number() -> None:
+    for seed in SEEDS:
+        bags = [([FACE_DOWN] * 4, 3), ([FACE_DOWN] * 4, 3), ([FACE_DOWN] * 4, 4)]
+        fill_numbered_bags(bags, [3, 3, 3, 4] + [LOOTER] * 9, Chance(match_key("coins", seed)))
+        assert [number in bag for bag, number in bags] == [True] * 3
+
+
 def test_bl_6_2_a_fifth_card_is_sometimes_genuine_and_sometimes_left_to_be_anything() -> None:
     fifths = set()
     for seed in range(60):

@@ -93,8 +93,7 @@ def _are_enough(have: list[int], others: int | list[int]) -> bool:
     They can if the looters make up for what is missing when as many coins as possible are used.
     """
     if isinstance(others, int):
-        most = sorted([have[number] for number in NUMBERS if have[number]], reverse=True)
-        coins = sum(most[:others]) if others <= len(most) else sum(most)
+        coins = sum(sorted([have[number] for number in NUMBERS], reverse=True)[:others])
         return coins >= others and BAG_SIZE * others - coins <= have[LOOTER]
     looters = 0
     for number in dict.fromkeys(others):
