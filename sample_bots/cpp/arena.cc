@@ -15,7 +15,8 @@
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose
 // certificate is not trusted: 6. One that lets the bot in no more: 1.
 //
-// SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+// SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A
+// second SIGTERM or Ctrl-C ends it at once. Under nohup a terminal may be closed.
 
 #include "arena.h"
 
@@ -150,11 +151,16 @@ class Arena {
   // Plays until it has left; the exit code.
   int Run() {
     setenv("GRPC_VERBOSITY", "NONE", 0);  // what gRPC has to say comes as a status too
+    signal(SIGPIPE, SIG_IGN);             // what nobody can read any more is lost, and nothing else
     if (const int misused = Misused(); misused != 0) return misused;
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    struct sigaction hangup;
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);  // it is ignored under nohup, and stays so
+
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads to come, so that it is Watch that is told
     std::thread watch([&] { Watch(signals); });
     const int code = StayConnected();
@@ -419,13 +425,14 @@ class Arena {
   void Watch(const sigset_t& signals) {
     const timespec now_and_then{0, 500'000'000};
     for (;;) {
-      const bool is_signal = sigtimedwait(&signals, nullptr, &now_and_then) > 0;
+      const int told = sigtimedwait(&signals, nullptr, &now_and_then);
       Lock lock(mutex_);
       if (done_) return;
       if (expecting_ != nullptr && Clock::now() > silent_at_) expecting_->TryCancel();
-      if (!is_signal) continue;
-      if (leaving_) std::_Exit(kInterrupted);  // told twice
-      if (!session_) std::_Exit(kLeft);        // it sits nowhere
+      if (told < 0) continue;
+      if (told == SIGHUP && leaving_) continue;  // a shell and the system may both send it
+      if (leaving_) std::_Exit(kInterrupted);    // told twice
+      if (!session_) std::_Exit(kLeft);          // it sits nowhere
       leaving_ = true;
       if (stream_ != nullptr) Send({});
       told_to_leave_.notify_all();

@@ -15,7 +15,8 @@ package main
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 // trusted: 6. One that lets the bot in no more: 1.
 //
-// SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+// SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM or
+// Ctrl-C ends it at once. Under nohup a terminal may be closed.
 
 import (
 	"context"
@@ -127,9 +128,15 @@ func Run(language string, choose Chooser) int {
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Ignore(syscall.SIGPIPE) // what nobody can read any more is lost, and nothing else
 	go func() {
-		for range signals {
-			b.leave()
+		for told := range signals {
+			if told != syscall.SIGHUP || !b.isLeaving() { // a shell and the system may both send it
+				b.leave()
+			}
 		}
 	}()
 	return b.playOn(patience)

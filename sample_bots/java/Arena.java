@@ -64,7 +64,8 @@ import sun.misc.Signal;
  * What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
  * trusted: 6. One that lets the bot in no more: 1.
  *
- * <p>SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+ * <p>SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM
+ * or Ctrl-C ends it at once. Under nohup a terminal may be closed.
  */
 final class Arena {
   private static final int MAX_TABLES = 16;
@@ -155,8 +156,12 @@ final class Arena {
       }
     }
     GRPC.setLevel(Level.OFF); // what it has to say comes as a status too
-    for (String signal : new String[] {"TERM", "INT"}) {
-      Signal.handle(new Signal(signal), caught -> arena.leave());
+    for (String signal : new String[] {"TERM", "INT", "HUP"}) {
+      try {
+        Signal.handle(new Signal(signal), caught -> arena.leave(signal)); // does nothing if it is ignored, as under nohup
+      } catch (IllegalArgumentException unknown) {
+        // Windows has no HUP
+      }
     }
     return arena.playOn(patience);
   }
@@ -385,7 +390,10 @@ final class Arena {
   }
 
   /** Tells the server that the bot wants no new matches. The second time the process ends at once. */
-  private synchronized void leave() {
+  private synchronized void leave(String signal) {
+    if (leaving && signal.equals("HUP")) {
+      return; // a shell and the system may both send it
+    }
     if (leaving) {
       Runtime.getRuntime().halt(130);
     }

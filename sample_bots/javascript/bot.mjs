@@ -11,8 +11,9 @@
 // What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not trusted: 6.
 // One that lets the bot in no more: 1.
 //
-// SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
-import { existsSync, readFileSync } from "node:fs";
+// SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM or Ctrl-C ends
+// it at once. Of nohup Node knows nothing: setsid lets a bot stay when its terminal is closed.
+import { closeSync, existsSync, fstatSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
@@ -188,6 +189,10 @@ function leave() {
 }
 process.on("SIGTERM", leave);
 process.on("SIGINT", leave);
+process.on("SIGHUP", () => leaving || leave()); // a shell and the system may both send it
+// What can no longer be written is lost, and nothing else: Node would fail for it, and at the end for its closed terminal.
+for (const talk of [process.stdout, process.stderr]) talk.on("error", () => {});
+process.on("exit", () => [0, 1, 2].filter(fd => fstatSync(fd).isCharacterDevice()).forEach(fd => closeSync(fd)));
 
 function catalogueOf(client, { catalogue_digest: digest, game, settings, seats }) {
   if (!catalogues.has(digest)) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from asyncio.subprocess import Process
 from contextlib import suppress
@@ -19,7 +20,8 @@ from cutpurse.sdk.check.course import check_bot
 from cutpurse.sdk.check.findings import Verdict
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.server.ladders import Ladder
-from tests.languages.workshop import Made, running
+from cutpurse.v1 import arena_pb2
+from tests.languages.workshop import Made, Start, running
 from tests.sdk.arena import Ending
 from tests.sdk.arena import arena as small_arena
 from tests.server.arenas import running_arena
@@ -51,18 +53,25 @@ async def test_it_passes_every_scenario_with_every_game(made: Made, monkeypatch:
     assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
 
 
-async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_path: Path) -> None:
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGHUP, signal.SIGHUP]])
+async def test_told_to_go_it_plays_its_open_matches_to_the_end(
+    made: Made, tmp_path: Path, signals: list[signal.Signals]
+) -> None:
+    """A shell and the system may both send SIGHUP when one terminal is closed."""
     duel = Ladder("duel", "greed", 2, control=PATIENT)
     async with running_arena(tmp_path, [duel]) as arena, RawBot(arena.address) as other:
         await other.hello("other", max_tables=2)
         async with running(made, arena.address, CUTPURSE_BOT="leaver", CUTPURSE_VERSION="7") as process:
             waiting = [await other.decision() for _ in range(2)]
-            process.send_signal(signal.SIGTERM)
+            for number in signals:
+                process.send_signal(number)
+                await asyncio.sleep(0.05)  # so that two are not taken for one
             for asked in waiting:
                 await other.answer(asked)
-            for _ in waiting:
-                end = await other.play_on()
-                assert not end.voided
+            async with asyncio.timeout(WAIT_S):
+                for _ in waiting:
+                    end = await other.play_on()
+                    assert not end.voided
             code, said, errors = await last_words(process)
         assert (code, [line for line in errors if not line.startswith("leaver: ")]) == (0, [])
         matches = arena.opened.store.matches(ladder="duel")
@@ -70,6 +79,72 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(made: Made, tmp_p
         assert {(seat.version, seat.faults) for seat in mine.values()} == {("7", 0)}
         told = [f"{name} greed place {seat.place} of 2, score {seat.score}" for name, seat in mine.items()]
         assert (len(said), sorted(said)) == (2, sorted(told))
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+async def test_what_can_no_longer_be_written_is_lost_and_nothing_else(made: Made, is_terminal: bool) -> None:
+    """As when `head` or `tee` has ended, which had its lines, or when its terminal is closed, which tells it to go."""
+    told = asyncio.Event()
+
+    async def hold(request: arena_pb2.PlayRequest) -> None:
+        if not request.answers or told.is_set():
+            return
+        told.set()
+        if is_terminal:
+            os.close(reads)
+        else:
+            process.send_signal(signal.SIGTERM)
+
+    def make_it_talk(envelope: arena_pb2.PlayResponse) -> None:
+        envelope.problems.add(text="this is said on stderr")
+
+    reads, writes = os.openpty() if is_terminal else os.pipe()
+    terminal = os.ttyname(writes) if is_terminal else None
+    if not is_terminal:
+        os.close(reads)
+    async with (
+        small_arena(games=["greed"], matches=2, hold=hold, tamper=make_it_talk) as server,
+        running(made, server.address, Start(writes, terminal), CUTPURSE_BOT="me") as process,
+    ):
+        os.close(writes)
+        async with asyncio.timeout(WAIT_S):
+            assert await process.wait() == 0
+    assert not any(request.give_ups for request in server.requests)
+    assert [one.known for session in server.sessions.values() for one in session.tables.values()] == [True, True]
+
+
+async def test_told_again_it_ends_at_once(made: Made) -> None:
+    """As when it plays on after its terminal was closed, and somebody will not wait."""
+
+    async def hold(request: arena_pb2.PlayRequest) -> None:
+        if request.leaving:
+            process.send_signal(signal.SIGTERM)
+            await process.wait()
+        elif request.answers:
+            process.send_signal(signal.SIGHUP)
+
+    async with (
+        small_arena(games=["greed"], hold=hold) as server,
+        running(made, server.address, CUTPURSE_BOT="me") as process,
+        asyncio.timeout(WAIT_S),
+    ):
+        assert await process.wait() == 130
+
+
+async def test_under_nohup_it_plays_on_when_its_terminal_is_closed(made: Made, tmp_path: Path) -> None:
+    if made.manifest.runtime == "node":
+        pytest.skip("Node forgets at its start that SIGHUP was ignored")
+    duel = Ladder("duel", "greed", 2, control=PATIENT)
+    async with running_arena(tmp_path, [duel]) as arena, RawBot(arena.address) as other:
+        await other.hello("other")
+        async with running(made, arena.address, Start(hangup=signal.SIG_IGN), CUTPURSE_BOT="me") as process:
+            asked = await other.decision()
+            process.send_signal(signal.SIGHUP)
+            await other.answer(asked)
+            async with asyncio.timeout(WAIT_S):
+                for _ in range(2):
+                    assert not (await other.play_on()).voided
+            assert process.returncode is None
 
 
 async def test_no_token_goes_to_another_machine_without_tls(made: Made) -> None:

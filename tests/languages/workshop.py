@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from cutpurse.sdk.starter.languages import write_in
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
 from tests.roots import CHECKOUT
 
-__all__ = ["FOUND", "IN_HASTE", "LANGUAGES", "MISSING", "Made", "built", "environment", "made_in", "running"]
+__all__ = ["FOUND", "IN_HASTE", "LANGUAGES", "MISSING", "Made", "Start", "built", "environment", "made_in", "running"]
 
 BUILD: Final = "build.sh"
 MISSING: Final = 69  # what build.sh ends with where a tool is not installed
@@ -100,16 +101,38 @@ def environment(**ours: str) -> dict[str, str]:
     return {**others, **ours}
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a bot is started."""
+
+    outputs: int = subprocess.PIPE
+    terminal: str | None = None  # which is its own, and where it then reads and writes
+    hangup: signal.Handlers = signal.SIG_DFL  # what SIGHUP does to it at first, however these tests are run
+
+
+USUAL: Final = Start()
+
+
 @asynccontextmanager
-async def running(made: Made, server: str, **ours: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The bot as a process that is gone in the end; its outputs can be read."""
-    process = await asyncio.create_subprocess_exec(
-        *made.command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(CUTPURSE_SERVER=server, **ours),
-    )
+async def running(
+    made: Made, server: str, start: Start = USUAL, /, **ours: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The bot as a process that is gone in the end; its outputs can be read, unless they are elsewhere."""
+    # On Linux the first terminal that is opened in a session becomes the session's.
+    within = [] if start.terminal is None else ["sh", "-c", 'exec "$@" <> "$0" >&0 2>&0', start.terminal]
+    before = signal.signal(signal.SIGHUP, start.hangup)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *within,
+            *made.command,
+            stdin=subprocess.DEVNULL,
+            stdout=start.outputs,
+            stderr=start.outputs,
+            env=environment(CUTPURSE_SERVER=server, **ours),
+            start_new_session=start.terminal is not None,
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
     try:
         yield process
     finally:

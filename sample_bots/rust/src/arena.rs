@@ -14,11 +14,13 @@
 //! What of these makes no sense is told in a line: exit code 2, and 6 for a token. A server whose certificate is not
 //! trusted: 6. One that lets the bot in no more: 1.
 //!
-//! SIGTERM or Ctrl-C: it plays its open matches to the end and leaves; a second one ends it at once.
+//! SIGTERM, Ctrl-C, or a terminal that is closed: it plays its open matches to the end and leaves. A second SIGTERM or
+//! Ctrl-C ends it at once. Under nohup a terminal may be closed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::env;
+use std::io::Write;
 use std::net::IpAddr;
 use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -55,12 +57,14 @@ pub fn run(name: &str, choose: Chooser) -> ExitCode {
     let Told { server, token, trusted, games, patience } = match told() {
         Ok(told) => told,
         Err((exit_code, problem)) => {
-            eprintln!("{name}: {problem}");
+            _ = writeln!(io::stderr(), "{name}: {problem}"); // eprintln would panic where nobody can read it
             return exit_code.into();
         }
     };
     let whose = name.clone();
-    panic::set_hook(Box::new(move |panicked| eprintln!("{whose}: {}", panicked.to_string().replace('\n', " "))));
+    panic::set_hook(Box::new(move |panicked| {
+        _ = writeln!(io::stderr(), "{whose}: {}", panicked.to_string().replace('\n', " "));
+    }));
     let mut arena = Arena {
         choose,
         name,
@@ -165,14 +169,16 @@ fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Becomes true at the first SIGTERM or SIGINT; the second one ends the program. They are waited for in a thread of their
-/// own, so that the second one is heard also while the bot thinks.
+/// Becomes true at the first SIGTERM, SIGINT or SIGHUP; a second one ends the program, but for SIGHUP, which a shell and
+/// the system may both send. They are waited for in a thread of their own, so that the second one is heard also while the
+/// bot thinks.
 fn signals() -> io::Result<watch::Receiver<bool>> {
     let (tell, told) = watch::channel(false);
     let runtime = runtime()?;
     let within = runtime.enter();
     let mut terminated = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut hung_up = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     drop(within);
     thread::spawn(move || {
         runtime.block_on(async {
@@ -180,6 +186,7 @@ fn signals() -> io::Result<watch::Receiver<bool>> {
                 select! {
                     _ = terminated.recv() => {}
                     _ = interrupted.recv() => {}
+                    Some(()) = async { hung_up.as_mut()?.recv().await } => if *tell.borrow() { continue },
                 }
                 if tell.send_replace(true) {
                     process::exit(INTERRUPTED.into());
@@ -188,6 +195,13 @@ fn signals() -> io::Result<watch::Receiver<bool>> {
         });
     });
     Ok(told)
+}
+
+/// Whether SIGHUP, signal 1, has been ignored since the program began, as under nohup: Linux tells.
+fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok()).map_or(false, |signals| signals & 1 == 1)
 }
 
 /// A number from 0 to 1: a hasher is made with chance.
@@ -222,7 +236,7 @@ struct Arena {
 
 impl Arena {
     fn say(&self, text: impl std::fmt::Display) {
-        eprintln!("{}: {text}", self.name);
+        _ = writeln!(io::stderr(), "{}: {text}", self.name);
     }
 
     fn is_leaving(&self) -> bool {
@@ -439,8 +453,8 @@ fn report(start: &MatchStarted, end: &MatchEnded) {
     match end.seats.get(start.seat as usize) {
         Some(mine) if !end.voided => {
             let (place, seats, score) = (mine.place, end.seats.len(), mine.score);
-            println!("{} {} place {place} of {seats}, score {score}", start.r#match, start.game);
+            _ = writeln!(io::stdout(), "{} {} place {place} of {seats}, score {score}", start.r#match, start.game);
         }
-        _ => println!("{} {} is void", start.r#match, start.game),
+        _ => _ = writeln!(io::stdout(), "{} {} is void", start.r#match, start.game),
     }
 }

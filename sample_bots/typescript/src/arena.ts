@@ -1,6 +1,6 @@
 // The part that every bot needs: it connects to a server, sits at tables, has `choose` take each decision, comes back
 // when a stream is lost, and leaves when it is told to. docs/protocol.md tells what is said on the wire.
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,10 +40,16 @@ const FINAL = new Set([
   ...[Code.Aborted, Code.NotFound, Code.Unimplemented],
 ]);
 
-/** Play until told to leave. */
+/**
+ * Play until told to leave: by SIGTERM, Ctrl-C, or a terminal that is closed. Of nohup Node knows nothing: setsid lets a
+ * bot stay when its terminal is closed.
+ */
 export async function play(bot: Bot): Promise<never> {
+  // What can no longer be written is lost, and nothing else: Node would fail for it, and at the end for its closed terminal.
+  for (const talk of [process.stdout, process.stderr]) talk.on("error", () => {});
+  process.on("exit", () => [0, 1, 2].filter((fd) => fstatSync(fd).isCharacterDevice()).forEach((fd) => closeSync(fd)));
   const player = new Player(bot);
-  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => player.leave());
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => player.leave(signal));
   return player.stay();
 }
 
@@ -152,7 +158,8 @@ class Player {
   }
 
   /** Play what is open to the end, then stop. Told twice: stop. */
-  leave(): void {
+  leave(signal: string): void {
+    if (this.#leaving && signal === "SIGHUP") return; // a shell and the system may both send it
     if (this.#leaving) process.exit(130);
     this.#leaving = true;
     if (!(this.#outgoing && this.#isIn) && !this.#tables.size) process.exit(0); // it sits nowhere
