@@ -58,6 +58,24 @@ def test_what_goes_beyond_the_base_is_taken_from_the_bank_and_does_not_come_back
     )
 
 
+def test_how_long_a_seat_thought_is_told_decision_by_decision() -> None:
+    timed = toy()
+    play(
+        timed,
+        """
+        0.0000 hand 0#0
+        1.0006 answer 0#0 1  -> accepted
+        1.1000 hand 1#0
+        1.3000 answer 1#0 1  -> accepted
+        2.0000 hand 0#1
+        2.0306 answer 0#1 1  -> accepted
+        """,
+    )
+    assert (timed.thinking_course(0), timed.thinking_ms(0)) == ([1000, 31], 1031)  # 1,000.6 ms and 30.6 ms
+    assert (timed.thinking_course(1), timed.thinking_ms(1)) == ([200], 200)
+    assert timed.thinking_times() == [1.0006, 0.0306, 0.2]
+
+
 def test_a_bank_that_is_used_up_leaves_the_base() -> None:
     play(
         toy(replace(NO_BANK, bank_ms=500)),

@@ -178,6 +178,15 @@ def test_whoever_looks_while_nothing_is_handed_over_does_not_look_all_the_time()
     assert looks == 2
 
 
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_whoever_looks_is_told_of_the_clock_that_ends_first(order: tuple[int, int]) -> None:
+    timed = toy(NO_BANK, seats=3, stars="12")
+    assert timed.answer(0, 0, 1, 0.0).kind is OutcomeKind.ACCEPTED
+    for seat, handed in zip(order, (0.0, 0.4), strict=True):
+        timed.handed_over(seat, 0, handed)
+    assert timed.look_at() == timed.next_event_at() == 1.151
+
+
 def test_three_faults_and_no_clock_runs_for_the_seat_any_more() -> None:
     timed = toy(NO_BANK, rounds=9)
     play(

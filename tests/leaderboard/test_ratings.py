@@ -198,6 +198,14 @@ def test_who_is_as_good_is_ahead_half_of_the_time_and_ties_count_half() -> None:
         assert likely(better, other) + likely(other, better) == pytest.approx(1)
 
 
+def test_a_skill_may_have_changed_by_tau_until_the_next_meeting() -> None:
+    """Luck of both, drift of both, and what is not known of either, are spread as independent sums are."""
+    changing = TrueSkill(draw_probability=1e-9, beta=3.0, tau=4.0)
+    spread = math.sqrt(2 * 3.0**2 + 2 * 4.0**2 + 5.0**2 + 1.0**2)
+    likely = likely_ahead(changing)(Skill(spread, 5.0), Skill(0.0, 1.0))
+    assert likely == pytest.approx(0.8413447, abs=1e-6)  # of a normal distribution, what is less than a deviation above
+
+
 def test_beta_is_how_far_apart_the_better_one_wins_76_times_in_100() -> None:
     sure = TrueSkill(draw_probability=1e-9, tau=0.0)
     assert likely_ahead(sure)(Skill(sure.beta, 1e-9), Skill(0.0, 1e-9)) == pytest.approx(0.7602, abs=1e-4)

@@ -327,6 +327,31 @@ def test_a_ladder_that_is_postponed_is_played_again_later() -> None:
     assert pairing.next_event_at() is None
 
 
+def test_of_several_ladders_that_wait_the_first_is_told() -> None:
+    ladders = [Ladder("it", "greed", 2), Ladder("she", "greed", 2), Ladder("he", "greed", 2)]
+    pairing = Pairing(ladders, Chance(bytes(32)))
+    for ladder, until in zip(ladders, (5.0, 3.0, 4.0), strict=True):
+        pairing.postpone(ladder, until)
+    assert pairing.next_event_at() == 3.0
+
+
+@pytest.mark.parametrize(("bots", "free"), [(40, 4), (96, 6), (128, 8), (256, 8)])
+def test_the_more_play_the_more_are_waited_for_to_choose_from_up_to_four_a_seat(bots: int, free: int) -> None:
+    """As many as a sixteenth of the seats that are taken, and more than one match needs; two come free with each."""
+    evening = Evening(Ladder("it", "greed", 2), lasts=lambda _: 100.0)
+    evening.enter(*[Somebody(f"bot{number}", tables=1) for number in range(bots)])
+    evening.start()
+    assert len(evening.started) == bots // 2
+    for _, seating in evening.started[: free // 2]:
+        assert evening.pairing.next(100.0) is None
+        evening.pairing.ended(seating, 100.0, is_void=False)
+        for one in seating.players:
+            assert isinstance(one, Somebody)
+            one.sits_at -= 1
+            evening.pairing.changed(one)
+    assert evening.pairing.next(100.0) is not None
+
+
 def test_chance_decides_between_equals() -> None:
     first = set()
     for seed in range(40):
