@@ -24,7 +24,7 @@ from cutpurse.v1 import arena_pb2
 from tests.languages.workshop import Made, Start, running
 from tests.sdk.arena import Ending
 from tests.sdk.arena import arena as small_arena
-from tests.server.arenas import running_arena
+from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import RawBot
 
 pytestmark = pytest.mark.timeout(400)  # the first test of a language builds it
@@ -42,6 +42,12 @@ async def last_words(process: Process) -> tuple[int | None, list[str], list[str]
     out, err = await talk
     assert ended, f"it had not ended after {WAIT_S:g} s, and said {out!r} and {err!r}"
     return process.returncode, out.decode().splitlines(), err.decode().splitlines()
+
+
+def is_leaving(bot: str, arena: RunningArena) -> bool:
+    """Whether the server was told that a bot leaves."""
+    sessions = arena.opened.arena.sessions._by_id.values()
+    return any(session.leaving for session in sessions if session.identity.bot == bot)
 
 
 async def test_it_passes_every_scenario_with_every_game(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +71,9 @@ async def test_told_to_go_it_plays_its_open_matches_to_the_end(
             waiting = [await other.decision() for _ in range(2)]
             for number in signals:
                 process.send_signal(number)
-                await asyncio.sleep(0.05)  # so that two are not taken for one
+                async with asyncio.timeout(WAIT_S):
+                    while not is_leaving("leaver", arena):
+                        await asyncio.sleep(0)
             for asked in waiting:
                 await other.answer(asked)
             async with asyncio.timeout(WAIT_S):
