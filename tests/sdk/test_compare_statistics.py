@@ -158,6 +158,15 @@ def test_a_single_board_gets_no_verdict_but_undecided() -> None:
     assert "after 1 board," in test.result().reason
 
 
+def test_a_reason_begins_with_its_verdict() -> None:
+    begin = {verdict: verdict.value for verdict in Verdict}
+    seen = {}
+    for differences in ([1.0] * 100, [-1.0] * 100, [1.0, -1.0]):
+        result = played(differences).result()
+        seen[result.verdict] = result.reason.split(":")[0].split(",")[0]
+    assert seen == begin
+
+
 def test_no_board_says_nothing() -> None:
     result = Sprt().result()
     assert (result.verdict, result.gain, result.interval) == (Verdict.UNDECIDED, 0, (-1, 1))
@@ -219,6 +228,19 @@ def test_the_first_board_is_the_first_to_decide_and_the_last_not_before_it() -> 
 
 
 # Saving and loading.
+
+
+@pytest.mark.parametrize(
+    ("design", "boards"),
+    [
+        (Design(), 738),  # 2 ln(40) / 0.1^2
+        (Design(alpha=0.05, beta=0.01), 922),  # 2 ln(100) / 0.1^2: the rarer error decides
+        (Design(alpha=0.01, beta=0.05), 922),
+        (Design(effect=0.2), 185),
+    ],
+)
+def test_about_so_many_boards_are_expected(design: Design, boards: int) -> None:
+    assert design.expected_boards == boards
 
 
 def test_a_saved_and_loaded_test_ends_as_if_it_had_never_stopped() -> None:
