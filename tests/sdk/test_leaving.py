@@ -71,6 +71,22 @@ async def test_a_terminal_that_is_closed_tells_to_leave_and_is_heard_once() -> N
         signal.signal(signal.SIGHUP, before)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_after_that_of_a_closed_terminal_is_the_second(number: signal.Signals) -> None:
+    heard: list[int] = []
+    before = signal.signal(number, lambda number, _: heard.append(number))
+    ann: Any = Bot()
+    try:
+        with leaves_when_told(ann):
+            signal.raise_signal(signal.SIGHUP)
+            await ann.left.wait()
+            assert heard == []
+            signal.raise_signal(number)
+            assert heard == [number]
+    finally:
+        signal.signal(number, before)
+
+
 async def test_who_stays_is_still_told_after_another_has_gone() -> None:
     ann: Any = Bot()
     bob: Any = Bot()

@@ -32,8 +32,8 @@ _woken = ExitStack()  # the loop by signals, as long as they are taken
 def leaves_when_told(client: Client) -> Iterator[None]:
     """Within this block the first such signal makes the bot leave; a second one does as it always does.
 
-    A second SIGHUP does nothing: a shell and the system both send it when a terminal is closed. Where it is ignored, as
-    under `nohup`, that stays so.
+    A second SIGHUP does nothing: a shell and the system both send it when a terminal is closed; any other signal is the
+    second one to it. Where it is ignored, as under `nohup`, that stays so.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # where signals cannot be set
@@ -95,7 +95,8 @@ def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def _told(number: int, frame: object) -> None:
-    if number != _HANGUP:
-        signal.signal(number, _before[number])
+    for heard in _before if number == _HANGUP else [number]:
+        if heard != _HANGUP:
+            signal.signal(heard, _before[heard])
     for tell in [*_there]:
         tell()
