@@ -6,12 +6,7 @@ import random
 
 from cutpurse.sdk.tournament.results import PlayedBoard, PlayedMatch
 from cutpurse.sdk.tournament.standings import head_to_head, table_of, totals
-
-
-def board(number: int, places: dict[int, int], score: int = 0, faults: dict[int, int] | None = None) -> PlayedBoard:
-    """A board of one match; `places` by bot."""
-    match = PlayedMatch(tuple(places), tuple(places.values()), (score,) * len(places), ("normal",) * len(places))
-    return PlayedBoard(number, tuple(places), (match,), faults or {})
+from tests.sdk.tournament.boards import board
 
 
 def test_points_are_the_mean_of_place_points() -> None:

@@ -1,0 +1,13 @@
+"""Boards that were played, for tests."""
+
+from __future__ import annotations
+
+from cutpurse.sdk.tournament.results import PlayedBoard, PlayedMatch
+
+__all__ = ["board"]
+
+
+def board(number: int, places: dict[int, int], score: int = 0, faults: dict[int, int] | None = None) -> PlayedBoard:
+    """A board of one match; `places` by bot."""
+    match = PlayedMatch(tuple(places), tuple(places.values()), (score,) * len(places), ("normal",) * len(places))
+    return PlayedBoard(number, tuple(places), (match,), faults or {})
