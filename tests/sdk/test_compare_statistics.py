@@ -227,9 +227,6 @@ def test_the_first_board_is_the_first_to_decide_and_the_last_not_before_it() -> 
         Design(max_boards=10)
 
 
-# Saving and loading.
-
-
 @pytest.mark.parametrize(
     ("design", "boards"),
     [
@@ -241,6 +238,9 @@ def test_the_first_board_is_the_first_to_decide_and_the_last_not_before_it() -> 
 )
 def test_about_so_many_boards_are_expected(design: Design, boards: int) -> None:
     assert design.expected_boards == boards
+
+
+# Saving and loading.
 
 
 def test_a_saved_and_loaded_test_ends_as_if_it_had_never_stopped() -> None:
