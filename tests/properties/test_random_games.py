@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import Chance
-from cutpurse.engine.events import Scored
+from cutpurse.engine.events import Happened, Scored
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import verify, write_record
-from cutpurse.engine.words import FACE_DOWN, Unit
+from cutpurse.engine.words import FACE_DOWN, PASS_VERB, Unit
 from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_TABLE, RandomGame, all_cards, answer_at_random, canonical
 
@@ -28,6 +28,7 @@ GAMES_EACH = 50
 TENTH = 0.1
 AHEAD = 12  # decisions that copies are played on beside the original
 DEALS = {"greed": "game", "steal_and_plunder": "game", "bag_o_loot": "round"}  # the counter of what may be several
+SEALED = {"stolen_treasure": {"nullify", "surrender"}, "szmal": {"pick"}, "bag_o_loot": {"challenge"}}  # may not count
 DECISIONS_AT_MOST = 200_000  # far above the longest game of any sheet: what does not end is found
 
 pytestmark = pytest.mark.timeout(0)  # the number of cases sets the time; one that never ends meets DECISIONS_AT_MOST
@@ -89,6 +90,24 @@ def test_each_deal_is_counted_up_once_and_the_last_ends_the_game(name: str, seat
         deals = max(1, getattr(game, DEALS[name])) if name in DEALS else 1
         assert [event.over for event in counted] == [False] * (deals - 1) + [True], play
         assert game.log[-1] == Scored(True, tuple(game.scores())), play
+
+
+@pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)
+def test_what_is_chosen_is_told_once(name: str, seats: int) -> None:
+    """But for passing, and for what several choose at once and of which not all counts."""
+    names = {verb.number: verb.name for verb in GAMES[name].words.verbs if verb.number != PASS_VERB}
+    for number in range(10):
+        play = RandomGame(GAMES[name], seats, number)
+        game = play.begin(log=True)
+        for _ in play.play(game):
+            pass
+        chosen = Counter(names[option.verb] for _, option in play.answers if option.verb != PASS_VERB)
+        told = Counter(names.get(event.act.verb) for event in game.log or () if isinstance(event, Happened))
+        for verb, times in chosen.items():
+            if verb in SEALED.get(name, ()):
+                assert told[verb] <= times, (play, verb)
+            else:
+                assert told[verb] == times, (play, verb)
 
 
 def counters_that_cannot_fall_below_zero(game: Game) -> dict[str, list[int]]:
