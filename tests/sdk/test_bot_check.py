@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +19,7 @@ from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 from tests.sdk.leagues import play_league
-from tests.sdk.programs import raw_bot
+from tests.sdk.programs import pids_in, raw_bot, wait_until_gone
 from tests.sdk.test_command_line import run
 
 PLANTED = [
@@ -82,6 +85,25 @@ async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
     findings = await check_bot(raw_bot(fault), ["greed"], answer_s=60.0 if ends else 2.0)
     (found,) = [one for one in findings if one.scenario == scenario]
     assert (found.verdict, seen in found.seen) == (verdict, True), found.seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_program_outlives_a_check_that_is_told_to_end(number: signal.Signals) -> None:
+    words = ["bot", "check", raw_bot("silent"), "--talk"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "cutpurse.sdk.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as checking:
+        assert checking.stderr is not None
+        pids: list[int] = []
+        while not pids:
+            line = checking.stderr.readline()
+            assert line, "it ended before its bot began"
+            pids = pids_in(line)
+        checking.send_signal(number)
+        out, err = checking.communicate()
+    assert (checking.returncode, out, err.splitlines()[-1]) == (130, "", "interrupted")
+    wait_until_gone(pids)
 
 
 def test_every_scenario_has_a_bot_that_fails_it() -> None:

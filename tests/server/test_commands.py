@@ -108,12 +108,14 @@ def test_no_process_of_the_demo_is_left(demo: tuple[Path, subprocess.CompletedPr
     assert dialled_in(address) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_demo_ends_with_all_its_processes_when_it_is_told_to(number: signal.Signals, tmp_path: Path) -> None:
     folder = tmp_path / "run"
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # else it hears of none where these tests run under nohup
     process = subprocess.Popen(
         [*CUTPURSE, "demo", "--folder", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    signal.signal(signal.SIGHUP, before)
     next(lines_of(process))  # the bots are about to be started
     log = folder / "server.log"
     until(lambda: log.exists() and "match started" in log.read_text(encoding="utf-8"), "a match is played")

@@ -130,13 +130,17 @@ class Progress:
         now = time.monotonic()
         if sys.stderr.isatty() and now - self.shown >= REFRESH_S:
             self.shown = now
-            sys.stderr.write("\r" + text.ljust(self.width))
-            sys.stderr.flush()
+            self._write("\r" + text.ljust(self.width))
             self.width = len(text)
 
     def end(self) -> None:
         """Wipe the line."""
         if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
+            self._write("\r" + " " * self.width + "\r")
             self.width = 0
+
+    @staticmethod
+    def _write(text: str) -> None:
+        talk = Talk(sys.stderr)
+        talk.write(text)
+        talk.flush()

@@ -11,6 +11,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
+from cutpurse.sdk.signals import runs_until_told_to_end
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def check(
 
     Example: cutpurse bot check my_bot.py --game greed
     """
-    import asyncio  # neither of these is needed to list the games
-
-    from cutpurse.sdk.check.course import check_bot
+    from cutpurse.sdk.check.course import check_bot  # which is not needed to list the games
     from cutpurse.sdk.check.findings import Verdict
 
     if answer is not None and not 0 < answer < float("inf"):
@@ -74,7 +73,7 @@ def check(
         if talk:
             say(f"{finding.scenario}: {finding.verdict.value}")
 
-    findings = asyncio.run(
+    findings = runs_until_told_to_end(
         check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
     )
     failed = sum(finding.verdict is Verdict.FAILED for finding in findings)

@@ -15,14 +15,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from typing import Any
 
 from cutpurse.sdk.online.client import Client
+from cutpurse.sdk.signals import HANGUP, ends
 from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["leaves_when_told"]
 
-_HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
 _there: list[Callable[[], None]] = []  # how each bot of this process is told to leave
 _before: dict[int, Any] = {}  # what these signals did before
 _woken = ExitStack()  # the loop by signals, as long as they are taken
@@ -51,7 +51,7 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
     if not _there:
         _woken.enter_context(_wakes(loop))
-        _before.update((one, signal.signal(one, _told)) for one in _signals())
+        _before.update((one, signal.signal(one, _told)) for one in (signal.SIGINT, *ends()))
     _there.append(tell)
     try:
         yield
@@ -62,13 +62,6 @@ def leaves_when_told(client: Client) -> Iterator[None]:
                 signal.signal(number, handler)
             _before.clear()
             _woken.close()
-
-
-def _signals() -> list[signal.Signals]:
-    heard = [signal.SIGINT, signal.SIGTERM]
-    if _HANGUP is not None and signal.getsignal(_HANGUP) != signal.SIG_IGN:
-        heard.append(_HANGUP)
-    return heard
 
 
 @contextmanager
@@ -95,8 +88,8 @@ def _wakes(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def _told(number: int, frame: object) -> None:
-    for heard in _before if number == _HANGUP else [number]:
-        if heard != _HANGUP:
+    for heard in _before if number == HANGUP else [number]:
+        if heard != HANGUP:
             signal.signal(heard, _before[heard])
     for tell in [*_there]:
         tell()

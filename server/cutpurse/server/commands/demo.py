@@ -20,6 +20,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
+from cutpurse.sdk.signals import runs_until_told_to_end
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def demo(
     Example: cutpurse demo --open
     """
     with needs("server"):
-        import asyncio
-
         from cutpurse.leaderboard.errors import LeaderboardError
         from cutpurse.server.hosting.demo import contestants, run_demo
         from cutpurse.server.hosting.page import Page
@@ -83,11 +82,11 @@ def demo(
                 say(f"the page is at http://{page.address}/")
                 if is_open:
                     _show_in_browser(f"http://{page.address}/")
-            outcome = asyncio.run(run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None))
+            outcome = runs_until_told_to_end(
+                run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None)
+            )
     except LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None
-    except asyncio.CancelledError:  # SIGTERM
-        raise KeyboardInterrupt from None
     finally:
         progress.end()
     if not is_open:

@@ -7,7 +7,6 @@ the rankings are read from there. This module knows no command line.
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,9 +96,6 @@ async def run_demo(
     """
     ladders = default_ladders(matches_wanted=matches)
     database = folder / DATABASE
-    this = asyncio.current_task()
-    assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # Ctrl-C does so by itself
     has_page = page is not None
     with open_arena("127.0.0.1:0", database, ladders, log, has_page=has_page) as opened, rarely_collected():
         address = await opened.arena.start()
@@ -123,7 +119,7 @@ async def run_demo(
 
 
 async def _until_told_to_stop() -> None:
-    """Wait for Ctrl-C or SIGTERM, which end the demo in order once it has shown everything."""
+    """Wait for Ctrl-C, SIGTERM or SIGHUP, which end the demo in order once it has shown everything."""
     this = asyncio.current_task()
     assert this is not None
     try:

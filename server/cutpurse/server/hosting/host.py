@@ -20,6 +20,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from cutpurse.sdk.signals import ends
 from cutpurse.server.access.entrance import Entrance
 from cutpurse.server.access.owners import Guard, OpenGuard
 from cutpurse.server.access.token_service import TOKENS, TokenRegistry, TokenService
@@ -416,9 +417,7 @@ async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], 
         elif number != signal.SIGHUP:  # which a shell and the system both send when a terminal is closed
             told_again.set()
 
-    endings = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # under nohup a terminal that is closed is to end nothing
-        endings.append(signal.SIGHUP)
+    endings = [signal.SIGINT, *ends()]
     for number in endings:
         loop.add_signal_handler(number, hear, number)
     try:

@@ -19,6 +19,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from cutpurse.sdk.signals import ends
 from cutpurse.server.open_files import allow_files
 
 __all__ = ["serve_page"]
@@ -36,7 +37,7 @@ def serve_page(
     is_over: Callable[[], bool] = lambda: False,
     end_streams: Callable[[], object] = lambda: None,
 ) -> None:
-    """Answer requests until SIGTERM, Ctrl-C or `is_over`, which is asked about twice a second.
+    """Answer requests until SIGTERM, SIGHUP, Ctrl-C or `is_over`, which is asked about twice a second.
 
     end_streams: called on the event loop as soon as that is so; answers that have no end of their own then have one, or
     they would be waited for, cut off, and told of as errors.
@@ -80,7 +81,7 @@ class _Server(uvicorn.Server):
         """For as long as it serves."""
         loop = asyncio.get_running_loop()
         is_main = threading.current_thread() is threading.main_thread()
-        numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+        numbers = (signal.SIGINT, *ends()) if is_main else ()
         for number in numbers:
             loop.add_signal_handler(number, self.handle_exit, number, None)
         try:

@@ -1,0 +1,76 @@
+"""The signals that tell a command to end: as by Ctrl-C, what it opened is closed, and what it started is ended.
+
+Those that end otherwise, as `serve` and `bot run`, hear them by themselves. This module knows no command.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+__all__ = ["HANGUP", "ends", "interrupts_when_told_to_end", "runs_until_told_to_end"]
+
+T = TypeVar("T")
+HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
+SAME_S: Final = 1.0  # for so long a second signal is the first one: `timeout` and a closed terminal send it twice
+
+
+def ends() -> list[signal.Signals]:
+    """SIGTERM, and SIGHUP of a terminal that is closed, unless it is ignored, as under `nohup`."""
+    heard = [signal.SIGTERM]
+    if HANGUP is not None and signal.getsignal(HANGUP) != signal.SIG_IGN:
+        heard.append(HANGUP)
+    return heard
+
+
+def interrupts_when_told_to_end(clock: Callable[[], float] = time.monotonic) -> None:
+    """From now on the first of these signals is KeyboardInterrupt in the main thread, which alone may call this.
+
+    A later one ends the process, since the code of a bot may have caught the first. So does the first while a loop
+    runs: it would come up in the middle of it, and what has a loop says itself how to end that.
+    """
+    told: list[float] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        if told and clock() - told[0] < SAME_S:
+            return
+        if told or _has_loop():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        told.append(clock())
+        raise KeyboardInterrupt
+
+    for number in ends():
+        signal.signal(number, hear)
+
+
+def runs_until_told_to_end(main: Coroutine[Any, Any, T]) -> T:
+    """As `asyncio.run`, and these signals end it as Ctrl-C does: `main` is cancelled, then KeyboardInterrupt raised."""
+    import asyncio  # which no command begins with
+
+    async def heard() -> T:
+        this = asyncio.current_task()
+        assert this is not None
+        with suppress(NotImplementedError):  # Windows, whose loop hears none of them
+            for number in ends():
+                asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+        return await main
+
+    try:
+        return asyncio.run(heard())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def _has_loop() -> bool:
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""A command that is told to end by a signal ends in order, and a second one at once."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from cutpurse.sdk.signals import ends, runs_until_told_to_end
+
+BEGIN = """
+import asyncio, signal
+from cutpurse.sdk.signals import interrupts_when_told_to_end
+
+def tell(what=signal.SIGTERM):
+    try:
+        signal.raise_signal(what)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "nothing"
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # however these tests are run
+now = [0.0]
+interrupts_when_told_to_end(lambda: now[0])
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
+
+
+def run(script: str) -> tuple[int, list[str]]:
+    """How the process of this script ended, and what it said."""
+    done = subprocess.run([sys.executable, "-c", BEGIN + script], stdout=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_a_signal_at_once_after_the_first_is_the_same_one_and_a_later_one_ends_the_process() -> None:
+    code, said = run("""
+print(tell(signal.SIGHUP), flush=True)
+now[0] = 0.9
+print(tell(signal.SIGHUP), tell(signal.SIGTERM), flush=True)
+now[0] = 1.0
+print(tell(signal.SIGTERM), flush=True)
+""")
+    assert (code, said) == (-signal.SIGTERM, ["interrupted", "nothing nothing"])
+
+
+def test_a_loop_that_does_not_hear_the_signal_is_not_broken_off_but_ended() -> None:
+    code, said = run("""
+async def main():
+    print("running", flush=True)
+    print(tell(), flush=True)
+
+asyncio.run(main())
+""")
+    assert (code, said) == (-signal.SIGTERM, ["running"])
+
+
+def test_a_closed_terminal_that_is_ignored_stays_so() -> None:
+    code, said = run("""
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+interrupts_when_told_to_end()
+print(tell(signal.SIGHUP), signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)
+""")
+    assert (code, said) == (0, ["nothing True"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_runs_in_a_loop_is_cancelled(number: signal.Signals) -> None:
+    went: list[str] = []
+
+    async def main() -> None:
+        signal.raise_signal(number)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            went.append("tidied up")
+
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        assert number in ends()
+        with pytest.raises(KeyboardInterrupt):
+            runs_until_told_to_end(main())
+    finally:
+        signal.signal(number, before)
+    assert went == ["tidied up"]
+
+
+def test_what_ends_by_itself_says_what_came_of_it() -> None:
+    async def main() -> int:
+        return 7
+
+    assert runs_until_told_to_end(main()) == 7
