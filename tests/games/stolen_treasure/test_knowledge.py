@@ -167,10 +167,21 @@ def test_st_7_2_nothing_is_inferred_in_the_middle_of_an_effect() -> None:
     assert story.g.won == [0, 1, 0]
 
 
-def test_st_7_2_a_match_below_the_stake_was_all_he_had() -> None:
-    story = wager(lay(["diamond@1", "silver_coin@1 barnacle@1 hairy_chest@1"]), 0, 1, "Diamond")
+@pytest.mark.parametrize(
+    ("laid", "kept", "most"),
+    [
+        ("Silver coin", "barnacle@1 hairy_chest@1", 0),
+        ("Silver coin", "barnacle@1 hairy_chest@1 peg_leg@1 bad_voodoo@1", 0),
+        ("Barnacle", "barnacle@1 bad_voodoo@1 bad_voodoo@1", -100),
+    ],
+    ids=["some hands", "few hands", "the best of bad treasure"],
+)
+def test_st_7_2_a_match_below_the_stake_was_all_he_had(laid: str, kept: str, most: int) -> None:
+    """Hardly any hand that is drawn at random is so bad."""
+    first = laid.lower().replace(" ", "_")
+    story = wager(lay(["diamond@1", f"{first}@1 {kept}"]), 0, 1, "Diamond")
     deal_the_rest(story)
-    story.says(1, "lay Silver coin")
+    story.says(1, f"lay {laid}")
     story.says(1, "lay no more")
     assert story.question() == "any_parley"
     for k in range(40):
@@ -178,10 +189,23 @@ def test_st_7_2_a_match_below_the_stake_was_all_he_had() -> None:
         assert isinstance(g, StolenTreasure)
         assert g.is_plausible()
         hand = g.treasure_hand[1].cards
-        assert (len(hand), hand) == (2, sorted(hand))
-        assert all(g.value[card] <= 0 for card in hand)
+        assert (len(hand), hand) == (len(kept.split()), sorted(hand))
+        assert all(g.value[card] <= most for card in hand)
     story.g.treasure_hand[1].put(story.g.words.card_named("ruby"), 0, (1,))
     assert not story.g.is_plausible()
+
+
+def test_st_7_2_who_has_laid_bad_treasure_holds_what_makes_up_for_it() -> None:
+    """Against 700 with 200 below nothing: two cards of 900, which one pair in 500 is."""
+    story = wager(lay(["diamond@1 sapphire@1", "bad_voodoo@1 nobles_trove@1 emerald@1"]), 0, 1, "Diamond", "Sapphire")
+    deal_the_rest(story)
+    story.says(1, "lay Bad Voodoo")
+    for k in range(40):
+        g = imagine(story.g.view(0), Chance(match_key("imagine", k)))
+        assert isinstance(g, StolenTreasure)
+        assert g.is_plausible()
+        assert [g.words.cards[card - 1].name for card in g.treasure_hand[1].cards] == ["nobles_trove", "emerald"]
+        assert g.options(1) == story.g.options(1)
 
 
 def test_st_7_2_while_a_match_is_laid_it_must_still_be_possible() -> None:
