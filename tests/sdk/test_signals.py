@@ -6,6 +6,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -88,8 +89,14 @@ def test_what_runs_in_a_loop_is_cancelled(number: signal.Signals) -> None:
     assert went == ["tidied up"]
 
 
-def test_what_ends_by_itself_says_what_came_of_it() -> None:
-    async def main() -> int:
-        return 7
+async def seven() -> int:
+    return 7
 
-    assert runs_until_told_to_end(main()) == 7
+
+def test_what_ends_by_itself_says_what_came_of_it() -> None:
+    assert runs_until_told_to_end(seven()) == 7
+
+
+def test_what_runs_in_a_thread_hears_no_signal_and_says_what_came_of_it() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(runs_until_told_to_end, seven()).result() == 7

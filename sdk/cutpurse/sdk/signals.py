@@ -6,6 +6,7 @@ Those that end otherwise, as `serve` and `bot run`, hear them by themselves. Thi
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -49,15 +50,19 @@ def interrupts_when_told_to_end(clock: Callable[[], float] = time.monotonic) -> 
 
 
 def runs_until_told_to_end(main: Coroutine[Any, Any, T]) -> T:
-    """As `asyncio.run`, and these signals end it as Ctrl-C does: `main` is cancelled, then KeyboardInterrupt raised."""
+    """As `asyncio.run`, and these signals end it as Ctrl-C does: `main` is cancelled, then KeyboardInterrupt raised.
+
+    As Ctrl-C with `asyncio.run`, they are heard in the main thread alone: in another, whoever began it ends it.
+    """
     import asyncio  # which no command begins with
 
     async def heard() -> T:
         this = asyncio.current_task()
         assert this is not None
-        with suppress(NotImplementedError):  # Windows, whose loop hears none of them
-            for number in ends():
-                asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+        if threading.current_thread() is threading.main_thread():
+            with suppress(NotImplementedError):  # Windows, whose loop hears none of them
+                for number in ends():
+                    asyncio.get_running_loop().add_signal_handler(number, this.cancel)
         return await main
 
     try:
