@@ -80,6 +80,7 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
         ),
         (["UPDATE matches SET is_rated = 0 WHERE number = 3"], "match m3 counts and was not rated, or is void or on r"),
         (["DELETE FROM ratings WHERE version_id = 3"], "version 3 is rated None, computed is Standing"),
+        (["UPDATE ratings SET version_id = 12 WHERE version_id = 3"], "3, 1, 2, 3)), computed is None"),
         (["UPDATE rating_changes SET sigma_after = sigma_after - 1e-14 WHERE sequence = 5"], "board 5 (match m"),
         (["DELETE FROM rating_changes WHERE sequence = 5"], "board 5 (match m5) has no change of version"),
         (
