@@ -53,9 +53,7 @@ def test_a_group_that_does_not_load_costs_one_line_and_nothing_else(monkeypatch:
     assert "\n  ours " in told.stdout
     assert "\n  broken" not in told.stdout
     named = typed("broken", "word")
-    assert named.returncode == 2
-    assert named.stderr.startswith(BROKEN)
-    assert "No such command 'broken'" in named.stderr
+    assert (named.returncode, named.stderr) == (1, BROKEN)  # and not that there is no such command
     assert typed("ours").stderr == ""  # what is not named is not loaded
 
 

@@ -10,14 +10,19 @@ A step's docstring is its rule and opens with the rule's number.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
+from cutpurse.engine.errors import UsageError
 from cutpurse.engine.words import PASS_VERB
 
 __all__ = ["PASS", "Act", "Choice", "Option", "Poll", "Step", "steps_of"]
+
+if sys.flags.optimize > 1:
+    raise UsageError("this Python leaves docstrings out, and rules are told by theirs: no -OO, no PYTHONOPTIMIZE=2")
 
 
 class Act(NamedTuple):

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from cutpurse.sdk.errors import FAILED
 from cutpurse.sdk.terminal import say
 
 __all__ = ["Later", "LaterGroup"]
@@ -90,6 +91,12 @@ class LaterGroup(TyperGroup):
     def others() -> Iterable[EntryPoint]:
         """What others bring."""
         return ()
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was named, as click has it; one that does not load was told of, and is not unknown."""
+        if self.get_command(ctx, args[0]) is None and args[0] in self.list_commands(ctx):
+            raise typer.Exit(FAILED)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, in order; none is loaded for it."""
