@@ -75,6 +75,30 @@ def test_what_is_not_in_utf_8_is_told_in_a_line(typed: str, tmp_path: Path) -> N
     assert told.stdout == ""
 
 
+LOUD_IN_POLISH = """
+class Bot:
+    def choose(self, view, decision):
+        print("Żółw is one of", decision.count)
+        return 0
+"""
+
+
+def test_signs_that_the_encoding_of_stdout_has_not_are_told_by_their_numbers(tmp_path: Path) -> None:
+    turtle = tmp_path / "żółw.py"
+    turtle.write_text(LOUD_IN_POLISH, encoding="utf-8")
+    words = ["play", "greed", turtle, "random", "--record", tmp_path / "record.jsonl"]
+    told = run_apart(*words, PYTHONIOENCODING="ascii")
+    assert (told.returncode, told.stdout.count("\\u017c\\xf3\\u0142w.py ")) == (0, 1)
+    assert "crashed" not in told.stderr
+    told = run_apart(*words, "--json", PYTHONIOENCODING="ascii")
+    assert (told.returncode, told.stdout.isascii()) == (0, True)  # and so in UTF-8, as JSON is everywhere
+    assert json.loads(told.stdout)["seats"][0]["bot"] == str(turtle)
+    readable = run_apart(*words, "--json", PYTHONIOENCODING="utf-8")
+    assert str(turtle) in readable.stdout
+    shown = run_apart("match", "replay", tmp_path / "record.jsonl", "--json", PYTHONIOENCODING="ascii")
+    assert (shown.returncode, shown.stdout.isascii()) == (0, True)
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_bot_plays_the_same_when_nobody_reads_what_it_prints(jobs: str, tmp_path: Path) -> None:
     loud = bot_file(

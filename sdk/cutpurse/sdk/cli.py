@@ -21,7 +21,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.signals import interrupts_when_told_to_end
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import say, show_what_can_be_shown
 
 __all__ = ["app", "main"]
 
@@ -126,6 +126,7 @@ def cutpurse(
 def main() -> None:
     """The console script."""
     _open_what_is_closed()
+    show_what_can_be_shown()
     interrupts_when_told_to_end()
     app(prog_name="cutpurse")
 

@@ -5,6 +5,8 @@ This module knows no game.
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import sys
 import time
@@ -13,7 +15,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TextIO
 
-__all__ = ["Progress", "Talk", "counted", "legible", "print_json", "print_lines", "say", "table", "talk_may_be_lost"]
+__all__ = [
+    "Progress",
+    "Talk",
+    "counted",
+    "json_text",
+    "legible",
+    "print_json",
+    "print_lines",
+    "say",
+    "show_what_can_be_shown",
+    "table",
+    "talk_may_be_lost",
+]
 
 REFRESH_S: Final = 0.1  # between two states of a progress line
 
@@ -86,7 +100,22 @@ def print_json(document: object) -> None:
     """The one document of a command with --json, on stdout."""
     import typer
 
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    typer.echo(json_text(document, indent=2))
+
+
+def json_text(document: object, indent: int | None = None) -> str:
+    """JSON for stdout, readable where that is in UTF-8, else in ASCII: it is UTF-8 in both (RFC 8259)."""
+    return json.dumps(document, indent=indent, ensure_ascii=not _is_utf_8(sys.stdout))
+
+
+def show_what_can_be_shown() -> None:
+    """From now on signs that the encoding of stdout has not are told by their numbers, as stderr tells them."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not _is_utf_8(sys.stdout):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _is_utf_8(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

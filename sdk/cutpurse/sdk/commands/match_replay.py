@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import view_for
-from cutpurse.sdk.terminal import legible, print_json, print_lines
+from cutpurse.sdk.terminal import json_text, legible, print_json, print_lines
 from cutpurse.sdk.views.base import GameView
 
 __all__ = ["replay"]
@@ -59,7 +58,7 @@ def replay(
             raise UsageError("--as-test needs --at: which decision is to be tested?")
         if as_json:
             for row in _rows(record, seat):
-                sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+                sys.stdout.write(f"{json_text(row)}\n")
             return
         for lines in _whole(record, seat):
             print_lines(lines)

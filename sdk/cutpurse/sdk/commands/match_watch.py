@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladd
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import json_text, say
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
@@ -222,7 +221,7 @@ class _Lines:
                     self._write(row)
 
     def _write(self, row: dict[str, Any]) -> None:
-        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stdout.write(f"{json_text(row)}\n")
         sys.stdout.flush()
 
 
