@@ -191,6 +191,34 @@ def test_a_note_with_each_answer_slows_nobody_though_it_is_not_kept() -> None:
         assert peer.say(notes=_notes((1, number, "x")), answers=[answer]) == 0.0
 
 
+def test_a_note_with_each_give_up_slows_nobody_though_it_is_not_kept() -> None:
+    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    peer = house.dial(features=["notes"]).welcomed()
+    seats = peer.tables(4)
+    for seat in seats:
+        seat.note = lambda decision, text, most_bytes: False  # type: ignore[method-assign]
+    for number in range(1, 100):
+        for seat in seats:
+            seat.ask()
+        peer.read()
+        given_up = [arena_pb2.GiveUp(table=seat.number, decision=number) for seat in seats]
+        assert peer.say(notes=_notes(*[(seat.number, number, "x") for seat in seats]), give_ups=given_up) == 0.0
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_notes_are_paced_as_far_as_they_are_not_kept_and_earn_nothing_where_they_are(is_kept: bool) -> None:
+    pauses = []
+    for said in (0, 50):
+        peer = House(Limits(envelopes_per_second=10, envelopes_at_once=20)).dial(features=["notes"]).welcomed()
+        (seat,) = peer.tables(1)
+        seat.note = lambda decision, text, most_bytes: is_kept  # type: ignore[method-assign]
+        answers = [arena_pb2.Answer(table=9, decision=1, option=0)] * 30  # refused, each at the cost of an envelope
+        pauses.append(peer.say(notes=_notes(*[(1, 0, "x")] * said), answers=answers))
+    without, with_notes = pauses
+    assert without > 1.0
+    assert with_notes == pytest.approx(without if is_kept else without + 20 / 10)
+
+
 # -- what comes with a result
 def _played(says: int, seed: str = "notes") -> tuple[World, list[FinishedMatch]]:
     """Matches of bots of every manner, some of which have something to say."""

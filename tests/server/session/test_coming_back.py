@@ -147,6 +147,17 @@ def test_a_newer_hello_of_the_same_bot_takes_over_and_the_older_cannot_come_back
     assert newer.link.closed is None
 
 
+def test_a_hello_that_resumes_nothing_begins_anew_though_the_older_stream_was_lost(house: House) -> None:
+    peer = house.dial().welcomed()
+    peer.tables(1)
+    resume = peer.lose()
+    newer = house.dial().welcomed()
+    newer.expect()  # nothing of the older session
+    assert peer.session.is_forgotten
+    assert len(house.sessions) == 1
+    assert house.refusal(resume=resume).reason == "RESUME_EXPIRED"
+
+
 def test_ends_that_are_never_acknowledged_do_not_pile_up_however_often_the_bot_resumes(house: House) -> None:
     peer = house.dial(max_tables=3).welcomed()
     for _ in range(5):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.server.limits import Limits
+from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 from tests.server.toys import ToySeat
 
@@ -90,6 +91,26 @@ def test_accepted_answers_go_with_the_next_decision_or_after_a_while_alone(house
     assert peer.link.next_event_at() == pytest.approx(house.now + 0.25)
     house.now += 0.25
     peer.expect("accepted 2")
+
+
+@pytest.mark.parametrize("gives_up", [False, True])
+def test_what_is_accepted_waits_for_a_while_from_the_first_of_it(house: House, gives_up: bool) -> None:
+    peer = house.dial().welcomed()
+    first, second = peer.tables(2)
+    first.ask()
+    second.ask()
+    peer.expect("ask 1#1", "ask 2#1")
+    house.now += 5.0
+    for table in (1, 2):
+        if gives_up:
+            peer.say(give_ups=[arena_pb2.GiveUp(table=table, decision=1)])
+        else:
+            peer.answer((table, 1, 0))
+        assert peer.link.next_event_at() == pytest.approx(105.25)
+        house.now += 0.1
+    peer.expect()
+    house.now = 105.25
+    peer.expect("accepted 1", "accepted 2")
 
 
 def test_a_decision_that_was_decided_before_it_was_sent_is_not_sent(house: House) -> None:
