@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import typer
@@ -83,11 +84,22 @@ def _in_a_line(error: Exception) -> tuple[int, str]:
     """The exit code of what no command foresees, and what is said of it."""
     if isinstance(error, OSError) and error.errno in _FULL:
         return FAILED, f"cannot write {error.filename or 'what it has to say'}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.filename is None and not _is_somewhere():
+        return FAILED, "the folder that this was started in is gone; begin in one that is there"
     if isinstance(error, OSError) and error.filename is not None:
         return FAILED, f"{str(error.filename)[:100]}: {error.strerror}; {DEBUG} shows where"
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":  # only the system hands such texts over
         return exit_code(UsageError()), f"{error.object[:100]!a} is no text: it is not in UTF-8"
     return FAILED, f"unexpected {type(error).__name__}: {error}; {DEBUG} shows where"
+
+
+def _is_somewhere() -> bool:
+    """Whether there is a current folder: another process may have removed it, as when a checkout is made anew."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _is_usage(error: Exception) -> bool:
