@@ -212,6 +212,16 @@ def test_ladders_with_the_same_seats_have_equally_many_matches(tables: int) -> N
     assert spread(counts) <= 20
 
 
+@pytest.mark.parametrize(("bots", "tables"), [(4, 1), (4, 7), (6, 1)])
+def test_ladders_with_the_same_seats_take_turns_from_the_first_match_on(bots: int, tables: int) -> None:
+    evening = Evening(*(Ladder(f"ladder{at}", "greed", 4) for at in range(5)))
+    evening.enter(*(Somebody(f"bot{at}", tables) for at in range(bots)))
+    counts = Counter({f"ladder{at}": 0 for at in range(5)})
+    for seating in evening.play(300):
+        counts[seating.ladder.name] += 1
+        assert spread(counts) <= 1
+
+
 def test_a_ladder_for_many_is_not_starved_by_one_for_two() -> None:
     evening = Evening(Ladder("two", "greed", 2), Ladder("five", "greed", 5))
     evening.enter(*(Somebody(f"bot{at}", tables=1) for at in range(6)))
