@@ -21,7 +21,7 @@ from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import MatchRequest
-from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, WAITS_S, Requested, Requests
+from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, MOST_TOLD, WAITS_S, Requested, Requests
 from cutpurse.server.results import HOUSE, Identity, Kept
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.test_pairing import Somebody
@@ -133,12 +133,31 @@ def test_house_bots_take_the_seats_that_nobody_was_chosen_for() -> None:
     assert {one.bot for one in seats[1:]} == {"search", "random", "greedy"}
 
 
-def test_house_bots_that_are_not_there_take_no_seat() -> None:
-    world = World([Ladder("it", "greed", 4)])
+def test_of_more_house_bots_than_are_missing_those_of_the_ladder_and_the_least_busy_are_taken() -> None:
+    world = World([Ladder("it", "greed", 4, terms=LadderTerms(house=("random",)), matches_wanted=0)])
     ann = world.bot("sneak", owner="ann")
+    for name, tables in (("search", 3), ("first_option", 1), ("greedy", 2), ("random", 1)):
+        world.bot(name, tables, owner=HOUSE)
+    name = ask(world, [ann])
+    world.run(lambda: name in world.store.kept)
+    assert [seat.player.bot for seat in world.store.kept[name].seats] == ["sneak", "random", "search", "greedy"]
+
+
+def test_a_house_bot_that_was_chosen_sits_once_and_one_that_does_not_play_the_game_nowhere() -> None:
+    world = World([Ladder("it", "greed", 3)])
+    ann = world.bot("sneak", owner="ann")
+    chosen = world.bot("greedy", owner=HOUSE)
+    world.bot("random", owner=HOUSE, games=["szmal"])
+    text = refused(world, "NOT_FOUND", bots=(ann.identity, chosen.identity))
+    assert text == "ladder it has 3 seats; 2 bots were named, and no house bots are here for the others"
+
+
+def test_house_bots_that_are_not_there_take_no_seat_nor_does_anybody_in_their_stead() -> None:
+    world = World([Ladder("it", "greed", 4)])
+    ann, _ = two(world)
     world.bot("random", owner=HOUSE)
     text = refused(world, "NOT_FOUND", bots=(ann.identity,))
-    assert text == "ladder it has 4 seats; 1 bot was named, and 1 house bot is here for the others"
+    assert text == "ladder it has 4 seats; 1 bot was named, and 1 house bot is here for the others"  # bob's is none
 
 
 def test_a_frozen_ladder_lends_its_rules() -> None:
@@ -226,6 +245,64 @@ def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
     found = requests.next(here, 2.0)
     assert found is not None
     assert (found[0].name, found[1]) == ("m", [own, other])
+
+
+def test_tables_of_others_are_kept_only_when_all_ones_own_are_free() -> None:
+    requests = Requests()
+    first, second = Somebody("first", 1, owner="ann"), Somebody("second", 0, owner="ann")
+    other = Somebody("other", 0, owner="bob")
+    here = {one.identity: one for one in (first, second, other)}
+    requests.ask(Requested("m", Ladder("it", "greed", 3), tuple(here), None, "ann", WAITS_S))
+    assert requests.next(here, 0.0) is None
+    assert list(requests.reserved) == [first, second]
+
+
+@pytest.mark.parametrize(("tables", "begins"), [(1, False), (2, True)])
+def test_a_table_that_is_kept_for_somebody_else_is_not_for_a_request(tables: int, begins: bool) -> None:
+    requests = Requests()
+    ann, bob = Somebody("sneak", tables, owner="ann"), Somebody("brute", 1, owner="bob")
+    here = {one.identity: one for one in (ann, bob)}
+    requests.ask(Requested("m", Ladder("it", "greed", 2), tuple(here), None, "ann", WAITS_S))
+    assert (requests.next(here, 0.0, [ann]) is not None) == begins
+
+
+def test_what_waits_for_another_bot_and_another_ladder_is_not_dropped() -> None:
+    requests = Requests()
+    ann, bob = Identity("ann", "sneak", "1"), Identity("bob", "brute", "1")
+    for name, ladder, bot in (("m0", "it", ann), ("m1", "it", bob), ("m2", "other", bob)):
+        requests.ask(Requested(name, Ladder(ladder, "greed", 2), (bot,), None, "ann", WAITS_S))
+    requests.forget(ann, "it is paused")
+    assert [requests.told(name) for name in ("m0", "m1", "m2")] == ["dropped: it is paused", "waiting", "waiting"]
+    requests.forget_ladder("other", "it is gone")
+    assert [requests.told(name) for name in ("m1", "m2")] == ["waiting", "dropped: it is gone"]
+
+
+def test_what_was_to_begin_and_cannot_is_dropped_and_holds_nobody_up() -> None:
+    requests, ladder = Requests(), Ladder("it", "greed", 2)
+    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 1, owner="bob")
+    here = {one.identity: one for one in (ann, bob)}
+    for name in ("m0", "m1"):
+        requests.ask(Requested(name, ladder, tuple(here), None, "ann", WAITS_S))
+    assert requests.next(here, 0.0) is not None
+    assert (requests.told("m0"), requests.is_open_on("it"), requests.next(here, 0.0)) == ("open", True, None)
+    requests.drop("m0", "it cannot be dealt")
+    assert (requests.told("m0"), requests.is_open_on("it")) == ("dropped: it cannot be dealt", False)
+    assert requests.next(here, 0.0) is not None  # bob's table is lent to nobody any more
+
+
+def test_what_became_of_a_request_is_forgotten_after_many_others() -> None:
+    requests = Requests()
+    for at in range(MOST_TOLD + 1):
+        requests.drop(f"m{at}", "why")
+    assert [requests.told(f"m{at}") for at in (0, 1, MOST_TOLD)] == ["", "dropped: why", "dropped: why"]
+
+
+def test_the_first_of_those_that_wait_is_the_first_to_be_dropped() -> None:
+    requests, ladder = Requests(), Ladder("it", "greed", 2)
+    assert requests.next_event_at() is None
+    for name, until in (("m0", 70.0), ("m1", 60.0), ("m2", 80.0)):
+        requests.ask(Requested(name, ladder, (), None, "ann", until))
+    assert requests.next_event_at() == 60.0
 
 
 def test_a_bot_sits_in_one_match_at_a_time_that_others_asked_for() -> None:
@@ -362,14 +439,30 @@ def test_no_owner_has_more_than_a_few_at_a_time_and_all_together_not_too_many() 
     seats = (Identity("ann", "a", "1"), Identity("bob", "b", "1"))
     for at in range(MOST):
         requests.ask(Requested(f"m{at}", ladder, seats, None, f"owner{at // MOST_OF_ONE}", WAITS_S))
-    for by in ("owner0", "another"):
-        with pytest.raises(Refused) as told:
+    for by, why in (("owner0", f"{MOST_OF_ONE} matches that owner0 asked for"), ("another", f"{MOST} matches wait")):
+        with pytest.raises(Refused, match=why) as told:
             requests.ask(Requested("more", ladder, seats, None, by, WAITS_S))
         assert told.value.ending.reason == "FULL"
     assert requests.next({}, WAITS_S) is None
     assert len(requests) == 0
     requests.ask(Requested("more", ladder, seats, None, "owner0", 2 * WAITS_S))
     assert [requests.told("m0")[:8], requests.told("more")] == ["dropped:", "waiting"]
+
+
+def test_what_an_owner_asked_for_and_is_being_played_counts() -> None:
+    requests, ladder = Requests(), Ladder("it", "greed", 2)
+    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 1, owner="bob")
+    here = {one.identity: one for one in (ann, bob)}
+    for at in range(MOST_OF_ONE):
+        requests.ask(Requested(f"m{at}", ladder, tuple(here), None, "ann", WAITS_S))
+    assert requests.next(here, 0.0) is not None
+    more = Requested("more", ladder, tuple(here), None, "ann", WAITS_S)
+    with pytest.raises(Refused, match="8 matches that ann asked for wait or are played"):
+        requests.ask(more)
+    requests.ask(replace(more, name="his", by="bob"))
+    requests.ended("m0")
+    requests.ask(more)
+    assert requests.told("more") == "waiting"
 
 
 def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() -> None:

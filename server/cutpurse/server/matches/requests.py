@@ -22,7 +22,7 @@ from cutpurse.server.matches.books import Plays
 from cutpurse.server.matches.terms import may_play, paused_text
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["MOST", "MOST_OF_ONE", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
+__all__ = ["MOST", "MOST_OF_ONE", "MOST_TOLD", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
 
 WAITS_S: Final = 60.0
 MOST_OF_ONE: Final = 8  # matches that one owner has asked for, and that wait or are being played
