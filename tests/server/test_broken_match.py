@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.games.greed.rules import Greed
 from cutpurse.server.ladders import Ladder
 from cutpurse.v1 import arena_pb2
-from tests.server.small_world import World
+from tests.server.small_world import Manner, World
 
 SECRET = "the top card is copper_wire, key 0011223344"
 
@@ -71,6 +72,26 @@ def test_only_the_broken_match_is_void(monkeypatch: pytest.MonkeyPatch, method: 
         assert all(one.seat_at.incident == "" for one in others)
     assert SECRET not in str(world.log.lines)
     assert SECRET not in broken[0].record()
+
+
+@pytest.mark.parametrize("manner", [Manner(never=1.0), Manner(gives_up=1.0)], ids=["late", "gives up"])
+def test_rules_that_break_down_over_the_safe_option_void_their_match_only(
+    monkeypatch: pytest.MonkeyPatch, manner: Manner
+) -> None:
+    planted = Planted(monkeypatch, "choose", after=3)
+    control = TimeControl(base_ms=200, bank_ms=0)
+    world = World([Ladder("it", "greed", 2, control=control)])
+    bots = [world.bot(name, tables=2, manner=manner) for name in ("ann", "bob")]
+    world.run(lambda: world.lobby.tables == 2)
+    planted.is_armed = True
+    world.run(lambda: len(world.store.kept) >= 2)
+    voids = {result.played.game: result.void for result in world.store.kept.values()}
+    assert voids.pop(planted.victim) is EndCause.VOID_SERVER
+    assert set(voids.values()) == {None}
+    (incident,) = world.log.errors()
+    assert incident["error"] == "KeyError"
+    assert all(bot.done for bot in bots)
+    assert SECRET not in str(world.log.lines)
 
 
 def test_a_game_that_cannot_be_set_up_is_tried_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
