@@ -187,6 +187,18 @@ def test_the_clock_runs_on_while_a_bot_is_away() -> None:
     assert check(world, ann.done[0]) is result
 
 
+def test_who_came_back_and_does_not_answer_is_late_and_not_away() -> None:
+    world = World([Ladder("it", "greed", 2, {}, QUICK)])
+    ann = world.bot("ann", tables=1, manner=Manner(never=1.0))
+    bob = world.bot("bob", tables=1)
+    world.run(lambda: bool(ann.open) and bool(next(iter(ann.open.values())).decisions))
+    ann.lose_stream(0.0)
+    world.run(lambda: bool(bob.done))
+    result = world.store.kept[bob.done[0].started.match]
+    assert {fault.cause for fault in result.played.faults} == {EndCause.TIMEOUT}
+    assert {fault.seat for fault in result.played.faults} == {[one.player.bot for one in result.seats].index("ann")}
+
+
 def test_a_match_is_told_as_over_only_once_it_is_stored() -> None:
     world = World([Ladder("it", "szmal", 2, matches_wanted=1)])
     world.store.takes_s = 5.0
