@@ -188,6 +188,7 @@ class BotThere:
         self.to_send[seat] = None
 
     def opened(self, seat: SeatAt, body: bytes) -> None:
+        assert seat.number, "it hears of the board of a match that it never sat down to"
         self.opened_boards.append(arena_pb2.BoardOpened.FromString(body))
 
     def tell(self, reason: str, text: str) -> None:

@@ -21,6 +21,7 @@ from cutpurse.server.matches.boards import WAITS_S
 from cutpurse.server.results import HOUSE, Announced, FinishedMatch, Identity
 from cutpurse.server.streams.hello import Introduction
 from cutpurse.server.streams.session import Session
+from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
 
@@ -147,6 +148,10 @@ def test_all_tables_are_promised_and_opened_only_after_the_last_match() -> None:
         started = bot.done[0].started
         assert (opened.match, opened.board, opened.rated) == (started.match, started.board, True)
         assert commitment(opened.opening.seed, opened.opening.params) == started.commitment
+        body = bot.done[0].seat_at.ended()  # as it is told to who was away, or has not said that it heard of the end
+        assert body is not None
+        again = arena_pb2.MatchEnded.FromString(body)
+        assert (again.rated, again.opening) == (True, opened.opening)
     last = slow.done[0].ended
     assert last is not None
     assert last.rated
