@@ -221,6 +221,25 @@ def test_st_7_2_while_a_match_is_laid_it_must_still_be_possible() -> None:
     assert not story.g.is_plausible()
 
 
+@pytest.mark.parametrize("laid", ["", "Gold Dubloons"])
+def test_st_7_2_a_hand_to_match_with_also_explains_why_its_holder_has_not_won(laid: str) -> None:
+    """He cannot hold The Spot, and has 300 too much, for which hardly any random hand is bad enough."""
+    hands = ["silver_coin@1", "gold_dubloons@1 bad_voodoo@1 bad_voodoo@1"]
+    buried = ["", "diamond nobles_trove emerald gold_dubloons ruby"]
+    story = wager(lay(hands, ["the_black_spot hook", "yarr"], buried), 0, 1, "Silver coin")
+    deal_the_rest(story)
+    if laid:
+        story.says(1, f"lay {laid}")
+    assert story.question() == "match_the_stake"
+    assert story.g.is_plausible()
+    for k in range(40):
+        g = imagine(story.g.view(0), Chance(match_key("imagine", k)))
+        assert isinstance(g, StolenTreasure)
+        assert g.is_plausible()
+        assert g.score(1) < 1500
+        assert g.view(0).to_bytes() == story.g.view(0).to_bytes()
+
+
 def test_st_1_4_an_imagined_card_lies_among_its_kind() -> None:
     story = lay(["ruby@1 silver_coin@1", "emerald@1 diamond@1"], ["skulduggery hook", "yarr parley"], chance=[0])
     deal_the_rest(story)
