@@ -331,6 +331,23 @@ def test_a_ladder_has_the_matches_that_are_wanted_and_no_more() -> None:
     assert {ladder: played.count(ladder) for ladder in GAMES} == dict.fromkeys(GAMES, 3)
 
 
+def test_whoever_drives_a_lobby_is_woken_by_what_others_tell_it() -> None:
+    """Its store has answered, or the house has withdrawn a bot: both on threads of their own."""
+    world = World([Ladder("it", "greed", 2)])
+    woken: list[float | None] = []
+    world.lobby.wake = lambda: woken.append(world.lobby.next_event_at())
+    ann, _ = (world.bot(name, 1) for name in ("ann", "bob"))
+    world.store.takes_s = 5.0
+    world.run(lambda: any(entry.is_over for entry in world.lobby._matches._open.values()))
+    woken.clear()
+    world.run(lambda: bool(world.store.kept))
+    assert woken == [0.0]  # at once: else bots would hear of the end when something else happens
+    world.lobby.tick(world.now)
+    woken.clear()
+    world.lobby.withdrawn(ann.identity)
+    assert woken == [0.0]
+
+
 def test_nothing_keeps_a_match_that_is_over_and_told() -> None:
     """Neither the lobby's queue, in which its moments are still to come, nor a circle for the garbage collector."""
     played: list[weakref.ref[Match]] = []
