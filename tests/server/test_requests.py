@@ -374,6 +374,26 @@ def test_while_all_tables_are_taken_a_request_costs_no_time(monkeypatch: pytest.
     assert world.lobby.requested(name).startswith("dropped: ")
 
 
+def test_while_nothing_can_be_stored_a_request_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World([Ladder("it", "greed", 2)])
+    ann, bob = two(world, tables=2)
+    world.store.is_broken = True
+    world.run(lambda: not world.lobby.is_storing and world.lobby.tables == 0)
+    ask(world, (ann, bob))
+    began, ticks = world.now, 0
+    true = world.lobby.tick
+
+    def tick(now: float) -> None:
+        nonlocal ticks
+        ticks += 1
+        assert ticks < 10_000
+        true(now)
+
+    monkeypatch.setattr(world.lobby, "tick", tick)
+    world.run(lambda: world.now > began + 2 * WAITS_S)
+    assert ticks < 5 * WAITS_S  # the store is offered what waits once a second, and the request was due long ago
+
+
 def test_of_who_left_it_is_said_that_he_is_not_here() -> None:
     world = World([Ladder("it", "greed", 2, matches_wanted=0)])
     ann, bob = two(world)
