@@ -19,7 +19,7 @@ from cutpurse.server.access.owners import Grant, Resident
 from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import Limits
-from cutpurse.server.matches.lobby import Lobby
+from cutpurse.server.matches.lobby import Lobby, MatchRequest
 from cutpurse.server.results import HOUSE, Identity, Kept
 from cutpurse.server.streams.hello import introduction
 from cutpurse.server.streams.sessions import Sessions
@@ -213,6 +213,31 @@ def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
         f"NOT_YOURS: no ladder is left on which this bot may play; {gone}",  # of what is not there for him: no name
     ]
     assert told(cid) == [[f"NOT_YOURS: no ladder is left on which this bot may play; {gone}"]]
+
+
+def test_who_has_no_ladder_any_more_is_told_when_it_is_removed() -> None:
+    world = World([ladder("it"), ladder("other", game="szmal")])
+    ann, bob = world.bot("a", owner="ann", games=["greed"]), world.bot("b", owner="bob")
+    world.lobby.remove_ladder("it")
+    world.run(lambda: bool(ann.problems))
+    gone = "NOT_YOURS: no ladder is left on which this bot may play; whoever runs the server says who may"
+    assert told(ann, bob) == [[gone], []]
+
+
+def test_a_ladder_may_have_the_name_of_one_that_was_removed_and_be_another() -> None:
+    world = World([ladder("other")], seed="names")
+    bots = [world.bot(name, 1, owner=name, games=["szmal"]) for name in ("ann", "bob", "cid")]
+    world.lobby.set_ladder(ladder("it", game="szmal"))
+    name = world.lobby.request(MatchRequest("it", tuple(bot.identity for bot in bots[:2]), None, "ann"), world.now)
+    world.run(lambda: name in world.store.kept and world.lobby.is_idle)
+    world.lobby.set_ladder(ladder("it", frozen=START, game="szmal"))
+    world.run(lambda: world.lobby.is_idle)
+    world.lobby.remove_ladder("it")
+    world.lobby.set_ladder(ladder("it", seats=3, game="szmal"))
+    before = len(world.store.kept)
+    world.run(lambda: len(world.store.kept) >= before + 3)
+    newest = list(world.store.kept.values())[-3:]
+    assert [(one.ladder, len(one.seats), one.void) for one in newest] == [("it", 3, None)] * 3
 
 
 def test_who_is_put_off_a_ladder_that_became_smaller_is_told() -> None:
