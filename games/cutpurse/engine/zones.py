@@ -40,6 +40,8 @@ class ZoneView(NamedTuple):
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
 
+# The viewers in each set of them.
+_MEMBERS: Final = [[v for v in range(MOST_VIEWERS) if viewers >> v & 1] for viewers in range(1 << MOST_VIEWERS)]
 NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
 
 
@@ -233,9 +235,7 @@ class Zone:
                 self.kept = [picture] * MOST_VIEWERS
                 return picture
         elif self.masks is not None:
-            mine = 1 << viewer
-            seen = [card if mask & mine else FACE_DOWN for card, mask in zip(cards, self.masks)]  # noqa: B905  # slower
-            picture = self._picture(tuple(seen))
+            return self._masked_picture(1 << viewer)
         elif self.runs or self.journal:
             picture, alike = self._learned_picture(1 << viewer)
             if alike:
@@ -248,6 +248,23 @@ class Zone:
         if self.kept is NONE_KEPT:
             self.kept = NONE_KEPT[:]
         self.kept[viewer] = picture
+        return picture
+
+    def _masked_picture(self, mine: int) -> ZoneView:
+        """Of cards some of which this viewer sees; kept for all who see the same of them."""
+        seen, alike = [], self.everyone
+        for card, mask in zip(self.cards, self.masks or ()):  # noqa: B905  # slower
+            if mask & mine:
+                seen.append(card)
+                alike &= mask
+            else:
+                seen.append(FACE_DOWN)
+                alike &= ~mask
+        picture = self._picture(tuple(seen))
+        kept = self.kept[:]
+        for viewer in _MEMBERS[alike]:
+            kept[viewer] = picture
+        self.kept = kept
         return picture
 
     def _learned_picture(self, mine: int) -> tuple[ZoneView, bool]:
