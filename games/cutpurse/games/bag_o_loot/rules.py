@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
@@ -65,16 +64,35 @@ UNLIMITED: Final = 0
 
 NUMBER: Final = 0  # the place of the number among the counters of a set or bag
 
+ANY_NUMBER: Final = frozenset(NUMBERS)
+
 OPEN_TWO: Final = [Option(OPEN, (coin, coin)) for coin in range(LOOTER)]  # by number, as the next
 OPEN_WITH_LOOTER: Final = [Option(OPEN, (coin, LOOTER)) for coin in range(LOOTER)]
 GIVE_TO: Final = [Option(GIVE, seat=seat) for seat in range(WORDS.seats[-1])]
 KNOCK: Final = Option(DONE)
 
 
-@cache
-def with_card(verb: int, zone: int) -> list[Option]:
-    """By card: the option that does this to the zone with it. Kept, for a zone's number lasts through the match."""
-    return [Option(verb, (card,), zone) for card in range(LOOTER + 1)]
+class _WithACard(dict[int, list[Option]]):
+    """By zone, then by card: the option that does one thing to the zone with it.
+
+    Made when first wanted and kept, for a zone's number lasts through the match.
+    """
+
+    def __init__(self, verb: int) -> None:
+        super().__init__()
+        self.verb = verb
+
+    def __missing__(self, zone: int) -> list[Option]:
+        made = self[zone] = [Option(self.verb, (card,), zone) for card in range(LOOTER + 1)]
+        return made
+
+
+TO_BUILD: Final = _WithACard(BUILD)
+TO_STEAL: Final = _WithACard(STEAL)
+TO_BAG: Final = _WithACard(MAKE_BAG)
+TO_PINCH: Final = _WithACard(PINCH)
+TO_SNITCH: Final = _WithACard(SNITCH)
+TO_DITCH: Final = _WithACard(DITCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +244,11 @@ class MakeAPlay(Choice):
         coins = list(faces)
         if has_looter:
             coins.remove(LOOTER)
-        options = [OPEN_TWO[coin] for coin in coins if hand.count(coin) > 1] if len(faces) < len(hand) else []
+        options = []
+        if len(faces) < len(hand):  # else no card has a twin
+            for coin in coins:
+                if hand.count(coin) > 1:
+                    options.append(OPEN_TWO[coin])
         if has_looter:
             options += [OPEN_WITH_LOOTER[coin] for coin in coins]
         options += self.to_join(g, faces)
@@ -246,26 +268,29 @@ class MakeAPlay(Choice):
         options = []
         has_looter = LOOTER in faces
         advanced = g.settings.advanced
-        for owner, side in enumerate(g.set):
+        numbers = ANY_NUMBER if has_looter or advanced else faces  # so most sets are passed over at once
+        for side in g.set:
             for zone in side:
                 number = zone.counters[NUMBER]
+                if number not in numbers:
+                    continue
                 has_coin = number in faces
-                if not (has_coin or has_looter or advanced):
-                    continue
-                is_full = len(zone.cards) == OPEN_MOST
-                if is_full and advanced:
-                    if not g.bag_plays:
-                        row = with_card(MAKE_BAG, zone.number)
+                if len(zone.cards) < OPEN_MOST:
+                    row = TO_BUILD[zone.number] if zone.owner == self.seat else TO_STEAL[zone.number]
+                elif g.bag_plays:
+                    row = None
+                else:
+                    row = TO_BAG[zone.number]
+                    if advanced:
                         options += [row[card] for card in faces]
-                    continue
-                if (has_coin or has_looter) and not (is_full and g.bag_plays):
-                    row = with_card(MAKE_BAG if is_full else BUILD if owner == self.seat else STEAL, zone.number)
+                        continue
+                if row:
                     if has_coin:
                         options.append(row[number])
                     if has_looter:
                         options.append(row[LOOTER])
-                if has_coin and not advanced and LOOTER in zone.cards:
-                    options.append(with_card(PINCH, zone.number)[number])
+                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # in a sorted zone the looter is the last
+                    options.append(TO_PINCH[zone.number][number])
         return options
 
     def to_snitch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
@@ -273,14 +298,15 @@ class MakeAPlay(Choice):
         options = []
         for side in g.bags:
             for zone in side:
-                row = with_card(SNITCH, zone.number)
-                options += [row[coin] for coin in coins]
+                row = TO_SNITCH[zone.number]
+                for coin in coins:
+                    options.append(row[coin])
         return options
 
     def to_ditch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
         """BL-6.6, BL-2.4. A coin, on any bag of its number."""
         bags = [zone for side in g.bags for zone in side if zone.counters[NUMBER] in coins]
-        return [with_card(DITCH, zone.number)[zone.counters[NUMBER]] for zone in bags]
+        return [TO_DITCH[zone.number][zone.counters[NUMBER]] for zone in bags]
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
         """BL-0.4. In a turn: done."""
