@@ -239,18 +239,24 @@ class MakeAPlay(Choice):
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         hand = g.hand[seat].cards
-        faces = dict.fromkeys(hand)
-        has_looter = LOOTER in faces
-        coins = list(faces)
-        if has_looter:
-            coins.remove(LOOTER)
+        faces = {*hand}
         options = []
-        if len(faces) < len(hand):  # else no card has a twin
+        if len(faces) == len(hand):
+            coins = hand[:]  # no two are equal
+        else:
+            coins = []
+            last = twin = 0
+            for card in hand:  # sorted, so equal cards lie side by side, and looters last
+                if card != last:
+                    coins.append(card)
+                    last = card
+                elif card != twin and card != LOOTER:
+                    options.append(OPEN_TWO[card])
+                    twin = card
+        if LOOTER in faces:
+            coins.pop()
             for coin in coins:
-                if hand.count(coin) > 1:
-                    options.append(OPEN_TWO[coin])
-        if has_looter:
-            options += [OPEN_WITH_LOOTER[coin] for coin in coins]
+                options.append(OPEN_WITH_LOOTER[coin])
         options += self.to_join(g, faces)
         if g.settings.advanced:
             if g.ditches < g.settings.ditch_per_turn or g.settings.ditch_per_turn == UNLIMITED:
@@ -260,7 +266,7 @@ class MakeAPlay(Choice):
         options.append(KNOCK)
         return options
 
-    def to_join(self, g: BagOLoot, faces: dict[int, None]) -> list[Option]:
+    def to_join(self, g: BagOLoot, faces: set[int]) -> list[Option]:
         """BL-4.2, BL-2.4, BL-4.3, BL-6.1, BL-6.2. To build, steal, bag or pinch, with a coin of the number or a looter.
 
         A set of four is always bagged, and in advanced play with any card at all. A pinch wants the coin.
@@ -282,14 +288,14 @@ class MakeAPlay(Choice):
                 else:
                     row = TO_BAG[zone.number]
                     if advanced:
-                        options += [row[card] for card in faces]
+                        options += [row[card] for card in sorted(faces)]
                         continue
                 if row:
                     if has_coin:
                         options.append(row[number])
                     if has_looter:
                         options.append(row[LOOTER])
-                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # in a sorted zone the looter is the last
+                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # which comes last
                     options.append(TO_PINCH[zone.number][number])
         return options
 
