@@ -145,7 +145,7 @@ class BagOLoot(Game):
     def box(cls, seats: int, settings: BagOLootSettings) -> list[int]:
         """BL-1.1, BL-1.2. Five coins of each number that so many players use, and their looters."""
         deck = DECKS[seats]
-        return [coin for coin in NUMBERS if coin <= deck.highest for _ in range(COPIES)] + [LOOTER] * deck.looters
+        return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
 
     def begin(self) -> None:
         """BL-3.2. The first dealer is random."""
@@ -204,11 +204,10 @@ class SetUpARound(Step):
         g.turns = g.idle_turns = 0
         g.enter(g.box(g.n, g.settings), g.draw_pile)
         g.shuffle(g.draw_pile)
-        for _ in range(HAND):
-            for seat in g.opponents(self.seat):
-                g.move_top(g.draw_pile, g.hand[seat])
-            g.move_top(g.draw_pile, g.hand[self.seat])
-        g.then(TakeATurn.of[g.next_seat(self.seat)])
+        beginner = g.next_seat(self.seat)
+        for seat in g.seats_from(beginner) * HAND:
+            g.move_top(g.draw_pile, g.hand[seat])
+        g.then(TakeATurn.of[beginner])
 
 
 @dataclass(slots=True)
