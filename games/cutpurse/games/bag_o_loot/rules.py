@@ -273,7 +273,7 @@ class MakeAPlay(Choice):
         options = []
         has_looter = LOOTER in faces
         advanced = g.settings.advanced
-        numbers = ANY_NUMBER if has_looter or advanced else faces  # so most sets are passed over at once
+        numbers = ANY_NUMBER if has_looter or advanced else faces  # of the sets that may be joined: mostly few
         for side in g.set:
             for zone in side:
                 number = zone.counters[NUMBER]
@@ -283,7 +283,7 @@ class MakeAPlay(Choice):
                 if len(zone.cards) < OPEN_MOST:
                     row = TO_BUILD[zone.number] if zone.owner == self.seat else TO_STEAL[zone.number]
                 elif g.bag_plays:
-                    row = None
+                    row = None  # no second bag play in a turn, but a pinch may be
                 else:
                     row = TO_BAG[zone.number]
                     if advanced:
@@ -294,7 +294,7 @@ class MakeAPlay(Choice):
                         options.append(row[number])
                     if has_looter:
                         options.append(row[LOOTER])
-                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # which comes last
+                if has_coin and zone.cards[-1] == LOOTER and not advanced:  # a looter is the last of a set
                     options.append(TO_PINCH[zone.number][number])
         return options
 
