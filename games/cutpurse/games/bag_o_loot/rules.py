@@ -287,7 +287,8 @@ class MakeAPlay(Choice):
                 else:
                     row = TO_BAG[zone.number]
                     if advanced:
-                        options += [row[card] for card in sorted(faces)]
+                        for card in sorted(faces):
+                            options.append(row[card])
                         continue
                 if row:
                     if has_coin:
@@ -310,8 +311,13 @@ class MakeAPlay(Choice):
 
     def to_ditch(self, g: BagOLoot, coins: list[int]) -> list[Option]:
         """BL-6.6, BL-2.4. A coin, on any bag of its number."""
-        bags = [zone for side in g.bags for zone in side if zone.counters[NUMBER] in coins]
-        return [TO_DITCH[zone.number][zone.counters[NUMBER]] for zone in bags]
+        options = []
+        for side in g.bags:
+            for zone in side:
+                number = zone.counters[NUMBER]
+                if number in coins:
+                    options.append(TO_DITCH[zone.number][number])
+        return options
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
         """BL-0.4. In a turn: done."""
