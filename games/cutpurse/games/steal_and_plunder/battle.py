@@ -32,13 +32,15 @@ CONCEDE_NOW: Final = Option(CONCEDE)
 def attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
     options = []
-    for target, stack in enumerate(g.pack):
-        if stack and target != seat and not (pack := stack[-1]).counters[LOCKED]:
-            attack = ATTACK_SEAT[target]
-            if (industry := pack.cards[-1]) in wealth:
-                options.append(attack[industry])
-            if wilds:
-                options += [attack[wild] for wild in wilds]
+    for stack in g.pack:
+        if stack:
+            pack = stack[-1]
+            if pack.owner != seat and (wilds or pack.cards[-1] in wealth) and not pack.counters[LOCKED]:
+                attack = ATTACK_SEAT[pack.owner]
+                if (industry := pack.cards[-1]) in wealth:
+                    options.append(attack[industry])
+                for wild in wilds:
+                    options.append(attack[wild])
     return options
 
 

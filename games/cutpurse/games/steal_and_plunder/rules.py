@@ -64,6 +64,7 @@ FORM_PACK: Final = {
 }
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
+DISCARD_OF: Final = DISCARD_CARD.__getitem__
 LAST_WEALTH: Final = WEALTH[-1]
 LAST_WILD: Final = WILDS[-1]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
@@ -319,11 +320,12 @@ class TakeATurn(Choice):
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
-        wealth, wilds, powers = by_sort(hand)
-        options = pairs(hand, wealth, wilds)
+        faces = list(dict.fromkeys(hand))  # ascending, as a hand is
+        wealth, wilds, powers = by_sort(faces)
+        options = pairs(hand, wealth, wilds) if wilds or len(faces) < len(hand) else []
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
             options += with_the_discard(g, wealth, wilds)
-        options += [DISCARD_CARD[card] for card in wealth + wilds]
+        options += map(DISCARD_OF, wealth + wilds)
         if locked_in:
             options += attacks(g, seat, wealth, wilds)
             for power in powers:
@@ -397,9 +399,10 @@ class TakeATurn(Choice):
             g.then(BurnAPower.of[seat, card])
 
 
-def by_sort(hand: list[int]) -> tuple[list[int], list[int], list[int]]:
+def by_sort(faces: list[int]) -> tuple[list[int], list[int], list[int]]:
     """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
-    faces = list(dict.fromkeys(hand))  # ascending, as a hand is
+    if faces[-1] <= LAST_WEALTH:  # so is every other hand
+        return faces, [], []
     wilds_from, powers_from = bisect(faces, LAST_WEALTH), bisect(faces, LAST_WILD)
     return faces[:wilds_from], faces[wilds_from:powers_from], faces[powers_from:]
 
