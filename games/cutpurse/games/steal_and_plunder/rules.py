@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from itertools import chain
 from math import comb
 from typing import ClassVar, Final
 
@@ -65,6 +66,7 @@ FORM_PACK: Final = {
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_OF: Final = DISCARD_CARD.__getitem__
+VALUE_OF: Final = VALUE.__getitem__
 LAST_WEALTH: Final = WEALTH[-1]
 LAST_WILD: Final = WILDS[-1]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
@@ -171,23 +173,31 @@ class StealAndPlunder(Game):
 
     def worth(self, packs: list[Zone]) -> int:
         """What lies in these packs, in Rand."""
-        return sum([VALUE[card] for pack in packs for card in pack.cards])
+        worth = 0
+        for pack in packs:
+            worth += sum(map(VALUE_OF, pack.cards))
+        return worth
 
     def scores(self) -> list[int]:
         """SP-5.2, SP-5.3. All packs, the taxed ones half; in a series the totals. Equal scores share the place."""
         return self.total[:] if self.settings.mode == "series" else self.count_up()
 
+    def standing(self, seat: int) -> tuple[int, ...]:
+        """SP-5.3, SP-5.4. As `scores` has it, and no other seat is counted for it."""
+        return (self.total[seat] if self.settings.mode == "series" else self.has(seat),)
+
     def count_up(self) -> list[int]:
-        """SP-5.2. What each seat has in this game; a taxed half is exact in steps of 25 000."""
-        return [
-            self.worth(self.pack[seat] + self.plundered[seat] + self.offshore[seat]) + self.worth(self.taxed[seat]) // 2
-            for seat in range(self.n)
-        ]
+        """SP-5.2. What each seat has in this game."""
+        return [self.has(seat) for seat in range(self.n)]
+
+    def has(self, seat: int) -> int:
+        """SP-5.2. What a seat has in this game; a taxed half is exact in steps of 25 000."""
+        whole = self.worth(self.pack[seat] + self.plundered[seat] + self.offshore[seat])
+        return whole + self.worth(self.taxed[seat]) // 2
 
     def all_packs(self) -> list[Zone]:
         """Every pack on the table, wherever it lies."""
-        kinds = (self.pack, self.plundered, self.offshore, self.taxed)
-        return [pack for kind in kinds for side in kind for pack in side]
+        return [*chain(*self.pack, *self.plundered, *self.offshore, *self.taxed)]
 
     def may_lie(self, zone: Zone, card: int) -> bool:
         """SP-7.2. A hidden partner goes with its industry; a burn shows that the rest of a hand is Power cards."""
@@ -470,7 +480,7 @@ class EndTheGame(Step):
 
     def run(self, g: StealAndPlunder) -> None:
         for pack in g.all_packs():
-            if any(mask != g.everyone for mask in pack.masks or ()):
+            if (pack.masks or []).count(g.everyone) < len(pack.cards):
                 g.show(pack)
         if g.settings.mode == "single":
             g.tell_scores(over=True)
