@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress, count
 from math import comb
 from typing import ClassVar, Final
 
@@ -59,6 +59,8 @@ SMALL_DECK_SEATS: Final = 3
 """SP-2.5. Only three players may leave cards out."""
 LONGEST_GAME: Final = 100
 """SP-6.1. Each turn lowers the cards of deck and hands together, and these are at most 100."""
+
+BOX: Final = [card for card, copies in COPIES.items() for _ in range(copies)]
 
 FORM_PACK: Final = {
     industry: {partner: Option(FORM, (industry, partner)) for partner in (industry, *WILDS)} for industry in WEALTH
@@ -135,12 +137,10 @@ class StealAndPlunder(Game):
     @classmethod
     def box(cls, seats: int, settings: StealAndPlunderSettings) -> list[int]:
         """SP-1.1, SP-2.5. All 101 cards, or the 85 of the small deck."""
-        out = (SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)) if settings.small_deck else ()
-        cards = []
-        for card, copies in COPIES.items():
-            if card not in out:
-                cards += [card] * copies
-        return cards
+        if not settings.small_deck:
+            return BOX[:]
+        out = SMALL_DECK_LEAVES_OUT, WORDS.card_named(settings.removed_yellow)
+        return [card for card in BOX if card not in out]
 
     def begin(self) -> None:
         if self.settings.start_method == "random":
@@ -296,7 +296,7 @@ class SetUp(Step):
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
             g.deal(g.deck, g.hand[seat], HAND_SIZE)
-        no_powers = [place for place, card in enumerate(g.deck.cards) if card not in POWERS]
+        no_powers = list(compress(count(), map(VALUE_OF, g.deck.cards)))  # only Power cards are worth nothing
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
         g.then(BeginATurn.of[self.seat])
