@@ -307,15 +307,12 @@ class BeginATurn(Step):
     """SP-4.1. One turn for each seat from the Start holder on makes a round; who holds no card is skipped."""
 
     def run(self, g: StealAndPlunder) -> None:
-        seat = self.seat
-        left = g.next_seat(seat)
-        following = BeginATurn.of[left] if left != g.start_token - 1 else ReloadTheHands.of[g.reload_token - 1]
-        if g.hand[seat].cards:
+        left = g.next_seat(self.seat)
+        g.then(BeginATurn.of[left] if left != g.start_token - 1 else ReloadTheHands.of[g.reload_token - 1])
+        if g.hand[self.seat].cards:
             g.turns += 1
             assert g.turns <= LONGEST_GAME
-            g.next(TakeATurn.of[seat], following)
-        else:
-            g.then(following)
+            g.then(TakeATurn.of[self.seat])  # before that
 
 
 @dataclass(slots=True)
@@ -356,12 +353,13 @@ class TakeATurn(Choice):
         return None
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
-        if option.verb == FORM:
-            self.form_a_pack(g, *option.cards)
-        elif option.verb == FORM_WITH_DISCARD:
-            self.form_a_pack_with_the_discard(g, option.cards[0])
-        elif option.verb == DISCARD:
+        verb = option.verb
+        if verb == DISCARD:
             self.discard_and_draw(g, option.cards[0])
+        elif verb == FORM:
+            self.form_a_pack(g, *option.cards)
+        elif verb == FORM_WITH_DISCARD:
+            self.form_a_pack_with_the_discard(g, option.cards[0])
         else:
             self.make_trouble(g, option)
 
@@ -385,9 +383,10 @@ class TakeATurn(Choice):
 
     def discard_and_draw(self, g: StealAndPlunder, card: int) -> None:
         """SP-4.7, SP-4.9. A Wealth card or a Wild is discarded and a card drawn, if there is one."""
-        g.move(card, g.hand[self.seat], g.discard)
+        hand = g.hand[self.seat]
+        g.move(card, hand, g.discard)
         if g.deck.cards:
-            g.move_top(g.deck, g.hand[self.seat])
+            g.move_top(g.deck, hand)
 
     def make_trouble(self, g: StealAndPlunder, option: Option) -> None:
         """SP-4.2. An attack or a Power card."""
@@ -462,10 +461,10 @@ class ReloadTheHands(Step):
         if not g.deck.cards and not any(hand.cards for hand in g.hand):
             g.then(EndTheGame(TABLE))
             return
-        for seat in g.seats_from(self.seat):
-            hand = g.hand[seat]
-            if g.deck.cards and len(hand.cards) < HAND_SIZE:
-                g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
+        if g.deck.cards:
+            for hand in g.hand[self.seat :] + g.hand[: self.seat]:
+                if len(hand.cards) < HAND_SIZE:
+                    g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
         g.then(BeginATurn.of[g.start_token - 1])
