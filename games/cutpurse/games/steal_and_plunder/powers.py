@@ -55,14 +55,12 @@ def uses(g: StealAndPlunder, seat: int, card: int) -> list[Option]:
     """SP-4.18, SP-4.20, SP-4.22, SP-4.24. What a Power card can be played on: opponents only, except to flee."""
     if card == FLEE_THE_COUNTRY:
         return [FLEE_NOW] if g.gathered(seat) else []
-    opponents = [other for other in range(g.n) if other != seat]
     if card == FORENSIC_AUDIT:
-        return [AUDIT_SEAT[other] for other in opponents if g.hand[other].cards]
+        return [AUDIT_SEAT[hand.owner] for hand in g.hand if hand.cards and hand.owner != seat]
     if card == TAX_AUDIT:
-        return [TAX_SEAT[other] for other in opponents if g.gathered(other)]
+        return [TAX_SEAT[other] for other in range(g.n) if other != seat and g.gathered(other)]
     play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
-    open_packs = g.open_packs()
-    return [play_on[other] for other in opponents if open_packs[other] is not None]
+    return [play_on[other] for other, pack in enumerate(g.open_packs()) if pack is not None and other != seat]
 
 
 @dataclass(slots=True)
