@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -26,10 +27,11 @@ __all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "attacks"]
 
 ATTACK_SEAT: Final = [{card: Option(ATTACK, (card,), seat=seat) for card in (*WEALTH, *WILDS)} for seat in SEATS]
 CONTRIBUTE_CARD: Final = {card: Option(CONTRIBUTE, (card,)) for card in (*WEALTH, *WILDS)}
+CONTRIBUTE_OF: Final = CONTRIBUTE_CARD.__getitem__
 CONCEDE_NOW: Final = Option(CONCEDE)
 
 
-def attacks(g: StealAndPlunder, seat: int, wealth: list[int], wilds: list[int]) -> list[Option]:
+def attacks(g: StealAndPlunder, seat: int, wealth: Collection[int], wilds: list[int]) -> list[Option]:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
     options = []
     for stack in g.pack:
@@ -76,7 +78,7 @@ class AnswerTheTheft(Choice):
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-0.4. To concede is the safe answer."""
         fits = FITS[g.pack[self.owner][-1].cards[-1]]
-        return [CONCEDE_NOW, *[CONTRIBUTE_CARD[card] for card in dict.fromkeys(g.hand[seat].cards) if card in fits]]
+        return [CONCEDE_NOW, *map(CONTRIBUTE_OF, filter(fits.__contains__, dict.fromkeys(g.hand[seat].cards)))]
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief

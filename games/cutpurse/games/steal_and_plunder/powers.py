@@ -60,7 +60,7 @@ def uses(g: StealAndPlunder, seat: int, card: int) -> list[Option]:
     if card == TAX_AUDIT:
         return [TAX_SEAT[other] for other in range(g.n) if other != seat and g.gathered(other)]
     play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
-    return [play_on[other] for other, pack in enumerate(g.open_packs()) if pack is not None and other != seat]
+    return [play_on[pack.owner] for pack in g.open_packs() if pack is not None and pack.owner != seat]
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain, compress, count
 from math import comb
@@ -68,6 +69,7 @@ FORM_PACK: Final = {
 FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
 DISCARD_OF: Final = DISCARD_CARD.__getitem__
+FACES_OF: Final = dict[int, None].fromkeys  # each once, ascending as a hand is
 VALUE_OF: Final = VALUE.__getitem__
 LAST_WEALTH: Final = WEALTH[-1]
 LAST_WILD: Final = WILDS[-1]
@@ -307,12 +309,12 @@ class BeginATurn(Step):
     """SP-4.1. One turn for each seat from the Start holder on makes a round; who holds no card is skipped."""
 
     def run(self, g: StealAndPlunder) -> None:
-        left = g.next_seat(self.seat)
-        g.then(BeginATurn.of[left] if left != g.start_token - 1 else ReloadTheHands.of[g.reload_token - 1])
-        if g.hand[self.seat].cards:
+        seat = self.seat
+        left = (seat + 1) % g.n
+        g.then(BeginATurn.of[left] if left + 1 != g.start_token else ReloadTheHands.of[g.reload_token - 1])
+        if g.hand[seat].cards:
             g.turns += 1
-            assert g.turns <= LONGEST_GAME
-            g.then(TakeATurn.of[self.seat])  # before that
+            g.then(TakeATurn.of[seat])  # before that
 
 
 @dataclass(slots=True)
@@ -327,12 +329,12 @@ class TakeATurn(Choice):
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
-        faces = list(dict.fromkeys(hand))  # ascending, as a hand is
-        wealth, wilds, powers = by_sort(faces)
+        faces = FACES_OF(hand)
+        wealth, wilds, powers = by_sort(faces) if hand[-1] > LAST_WEALTH else (faces, [], [])
         options = pairs(hand, wealth, wilds) if wilds or len(faces) < len(hand) else []
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
             options += with_the_discard(g, wealth, wilds)
-        options += map(DISCARD_OF, wealth + wilds)
+        options += map(DISCARD_OF, [*wealth, *wilds] if wilds else wealth)
         if locked_in:
             options += attacks(g, seat, wealth, wilds)
             for power in powers:
@@ -365,10 +367,10 @@ class TakeATurn(Choice):
 
     def form_a_pack(self, g: StealAndPlunder, industry: int, partner: int) -> None:
         """SP-3.1, SP-3.2, SP-3.4. Two twins, or a Wealth card and a Wild; the Wealth card lies on top."""
-        seen_by = partner_seen_by(g, self.seat)
+        hand, seen_by = g.hand[self.seat], partner_seen_by(g, self.seat)
         pack = g.lay_a_pack(self.seat)
-        g.move(partner, g.hand[self.seat], pack, shown=seen_by)
-        g.move(industry, g.hand[self.seat], pack, shown=g.everyone)
+        g.move(partner, hand, pack, shown=seen_by)
+        g.move(industry, hand, pack, shown=g.everyone)
 
     def form_a_pack_with_the_discard(self, g: StealAndPlunder, card: int) -> None:
         """SP-4.5, SP-4.6, SP-4.8. The top discard joins a card of the hand at once; below it lies the new top."""
@@ -408,15 +410,14 @@ class TakeATurn(Choice):
             g.then(BurnAPower.of[seat, card])
 
 
-def by_sort(faces: list[int]) -> tuple[list[int], list[int], list[int]]:
+def by_sort(faces: Collection[int]) -> tuple[Collection[int], list[int], list[int]]:
     """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
-    if faces[-1] <= LAST_WEALTH:  # so is every other hand
-        return faces, [], []
-    wilds_from, powers_from = bisect(faces, LAST_WEALTH), bisect(faces, LAST_WILD)
-    return faces[:wilds_from], faces[wilds_from:powers_from], faces[powers_from:]
+    cards = list(faces)
+    wilds_from, powers_from = bisect(cards, LAST_WEALTH), bisect(cards, LAST_WILD)
+    return cards[:wilds_from], cards[wilds_from:powers_from], cards[powers_from:]
 
 
-def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
+def pairs(hand: list[int], wealth: Collection[int], wilds: list[int]) -> list[Option]:
     """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
     options: list[Option] = []
     for industry in wealth:
@@ -427,13 +428,13 @@ def pairs(hand: list[int], wealth: list[int], wilds: list[int]) -> list[Option]:
     return options
 
 
-def with_the_discard(g: StealAndPlunder, wealth: list[int], wilds: list[int]) -> list[Option]:
+def with_the_discard(g: StealAndPlunder, wealth: Collection[int], wilds: list[int]) -> list[Option]:
     """SP-4.5, SP-4.6. A twin for Wealth on the discard pile, any Wealth for a Wild; a Wild for Wealth by a setting."""
     top = g.discard.cards[-1]
     if top in WILDS:
         return [FORM_PACK_WITH_DISCARD[card] for card in wealth]
     options = [FORM_PACK_WITH_DISCARD[top]] if top in wealth else []
-    if g.settings.hand_wild_on_discard:
+    if wilds and g.settings.hand_wild_on_discard:
         options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
     return options
 
@@ -458,13 +459,15 @@ class ReloadTheHands(Step):
     """
 
     def run(self, g: StealAndPlunder) -> None:
-        if not g.deck.cards and not any(hand.cards for hand in g.hand):
-            g.then(EndTheGame(TABLE))
-            return
-        if g.deck.cards:
+        assert g.turns <= LONGEST_GAME
+        deck = g.deck
+        if deck.cards:
             for hand in g.hand[self.seat :] + g.hand[: self.seat]:
                 if len(hand.cards) < HAND_SIZE:
-                    g.deal(g.deck, hand, min(HAND_SIZE - len(hand.cards), len(g.deck.cards)))
+                    g.deal(deck, hand, min(HAND_SIZE - len(hand.cards), len(deck.cards)))
+        elif not any(hand.cards for hand in g.hand):
+            g.then(EndTheGame(TABLE))
+            return
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
         g.then(BeginATurn.of[g.start_token - 1])
