@@ -324,16 +324,23 @@ class TakeATurn(Choice):
     text: ClassVar[str] = "What do you do on your turn?"
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
-        """SP-4.3, SP-4.4, SP-4.10. In the order of the sheet; a Power card is burned only if nothing else is left.
+        """SP-4.3, SP-4.4, SP-4.5, SP-4.6, SP-4.10. In the order of the sheet; a Power card is burned only if forced.
 
         Before his first pack a player only forms packs and discards, and a pair in hand goes before the discard pile.
+        A twin joins Wealth on that pile, any Wealth a Wild, and by a setting a Wild joins Wealth.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
         faces = FACES_OF(hand)
         wealth, wilds, powers = by_sort(faces) if hand[-1] > LAST_WEALTH else (faces, [], [])
         options = pairs(hand, wealth, wilds) if wilds or len(faces) < len(hand) else []
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
-            options += with_the_discard(g, wealth, wilds)
+            top = g.discard.cards[-1]
+            if top in wealth:
+                options.append(FORM_PACK_WITH_DISCARD[top])
+            if top in WILDS:
+                options += [FORM_PACK_WITH_DISCARD[card] for card in wealth]
+            elif wilds and g.settings.hand_wild_on_discard:
+                options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
         options += map(DISCARD_OF, [*wealth, *wilds] if wilds else wealth)
         if locked_in:
             options += attacks(g, seat, wealth, wilds)
@@ -425,17 +432,6 @@ def pairs(hand: list[int], wealth: Collection[int], wilds: list[int]) -> list[Op
             options.append(FORM_PACK[industry][industry])
         for wild in wilds:
             options.append(FORM_PACK[industry][wild])
-    return options
-
-
-def with_the_discard(g: StealAndPlunder, wealth: Collection[int], wilds: list[int]) -> list[Option]:
-    """SP-4.5, SP-4.6. A twin for Wealth on the discard pile, any Wealth for a Wild; a Wild for Wealth by a setting."""
-    top = g.discard.cards[-1]
-    if top in WILDS:
-        return [FORM_PACK_WITH_DISCARD[card] for card in wealth]
-    options = [FORM_PACK_WITH_DISCARD[top]] if top in wealth else []
-    if wilds and g.settings.hand_wild_on_discard:
-        options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
     return options
 
 
