@@ -27,7 +27,6 @@ __all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "attacks"]
 
 ATTACK_SEAT: Final = [{card: Option(ATTACK, (card,), seat=seat) for card in (*WEALTH, *WILDS)} for seat in SEATS]
 CONTRIBUTE_CARD: Final = {card: Option(CONTRIBUTE, (card,)) for card in (*WEALTH, *WILDS)}
-CONTRIBUTE_OF: Final = CONTRIBUTE_CARD.__getitem__
 CONCEDE_NOW: Final = Option(CONCEDE)
 
 
@@ -78,7 +77,11 @@ class AnswerTheTheft(Choice):
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-0.4. To concede is the safe answer."""
         fits = FITS[g.pack[self.owner][-1].cards[-1]]
-        return [CONCEDE_NOW, *map(CONTRIBUTE_OF, filter(fits.__contains__, dict.fromkeys(g.hand[seat].cards)))]
+        options = [CONCEDE_NOW]
+        for card in dict.fromkeys(g.hand[seat].cards):
+            if card in fits:
+                options.append(CONTRIBUTE_CARD[card])
+        return options
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
