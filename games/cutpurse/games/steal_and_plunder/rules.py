@@ -186,13 +186,13 @@ class StealAndPlunder(Game):
 
     def standing(self, seat: int) -> tuple[int, ...]:
         """SP-5.3, SP-5.4. As `scores` has it, and no other seat is counted for it."""
-        return (self.total[seat] if self.settings.mode == "series" else self.has(seat),)
+        return (self.total[seat] if self.settings.mode == "series" else self.money_of(seat),)
 
     def count_up(self) -> list[int]:
         """SP-5.2. What each seat has in this game."""
-        return [self.has(seat) for seat in range(self.n)]
+        return [self.money_of(seat) for seat in range(self.n)]
 
-    def has(self, seat: int) -> int:
+    def money_of(self, seat: int) -> int:
         """SP-5.2. What a seat has in this game; a taxed half is exact in steps of 25 000."""
         whole = self.worth(self.pack[seat] + self.plundered[seat] + self.offshore[seat])
         return whole + self.worth(self.taxed[seat]) // 2
@@ -314,7 +314,7 @@ class BeginATurn(Step):
         g.then(BeginATurn.of[left] if left + 1 != g.start_token else ReloadTheHands.of[g.reload_token - 1])
         if g.hand[seat].cards:
             g.turns += 1
-            g.then(TakeATurn.of[seat])  # before that
+            g.then(TakeATurn.of[seat])  # which comes before it
 
 
 @dataclass(slots=True)
@@ -455,7 +455,7 @@ class ReloadTheHands(Step):
     """
 
     def run(self, g: StealAndPlunder) -> None:
-        assert g.turns <= LONGEST_GAME
+        assert g.turns <= LONGEST_GAME  # SP-6.1
         deck = g.deck
         if deck.cards:
             for hand in g.hand[self.seat :] + g.hand[: self.seat]:
