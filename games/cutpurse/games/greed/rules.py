@@ -51,6 +51,7 @@ LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
 PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
 SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
 TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
+TRADE_NUMBER_OF: Final = [TRADE_NUMBER[n] for n in NUMBER]  # by card
 TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
 RAID_THE_PILE: Final = Option(RAID_PILE)
 NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
@@ -145,8 +146,17 @@ class Greed(Game):
         """The lengths of all sets of a seat, the longest first."""
         return tuple(sorted(self.sets(seat), reverse=True))
 
-    def options_of_collection(self, seat: int) -> list[Option]:
-        return [SWAP_CARD[card] for card in dict.fromkeys(self.collection[seat].cards)]
+
+def with_each(cards: list[int], option_of: list[Option], options: list[Option]) -> list[Option]:
+    """GR-0.1. These options and one for each sort of card: in a hand or a collection, which are sorted, equal cards
+    lie side by side, and they have the same option.
+    """
+    last = None
+    for card in cards:
+        if (option := option_of[card]) is not last:
+            options.append(option)
+            last = option
+    return options
 
 
 @dataclass(slots=True)
@@ -189,7 +199,8 @@ class PlayACard(Choice):
     text: ClassVar[str] = "Which card do you play into your collection?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PLAY_CARD[card] for card in dict.fromkeys(g.hand[seat].cards) if card != CROOK]
+        number_cards = g.hand[seat].cards[1:]  # the crook is the lowest face
+        return with_each(number_cards, PLAY_CARD, [])
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """GR-0.4. The number one has collected most of, the lowest of equals."""
@@ -311,8 +322,7 @@ class TakeACard(Choice):
     text: ClassVar[str] = "Which card does the crook take?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        take = TAKE_FROM[self.victim]
-        return [PASS, *[take[card] for card in dict.fromkeys(g.collection[self.victim].cards)]]
+        return with_each(g.collection[self.victim].cards, TAKE_FROM[self.victim], [PASS])
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """GR-0.4. The number one has most of, the lowest of equals."""
@@ -365,7 +375,7 @@ class SwapTwoForThree(Choice):
     text: ClassVar[str] = "Put away two collected cards to draw three?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *g.options_of_collection(seat)]
+        return with_each(g.collection[seat].cards, SWAP_CARD, [PASS])
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
@@ -380,7 +390,7 @@ class SwapTheSecond(Choice):
     text: ClassVar[str] = "Which other card do you put away?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return g.options_of_collection(seat)
+        return with_each(g.collection[seat].cards, SWAP_CARD, [])
 
     def chosen(self, g: Greed, option: Option) -> None:
         g.move(option.cards[0], g.collection[self.seat], g.discard)
@@ -418,7 +428,7 @@ class TradeANumberIn(Choice):
     text: ClassVar[str] = "Discard a number and refill your hand?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *[TRADE_NUMBER[n] for n, cards in enumerate(g.sets(seat)) if cards]]
+        return with_each(g.collection[seat].cards, TRADE_NUMBER_OF, [PASS])
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option == PASS:
