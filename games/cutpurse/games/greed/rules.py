@@ -113,15 +113,14 @@ class Greed(Game):
 
     def draw(self, to: Zone, cards: int) -> None:
         """GR-0.2. One by one; an empty pile is renewed from the discards, and if there are none nothing comes."""
-        while cards:
-            if not self.deck.cards:
-                if not self.discard.cards:
-                    return
-                self.move_all(self.discard, self.deck)
-                self.shuffle(self.deck)
-            drawn = min(cards, len(self.deck.cards))
-            self.deal(self.deck, to, drawn)
-            cards -= drawn
+        while cards > (left := len(self.deck.cards)):
+            self.deal(self.deck, to, left)
+            cards -= left
+            if not self.discard.cards:
+                return
+            self.move_all(self.discard, self.deck)
+            self.shuffle(self.deck)
+        self.deal(self.deck, to, cards)
 
     def sets(self, seat: int) -> list[int]:
         """How many cards of each number a seat has collected, by number (place 0 is not used)."""
