@@ -304,13 +304,14 @@ class StopStealing(Step):
         return raid_of(self.seat, self.victim)
 
     def run(self, g: Greed) -> None:
-        with_crook = CROOK in g.middle.cards
-        if with_crook:
+        mine = g.collection[self.seat]
+        for card in g.middle.cards[:]:
+            if card != CROOK:
+                g.move(card, g.middle, mine)
+                continue
             g.then(ReturnTheCrook.of[self.victim])
             if g.collection[self.victim].cards:
                 g.then(TakeACard.of[self.seat, self.victim])
-        for card in [card for card in g.middle.cards if card != CROOK]:
-            g.move(card, g.middle, g.collection[self.seat])
 
 
 @dataclass(slots=True)
