@@ -18,6 +18,7 @@ __all__ = [
     "LOOK_AT",
     "NUMBER",
     "NUMBERS",
+    "PLAIN",
     "PLAY",
     "PLUS_ONE",
     "RAID",

@@ -19,6 +19,7 @@ from cutpurse.games.greed.cards import (
     LOOK_AT,
     NUMBER,
     NUMBERS,
+    PLAIN,
     PLAY,
     PLUS_ONE,
     RAID,
@@ -239,19 +240,22 @@ class DrawACard(Step):
 
     def run(self, g: Greed) -> None:
         seat, victim = self.seat, self.victim
-        lying = [NUMBER[card] for card in g.middle.cards]
+        middle = g.middle
         if victim == PILE:
-            g.draw(g.middle, 1)
-            card = g.middle.cards[-1]
+            g.draw(middle, 1)
+            card, symbol = middle.cards[-1], PLAIN
+            more = g.deck.cards or g.discard.cards
         else:
-            card = g.move_random(g.hand[victim], g.middle)
-        assert len(g.middle.cards) <= LONGEST_RAID
-        if card != CROOK and NUMBER[card] in lying:
-            g.then(GoBust.of[seat, victim])
-            return
-        nothing_left = not (g.deck.cards or g.discard.cards) if victim == PILE else not g.hand[victim].cards
-        g.then(StopStealing.of[seat, victim] if nothing_left else GoOnOrStop.of[seat, victim])
-        if victim != PILE and (symbol := SYMBOL[card]):
+            card = g.move_random(g.hand[victim], middle)
+            symbol = SYMBOL[card]
+            more = g.hand[victim].cards
+        assert len(middle.cards) <= LONGEST_RAID
+        for lying in middle.cards[:-1]:
+            if NUMBER[lying] == NUMBER[card] and card != CROOK:
+                g.then(GoBust.of[seat, victim])
+                return
+        g.then(GoOnOrStop.of[seat, victim] if more else StopStealing.of[seat, victim])
+        if symbol:
             if symbol == PLUS_ONE:
                 g.then(PlusOne.of[seat, NUMBER[card]])
             elif symbol == LOOK:
