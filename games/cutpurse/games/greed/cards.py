@@ -9,21 +9,19 @@ from cutpurse.engine.words import Unit, Visibility, Words
 __all__ = [
     "BUST",
     "COLLECTION",
-    "COPIES",
     "CROOK",
-    "FACES",
     "GO_ON",
     "HAND_ZONE",
     "LOOK",
     "LOOK_AT",
     "NUMBER",
     "NUMBERS",
+    "NUMBER_CARDS",
     "PLAIN",
     "PLAY",
     "PLUS_ONE",
     "RAID",
     "RAID_PILE",
-    "SPECIALS",
     "STOP",
     "SWAP",
     "SWAP_AWAY",
@@ -60,6 +58,19 @@ for _n in NUMBERS:
         FACES[_n, _s] = WORDS.card(f"{_n}{_short}", f"{_n}{_title}", _text, "number", _n, {"number": _n, "special": _s})
         NUMBER.append(_n)
         SYMBOL.append(_s)
+
+
+def _number_cards(special: int) -> list[int]:
+    cards: list[int] = []
+    for n in NUMBERS:
+        cards += [FACES[n, PLAIN]] * (COPIES - 3 * special)
+        for symbol in (PLUS_ONE, LOOK, SWAP):
+            cards += [FACES[n, symbol]] * special
+    return cards
+
+
+NUMBER_CARDS: Final = {specials: _number_cards(special) for specials, special in SPECIALS.items()}
+"""GR-1.1, GR-1.3. All number cards of the box, by the setting."""
 
 WORDS.zone("deck", "draw pile", "Drawn from its top.", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
 WORDS.zone("discard", "discard pile", "Becomes a new draw pile.", Visibility.ALL, per_seat=False, ordered=True)

@@ -11,22 +11,19 @@ from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.zones import Zone
 from cutpurse.games.greed.cards import (
     BUST,
-    COPIES,
     CROOK,
-    FACES,
     GO_ON,
     LOOK,
     LOOK_AT,
     NUMBER,
+    NUMBER_CARDS,
     NUMBERS,
     PLAIN,
     PLAY,
     PLUS_ONE,
     RAID,
     RAID_PILE,
-    SPECIALS,
     STOP,
-    SWAP,
     SWAP_AWAY,
     SYMBOL,
     TAKE,
@@ -100,13 +97,7 @@ class Greed(Game):
 
     @classmethod
     def box(cls, seats: int, settings: GreedSettings) -> list[int]:
-        special = SPECIALS[settings.specials]
-        cards = [CROOK] * seats
-        for n in NUMBERS:
-            cards += [FACES[n, 0]] * (COPIES - 3 * special)
-            for symbol in (PLUS_ONE, LOOK, SWAP):
-                cards += [FACES[n, symbol]] * special
-        return cards
+        return [CROOK] * seats + NUMBER_CARDS[settings.specials]
 
     def begin(self) -> None:
         seat = self.settings.first_seat
@@ -168,7 +159,7 @@ class SetUp(Step):
     def run(self, g: Greed) -> None:
         g.first, g.winner, g.turns = self.seat + 1, 0, 0
         g.open_deal(g.game + 1)
-        g.enter([card for card in g.box(g.n, g.settings) if card != CROOK], g.deck)
+        g.enter(NUMBER_CARDS[g.settings.specials], g.deck)
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
             g.enter([CROOK], g.hand[seat], shown=g.everyone)
