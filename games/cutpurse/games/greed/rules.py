@@ -144,9 +144,9 @@ def with_each(cards: list[int], option_of: list[Option], options: list[Option]) 
     """
     last = None
     for card in cards:
-        if (option := option_of[card]) is not last:
-            options.append(option)
-            last = option
+        if option_of[card] is not last:
+            last = option_of[card]
+            options.append(last)
     return options
 
 
@@ -439,9 +439,10 @@ class CheckForAWinner(Step):
     """GR-3.15, GR-6.1. Six of a number at the end of his own turn win; a game also ends after its last round."""
 
     def run(self, g: Greed) -> None:
-        mine = g.collection[self.seat].cards  # sorted: a set lies together
-        for sixth in range(WINNING_SET - 1, len(mine)):
-            if NUMBER[mine[sixth]] == NUMBER[mine[sixth - WINNING_SET + 1]]:
+        mine = g.collection[self.seat].cards  # sorted: cards of one number lie together
+        others = WINNING_SET - 1
+        for place in range(len(mine) - others):
+            if NUMBER[mine[place]] == NUMBER[mine[place + others]]:
                 g.winner = self.seat + 1
                 g.then(EndTheGame(self.seat))
                 return
