@@ -45,6 +45,10 @@ PILE: Final = -1  # in place of a victim
 RANDOM: Final = -1
 
 RAID_SEAT: Final = [Option(RAID, seat=seat) for seat in range(MAX_PLAYERS)]
+RAID_ANOTHER: Final = [
+    [[RAID_SEAT[(seat + k) % seats] for k in range(1, seats)] for seat in range(seats)]
+    for seats in range(MAX_PLAYERS + 1)
+]  # by number of players, then by raider: clockwise from his left
 LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
 PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
 SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
@@ -209,9 +213,9 @@ class ChooseAVictim(Choice):
     text: ClassVar[str] = "Whom do you raid?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        options = [RAID_SEAT[other] for other in g.opponents(seat)]
+        options = RAID_ANOTHER[g.n][seat]
         if g.n == 2 and g.settings.two_player_pile and (g.deck.cards or g.discard.cards):
-            options.append(RAID_THE_PILE)
+            return [*options, RAID_THE_PILE]
         return options
 
     def chosen(self, g: Greed, option: Option) -> None:
