@@ -14,6 +14,7 @@ __all__ = [
     "HAND_ZONE",
     "LOOK",
     "LOOK_AT",
+    "LOWEST",
     "NUMBER",
     "NUMBERS",
     "NUMBER_CARDS",
@@ -58,6 +59,7 @@ for _n in NUMBERS:
         FACES[_n, _s] = WORDS.card(f"{_n}{_short}", f"{_n}{_title}", _text, "number", _n, {"number": _n, "special": _s})
         NUMBER.append(_n)
         SYMBOL.append(_s)
+LOWEST: Final = [0, *[FACES[n, PLAIN] for n in NUMBERS], len(NUMBER)]  # by number: its lowest card; then above them all
 
 
 def _number_cards(special: int) -> list[int]:

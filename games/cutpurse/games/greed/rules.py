@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -15,6 +16,7 @@ from cutpurse.games.greed.cards import (
     GO_ON,
     LOOK,
     LOOK_AT,
+    LOWEST,
     NUMBER,
     NUMBER_CARDS,
     NUMBERS,
@@ -55,6 +57,7 @@ SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
 TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
 TRADE_NUMBER_OF: Final = [TRADE_NUMBER[n] for n in NUMBER]  # by card
 TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
+NUMBER_OF: Final = NUMBER.__getitem__
 RAID_THE_PILE: Final = Option(RAID_PILE)
 NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
 GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
@@ -349,7 +352,7 @@ class PlusOne(Step):
 
     def run(self, g: Greed) -> None:
         for seat in g.seats_from(self.seat):
-            if any(NUMBER[card] == self.number for card in g.collection[seat].cards):
+            if self.number in map(NUMBER_OF, g.collection[seat].cards):
                 g.draw(g.collection[seat], 1)
 
 
@@ -432,8 +435,8 @@ class TradeANumberIn(Choice):
     def chosen(self, g: Greed, option: Option) -> None:
         if option == PASS:
             return
-        mine = g.collection[self.seat]
-        for card in [card for card in mine.cards if NUMBER[card] == option.number]:
+        mine, n = g.collection[self.seat], option.number
+        for card in mine.cards[bisect_left(mine.cards, LOWEST[n]) : bisect_left(mine.cards, LOWEST[n + 1])]:
             g.move(card, mine, g.discard)
         g.draw(g.hand[self.seat], REFILL_TO - len(g.hand[self.seat].cards))
 
