@@ -302,9 +302,9 @@ class GiveACard(Choice):
     text: ClassVar[str] = "Which card do you give in return?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        hand, give = g.treasure_hand[seat], GIVE_TO[self.target]
+        give = GIVE_TO[self.target]
         piracy = [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
-        return g.copies(give, hand, range(len(hand.cards))) + piracy
+        return g.copies(give, g.treasure_hand[seat]) + piracy
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. The lowest treasure, a piracy card only without one."""

@@ -186,25 +186,24 @@ class StolenTreasure(Game):
         """ST-1.4. How many cards a hand holds of both kinds; all can see it."""
         return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
 
-    def copies(self, options: list[Option], zone: Zone, places: Iterable[int]) -> list[Option]:
-        """ST-0.2. The option (by card) for each of these places of a zone of treasure, equal copies only once.
+    def copies(self, options: list[Option], zone: Zone) -> list[Option]:
+        """ST-0.2. The option (by card) for each card of a zone of treasure, equal copies only once.
 
         Where the copies of a face differ in `since`, the option names the place.
         """
-        cards, since = zone.cards, zone.columns[0] if zone.columns else []
+        since = zone.columns[0] if zone.columns else []
         offered: list[Option] = []
-        last_card = last_since = FACE_DOWN
-        for place in places:
-            card = cards[place]
-            if card == last_card and since[place] == last_since:
-                continue
-            last_card, last_since = card, since[place]
-            option = options[card]
-            if (copies := cards.count(card)) > 1:
-                first = cards.index(card)
-                if since[first] != since[first + copies - 1]:
-                    option = at_place(option, place)
-            offered.append(option)
+        last = FACE_DOWN
+        place = first = 0
+        for card in zone.cards:
+            if card != last:
+                last, first = card, place
+                offered.append(options[card])
+            elif since[place] != since[place - 1]:
+                if since[place - 1] == since[first]:  # until here its copies were alike
+                    offered[-1] = at_place(options[card], first)
+                offered.append(at_place(options[card], place))
+            place += 1  # noqa: SIM113  # enumerate is slower
         return offered
 
     def place_of(self, option: Option, zone: Zone) -> int:
@@ -411,8 +410,12 @@ class TakeAnAction(Choice):
     def to_bury(self, g: StolenTreasure, hand: Zone) -> list[Option]:
         """ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so."""
         latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
-        assert hand.columns is not None
-        return g.copies(BURY_CARD, hand, [place for place, since in enumerate(hand.columns[0]) if since <= latest])
+        options = g.copies(BURY_CARD, hand)
+        ages = hand.columns[0] if hand.columns else []
+        for since in ages:
+            if since > latest:
+                return [option for option in options if ages[g.place_of(option, hand)] <= latest]
+        return options
 
     def to_play(self, g: StolenTreasure, card: int) -> list[Option]:
         """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""
@@ -477,9 +480,8 @@ class DiscardToTheLimit(Choice):
     text: ClassVar[str] = "Your hand is too large: which card do you discard?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        hand = g.treasure_hand[seat]
         piracy = [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
-        return g.copies(DISCARD_CARD, hand, range(len(hand.cards))) + piracy
+        return g.copies(DISCARD_CARD, g.treasure_hand[seat]) + piracy
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. The lowest treasure, then piracy."""

@@ -58,9 +58,8 @@ class StakeTreasure(Choice):
     text: ClassVar[str] = "Which treasure do you stake?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        hand = g.treasure_hand[seat]
-        begun = [LAY_NO_MORE] if g.stake[seat].cards else []
-        return begun + g.copies(STAKE_CARD, hand, range(len(hand.cards)))
+        options = g.copies(STAKE_CARD, g.treasure_hand[seat])
+        return [LAY_NO_MORE, *options] if g.stake[seat].cards else options
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. A stake that is begun stands as it lies."""
@@ -92,11 +91,21 @@ class MatchTheStake(Choice):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
-        missing = least_match(g, seat, self.stake) - g.value_of(laid)
-        rest = sum([value[card] for card in hand.cards if value[card] > 0])
-        fit = [p for p, card in enumerate(hand.cards) if rest + min(0, value[card]) >= missing]
-        done = [LAY_NO_MORE] if laid and missing <= 0 else []
-        return done + g.copies(LAY_CARD, hand, fit)
+        missing = self.stake
+        for card in laid:
+            missing -= value[card]
+        rest = worst = 0  # all that is positive in the hand, and what is most negative
+        for card in hand.cards:
+            if (worth := value[card]) > 0:
+                rest += worth
+            elif worth < worst:
+                worst = worth
+        if rest < missing or not rest:  # the stake may be out of reach
+            missing -= self.stake - least_match(g, seat, self.stake)
+        options = g.copies(LAY_CARD, hand)
+        if rest + worst < missing:
+            options = [option for option in options if rest + min(0, value[option.cards[0]]) >= missing]
+        return [LAY_NO_MORE, *options] if laid and missing <= 0 else options
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."""
