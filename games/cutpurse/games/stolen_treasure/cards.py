@@ -31,6 +31,7 @@ __all__ = [
     "NULLIFY",
     "PAPER",
     "PARLEY",
+    "PIRACY_PILE",
     "PLAY",
     "PLAY_ON",
     "PLUNDER",
@@ -46,6 +47,8 @@ __all__ = [
     "TAKEN",
     "TAKE_PIRACY",
     "TAKE_TREASURE",
+    "TREASURE_PILE_1",
+    "TREASURE_PILE_2",
     "TREASURE_ZONES",
     "VALUES",
     "WAGER",
@@ -135,7 +138,7 @@ _T1 = WORDS.zone(
 _T2 = WORDS.zone(
     "treasure_pile_2", "treasure pile 2", "", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False
 )
-WORDS.zone("piracy_pile", "piracy pile", "", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
+_P = WORDS.zone("piracy_pile", "piracy pile", "", Visibility.NOBODY, per_seat=False, ordered=True, remembers=False)
 WORDS.zone(
     "treasure_discards",
     "treasure discards",
@@ -171,6 +174,9 @@ WORDS.zone("piracy_hand", "piracy hand", "Piracy to play.", Visibility.OWNER)
 WORDS.zone("buried", "buried", "What counts.", Visibility.ALL)
 WORDS.zone("stake", "stake", "What is wagered now.", Visibility.ALL, columns=(SINCE,))
 TREASURE_ZONES: Final = (_T1, _T2, _HAND)
+TREASURE_PILE_1: Final = _T1.number  # a zone of the table has the number of its kind
+TREASURE_PILE_2: Final = _T2.number
+PIRACY_PILE: Final = _P.number
 
 WORDS.table_counter("turn", "turns begun, skipped ones too")
 WORDS.table_counter("actions_left", "actions the player whose turn it is may still take")

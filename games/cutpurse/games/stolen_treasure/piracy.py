@@ -22,12 +22,15 @@ from cutpurse.games.stolen_treasure.cards import (
     MAX_PLAYERS,
     NOBODY,
     NULLIFY,
+    PIRACY_PILE,
     PLUNDER,
     SKULDUGGERY,
     SPYGLASS,
     TAKE,
     TAKE_PIRACY,
     TAKE_TREASURE,
+    TREASURE_PILE_1,
+    TREASURE_PILE_2,
     X_MARKS_THE_SPOT,
     YARR,
 )
@@ -35,7 +38,7 @@ from cutpurse.games.stolen_treasure.cards import (
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
-__all__ = ["DISCARD_CARD", "DRAW_FROM", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
+__all__ = ["DISCARD_CARD", "DRAW_PIRACY", "DRAW_TREASURE", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
 
 PLUNDERED: Final = 2
 """ST-3.14. Plunder draws two."""
@@ -46,7 +49,8 @@ BOMBED: Final = 2
 
 PASS_OR_YARR: Final = [PASS, Option(NULLIFY, (YARR,))]
 ONLY_PASS: Final = [PASS]
-DRAW_FROM: Final = [Option(DRAW, zone=zone) for zone in range(4)]
+DRAW_TREASURE: Final = [Option(DRAW, zone=pile) for pile in (TREASURE_PILE_1, TREASURE_PILE_2)]
+DRAW_PIRACY: Final = Option(DRAW, zone=PIRACY_PILE)
 DIVERT_TO: Final = [Option(DIVERT, (CODE,), seat=seat) for seat in range(MAX_PLAYERS)]
 TREASURE_OF: Final = [Option(TAKE_TREASURE, seat=seat) for seat in range(MAX_PLAYERS)]
 PIRACY_OF: Final = [Option(TAKE_PIRACY, seat=seat) for seat in range(MAX_PLAYERS)]
@@ -215,7 +219,7 @@ class ChooseAPile(Choice):
     text: ClassVar[str] = "Which pile do you draw from?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        return [DRAW_FROM[pile.number] for pile in g.treasure_to_draw()]
+        return g.treasure_to_draw()
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         g.draw(self.seat, option.zone)

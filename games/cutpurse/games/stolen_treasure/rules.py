@@ -30,6 +30,7 @@ from cutpurse.games.stolen_treasure.cards import (
     LAST_TREASURE,
     MAX_PLAYERS,
     NOBODY,
+    PIRACY_PILE,
     PLAY,
     PLAY_ON,
     PLUNDER,
@@ -37,6 +38,7 @@ from cutpurse.games.stolen_treasure.cards import (
     SKULDUGGERY,
     SPYGLASS,
     TAKEN,
+    TREASURE_PILE_1,
     TREASURE_ZONES,
     VALUES,
     WAGER,
@@ -44,7 +46,14 @@ from cutpurse.games.stolen_treasure.cards import (
     X_MARKS_THE_SPOT,
     YO_HO_HO,
 )
-from cutpurse.games.stolen_treasure.piracy import DISCARD_CARD, DRAW_FROM, DiscardPiracy, GiveACard, PlayACard
+from cutpurse.games.stolen_treasure.piracy import (
+    DISCARD_CARD,
+    DRAW_PIRACY,
+    DRAW_TREASURE,
+    DiscardPiracy,
+    GiveACard,
+    PlayACard,
+)
 from cutpurse.games.stolen_treasure.wager import MatchTheStake, StakeTreasure, least_match
 
 __all__ = ["StolenTreasure", "StolenTreasureSettings"]
@@ -150,14 +159,14 @@ class StolenTreasure(Game):
         self.then(SetUp(self.chance.below(self.n) if seat == RANDOM else seat))
 
     # -- piles
-    def treasure_to_draw(self) -> list[Zone]:
-        """ST-3.4. The treasure piles that can be drawn from; of empty ones those that get a discard."""
-        both = [self.treasure_pile_1, self.treasure_pile_2]
-        return [pile for pile in both if pile.cards] or both[: len(self.treasure_discards.cards)]
-
-    def piracy_to_draw(self) -> bool:
-        """ST-3.4. Whether there is a piracy card to draw."""
-        return bool(self.piracy_pile.cards or self.piracy_discards.cards)
+    def treasure_to_draw(self) -> list[Option]:
+        """ST-3.4. To draw from each treasure pile that has a card; from empty ones if they get a discard."""
+        first, second = self.treasure_pile_1.cards, self.treasure_pile_2.cards
+        if first and second:
+            return DRAW_TREASURE
+        if first or second:
+            return DRAW_TREASURE[:1] if first else DRAW_TREASURE[1:]
+        return DRAW_TREASURE[: len(self.treasure_discards.cards)]
 
     def shuffle_and_cut(self) -> None:
         """ST-2.1, ST-3.4, ST-3.20. All cards of the first treasure pile; half of them become the second."""
@@ -169,13 +178,14 @@ class StolenTreasure(Game):
 
         An empty pile is renewed first.
         """
-        pile = self.zone(pile_number)
-        if pile is self.piracy_pile:
+        if pile_number == PIRACY_PILE:
+            pile = self.piracy_pile
             if not pile.cards:
                 self.move_all(self.piracy_discards, pile)
                 self.shuffle(pile)
             self.move_top(pile, self.piracy_hand[seat])
             return
+        pile = self.treasure_pile_1 if pile_number == TREASURE_PILE_1 else self.treasure_pile_2
         if not pile.cards:
             self.move_all(self.treasure_discards, self.treasure_pile_1)
             self.shuffle_and_cut()
@@ -390,16 +400,21 @@ class TakeAnAction(Choice):
     text: ClassVar[str] = "What do you do?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options = [DRAW_FROM[pile.number] for pile in g.treasure_to_draw()]
-        if g.piracy_to_draw():
-            options.append(DRAW_FROM[g.piracy_pile.number])
+        options = g.treasure_to_draw()[:]
+        if g.piracy_pile.cards or g.piracy_discards.cards:  # ST-3.4
+            options.append(DRAW_PIRACY)
         hand = g.treasure_hand[seat]
         if hand.cards:
             options += self.to_bury(g, hand)
-        for card in dict.fromkeys(g.piracy_hand[seat].cards):
-            options += self.to_play(g, card)
+        last = FACE_DOWN
+        for card in g.piracy_hand[seat].cards:
+            if card != last:
+                options += self.to_play(g, card)
+                last = card
         if hand.cards:
-            options += [WAGER_AGAINST[other] for other in g.opponents(seat) if g.treasure_hand[other].cards]
+            for other in g.opponents(seat):
+                if g.treasure_hand[other].cards:
+                    options.append(WAGER_AGAINST[other])
         options.append(END_THE_TURN)
         return options
 
@@ -435,7 +450,6 @@ class TakeAnAction(Choice):
             g.then(EndTheTurn.of[seat])
             return
         g.actions_left -= 1
-        target = NOBODY if option.seat is None else option.seat
         if verb == DRAW:
             g.draw(seat, option.zone)
             g.then(FinishTheAction.of[seat])
@@ -445,9 +459,9 @@ class TakeAnAction(Choice):
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
             g.then(FinishTheAction.of[seat])
         elif verb == WAGER:
-            g.next(StakeTreasure.of[seat, target], FinishTheAction(seat, target=target))
+            g.next(StakeTreasure.of[seat, option.seat], FinishTheAction.of[seat, 0, option.seat])
         else:
-            card = option.cards[0]
+            card, target = option.cards[0], NOBODY if option.seat is None else option.seat
             g.next(PlayACard.of[seat, card, target], FinishTheAction.of[seat, card, target])
 
 
@@ -467,7 +481,8 @@ class FinishTheAction(Step):
         return None if self.target == NOBODY else Act(WAGER, seat=self.target, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
-        g.move_all(g.in_play, g.piracy_discards)
+        if g.in_play.cards:
+            g.move_all(g.in_play, g.piracy_discards)
         g.then(CheckForAWinner.of[self.seat])
         if g.settings.hand_limit != "off":
             g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
@@ -506,21 +521,19 @@ class CheckForAWinner(Step):
 
     def run(self, g: StolenTreasure) -> None:
         target = g.settings.target
-        able = [
-            seat
-            for seat in g.seats_from(self.seat)
-            if g.buried_total[seat] >= target and g.score(seat) >= target and not g.has_the_spot(seat)
-        ]
-        if able:
-            winner = self.seat if self.seat in able else max(able, key=g.score)
-            g.show(g.treasure_hand[winner])
-            g.show(g.piracy_hand[winner])
-            g.count("won", 1, winner)
-            g.tell_scores(over=True)
-        elif g.actions_left:
-            g.then(TakeAnAction.of[self.seat])
-        else:
-            g.then(EndTheTurn.of[self.seat])
+        for buried in g.buried_total:
+            if buried >= target and (able := self.able(g, target)):
+                winner = self.seat if self.seat in able else max(able, key=g.score)
+                g.show(g.treasure_hand[winner])
+                g.show(g.piracy_hand[winner])
+                g.count("won", 1, winner)
+                g.tell_scores(over=True)
+                return
+        g.then(TakeAnAction.of[self.seat] if g.actions_left else EndTheTurn.of[self.seat])
+
+    def able(self, g: StolenTreasure, target: int) -> list[int]:
+        """ST-5.2. Who has the target and not The Black Spot, the active player first, then clockwise."""
+        return [seat for seat in g.seats_from(self.seat) if g.score(seat) >= target and not g.has_the_spot(seat)]
 
 
 @dataclass(slots=True)

@@ -72,7 +72,7 @@ class StakeTreasure(Choice):
             return
         hand = g.treasure_hand[seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[seat])
-        g.then(StakeTreasure.of[seat, opponent])
+        g.then(self)
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class MatchTheStake(Choice):
             return
         hand = g.treasure_hand[self.seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[self.seat])
-        g.then(MatchTheStake(self.seat, self.active, self.stake))
+        g.then(self)
 
 
 @dataclass(slots=True)
