@@ -38,7 +38,16 @@ from cutpurse.games.stolen_treasure.cards import (
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
 
-__all__ = ["DISCARD_CARD", "DRAW_PIRACY", "DRAW_TREASURE", "AnyYarr", "DiscardPiracy", "GiveACard", "PlayACard"]
+__all__ = [
+    "DISCARD_CARD",
+    "DRAW_PIRACY",
+    "DRAW_TREASURE",
+    "ONLY_PASS",
+    "AnyYarr",
+    "DiscardPiracy",
+    "GiveACard",
+    "PlayACard",
+]
 
 PLUNDERED: Final = 2
 """ST-3.14. Plunder draws two."""

@@ -21,7 +21,7 @@ from cutpurse.games.stolen_treasure.cards import (
     STAKE,
     SURRENDER,
 )
-from cutpurse.games.stolen_treasure.piracy import AnyYarr
+from cutpurse.games.stolen_treasure.piracy import ONLY_PASS, AnyYarr
 
 if TYPE_CHECKING:
     from cutpurse.games.stolen_treasure.rules import StolenTreasure
@@ -34,6 +34,7 @@ SIGN_TIES: Final = 5
 """ST-3.26. So often a tie of dice or of signs is tried again before the coin decides."""
 
 LAY_NO_MORE: Final = Option(DONE)
+NO_MORE_TO_LAY: Final = [LAY_NO_MORE]
 STAKE_CARD: Final = [Option(STAKE, (card,)) for card in range(LAST_TREASURE + 1)]
 LAY_CARD: Final = [Option(LAY, (card,)) for card in range(LAST_TREASURE + 1)]
 SURRENDER_TO: Final = [Option(SURRENDER, (PARLEY,), seat=seat) for seat in range(MAX_PLAYERS)]
@@ -46,8 +47,12 @@ def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
 
     Of what it holds and has laid, the best is all that is positive, else the single best card.
     """
-    values = [g.value[card] for card in g.stake[seat].cards + g.treasure_hand[seat].cards]
-    return min(stake, sum([value for value in values if value > 0]) or max(values))
+    value, cards = g.value, g.stake[seat].cards + g.treasure_hand[seat].cards
+    best = 0
+    for card in cards:
+        if value[card] > 0:
+            best += value[card]
+    return min(stake, best or max([value[card] for card in cards]))
 
 
 @dataclass(slots=True)
@@ -66,9 +71,9 @@ class StakeTreasure(Choice):
         return options[0]
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        seat, opponent = self.seat, self.opponent
+        seat = self.seat
         if option.verb == DONE:
-            g.then(MatchTheStake(opponent, seat, g.value_of(g.stake[seat].cards)))
+            g.then(MatchTheStake(self.opponent, seat, g.value_of(g.stake[seat].cards)))
             return
         hand = g.treasure_hand[seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[seat])
@@ -91,6 +96,8 @@ class MatchTheStake(Choice):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
+        if not hand.cards:  # all that he had lies there, and it was within reach
+            return NO_MORE_TO_LAY
         missing = self.stake
         for card in laid:
             missing -= value[card]
@@ -144,7 +151,7 @@ class AnyParley(Poll):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         if PARLEY not in g.piracy_hand[seat].cards:
-            return [PASS]
+            return ONLY_PASS
         return [PASS, SURRENDER_TO[self.opponent if seat == self.seat else self.seat]]
 
     def closed(self, g: StolenTreasure, answers: dict[int, Option]) -> None:
