@@ -23,6 +23,7 @@ __all__ = [
     "GIVE",
     "HOOK",
     "KRAKEN",
+    "LAST_IN_TURN",
     "LAST_TREASURE",
     "LAY",
     "MATCH",
@@ -122,6 +123,8 @@ HOOK: Final = _piracy(
 )
 KRAKEN: Final = _piracy("the_kraken", "The Kraken", 3, "All treasure in all hands is shuffled back into the piles.")
 BOMBS_AWAY: Final = _piracy("bombs_away", "Bombs Away", 5, "Every opponent discards two piracy cards.")
+LAST_IN_TURN: Final = BOMBS_AWAY
+"""ST-3.9. The eight above are played in turn; the others answer something, or are never played."""
 CODE: Final = _piracy(
     "pirates_code", "Pirate's Code", 5, "When a card is played against you: name another player whom it hits instead."
 )

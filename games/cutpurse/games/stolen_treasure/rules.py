@@ -19,14 +19,13 @@ from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.cards import (
     BLACK_SPOT,
-    BOMBS_AWAY,
     BURY,
     COPIES,
     DRAW,
     END_TURN,
     FIRST_PIRACY,
     HOOK,
-    KRAKEN,
+    LAST_IN_TURN,
     LAST_TREASURE,
     MAX_PLAYERS,
     NOBODY,
@@ -44,7 +43,6 @@ from cutpurse.games.stolen_treasure.cards import (
     WAGER,
     WORDS,
     X_MARKS_THE_SPOT,
-    YO_HO_HO,
 )
 from cutpurse.games.stolen_treasure.piracy import (
     DISCARD_CARD,
@@ -403,16 +401,16 @@ class TakeAnAction(Choice):
         options = g.treasure_to_draw()[:]
         if g.piracy_pile.cards or g.piracy_discards.cards:  # ST-3.4
             options.append(DRAW_PIRACY)
-        hand = g.treasure_hand[seat]
+        opponents, hand = g.opponents(seat), g.treasure_hand[seat]
         if hand.cards:
             options += self.to_bury(g, hand)
         last = FACE_DOWN
         for card in g.piracy_hand[seat].cards:
-            if card != last:
-                options += self.to_play(g, card)
+            if card <= LAST_IN_TURN and card != last:
+                options += self.to_play(g, card, opponents)
                 last = card
         if hand.cards:
-            for other in g.opponents(seat):
+            for other in opponents:
                 if g.treasure_hand[other].cards:
                     options.append(WAGER_AGAINST[other])
         options.append(END_THE_TURN)
@@ -432,17 +430,16 @@ class TakeAnAction(Choice):
                 return [option for option in options if ages[g.place_of(option, hand)] <= latest]
         return options
 
-    def to_play(self, g: StolenTreasure, card: int) -> list[Option]:
+    def to_play(self, g: StolenTreasure, card: int, opponents: list[int]) -> list[Option]:
         """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""
         if card in (SPYGLASS, HOOK):
-            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat)]
+            return [PLAY_CARD_ON[card][other] for other in opponents]
         if card == SKULDUGGERY:
-            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat) if g.hand_size(other)]
+            return [PLAY_CARD_ON[card][s] for s in opponents if g.treasure_hand[s].cards or g.piracy_hand[s].cards]
         if card == X_MARKS_THE_SPOT:
-            return [PLAY_CARD_ON[card][other] for other in g.opponents(self.seat) if g.buried[other].cards]
-        if card in (YO_HO_HO, BOMBS_AWAY, KRAKEN) or (card == PLUNDER and g.treasure_to_draw()):
-            return [PLAY_CARD[card]]
-        return []
+            return [PLAY_CARD_ON[card][other] for other in opponents if g.buried[other].cards]
+        # YO HO HO!, The Kraken and Bombs Away can always be played
+        return [PLAY_CARD[card]] if card != PLUNDER or g.treasure_to_draw() else []
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
