@@ -442,19 +442,19 @@ class TakeAnAction(Choice):
         return [PLAY_CARD[card]] if card != PLUNDER or g.treasure_to_draw() else []
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        seat, verb = self.seat, option.verb
+        seat, verb = self.seat, option.verb  # what nobody can come between is run at once
         if verb == END_TURN:
-            g.then(EndTheTurn.of[seat])
+            EndTheTurn.of[seat].run(g)
             return
         g.actions_left -= 1
         if verb == DRAW:
             g.draw(seat, option.zone)
-            g.then(FinishTheAction.of[seat])
+            FinishTheAction.of[seat].run(g)
         elif verb == BURY:
             hand = g.treasure_hand[seat]
             card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
-            g.then(FinishTheAction.of[seat])
+            FinishTheAction.of[seat].run(g)
         elif verb == WAGER:
             g.next(StakeTreasure.of[seat, option.seat], FinishTheAction.of[seat, 0, option.seat])
         else:
@@ -480,9 +480,12 @@ class FinishTheAction(Step):
     def run(self, g: StolenTreasure) -> None:
         if g.in_play.cards:
             g.move_all(g.in_play, g.piracy_discards)
-        g.then(CheckForAWinner.of[self.seat])
-        if g.settings.hand_limit != "off":
-            g.next(*[DiscardToTheLimit(s) for s in g.seats_from(self.seat) if g.hand_size(s) > HAND_LIMIT])
+        check = CheckForAWinner.of[self.seat]
+        if g.settings.hand_limit == "off":
+            check.run(g)
+        else:
+            over = [seat for seat in g.seats_from(self.seat) if g.hand_size(seat) > HAND_LIMIT]
+            g.next(*[DiscardToTheLimit(seat) for seat in over], check)
 
 
 @dataclass(slots=True)
@@ -530,7 +533,11 @@ class CheckForAWinner(Step):
 
     def able(self, g: StolenTreasure, target: int) -> list[int]:
         """ST-5.2. Who has the target and not The Black Spot, the active player first, then clockwise."""
-        return [seat for seat in g.seats_from(self.seat) if g.score(seat) >= target and not g.has_the_spot(seat)]
+        return [
+            seat
+            for seat in g.seats_from(self.seat)
+            if g.buried_total[seat] >= target and g.score(seat) >= target and not g.has_the_spot(seat)
+        ]
 
 
 @dataclass(slots=True)
@@ -541,7 +548,7 @@ class EndTheTurn(Step):
         if g.turn == g.settings.max_rounds * g.n:
             g.then(EndAfterTheLastRound(self.seat))
         else:
-            g.then(TakeATurn.of[g.next_seat(self.seat)])
+            TakeATurn.of[g.next_seat(self.seat)].run(g)
 
 
 @dataclass(slots=True)
