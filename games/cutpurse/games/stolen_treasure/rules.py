@@ -199,19 +199,23 @@ class StolenTreasure(Game):
 
         Where the copies of a face differ in `since`, the option names the place.
         """
-        since = zone.columns[0] if zone.columns else []
+        cards, since = zone.cards, zone.columns[0] if zone.columns else []
         offered: list[Option] = []
         last = FACE_DOWN
-        place = first = 0
-        for card in zone.cards:
+        alike = 0  # copies that are no option of their own, so far
+        for card in cards:
             if card != last:
-                last, first = card, place
+                last = card
                 offered.append(options[card])
-            elif since[place] != since[place - 1]:
-                if since[place - 1] == since[first]:  # until here its copies were alike
-                    offered[-1] = at_place(options[card], first)
-                offered.append(at_place(options[card], place))
-            place += 1  # noqa: SIM113  # enumerate is slower
+                continue
+            place = len(offered) + alike
+            if since[place] == since[place - 1]:
+                alike += 1
+                continue
+            first = cards.index(card)
+            if since[place - 1] == since[first]:  # until here the copies of this face were alike
+                offered[-1] = at_place(options[card], first)
+            offered.append(at_place(options[card], place))
         return offered
 
     def place_of(self, option: Option, zone: Zone) -> int:
@@ -401,7 +405,8 @@ class TakeAnAction(Choice):
         options = g.treasure_to_draw()[:]
         if g.piracy_pile.cards or g.piracy_discards.cards:  # ST-3.4
             options.append(DRAW_PIRACY)
-        opponents, hand = g.opponents(seat), g.treasure_hand[seat]
+        opponents, hands = g.opponents(seat), g.treasure_hand
+        hand = hands[seat]
         if hand.cards:
             options += self.to_bury(g, hand)
         last = FACE_DOWN
@@ -411,7 +416,7 @@ class TakeAnAction(Choice):
                 last = card
         if hand.cards:
             for other in opponents:
-                if g.treasure_hand[other].cards:
+                if hands[other].cards:
                     options.append(WAGER_AGAINST[other])
         options.append(END_THE_TURN)
         return options
