@@ -107,7 +107,7 @@ class MatchTheStake(Choice):
                 rest += worth
             elif worth < worst:
                 worst = worth
-        if rest < missing or not rest:  # the stake may be out of reach
+        if rest < missing or not rest:  # the stake may be out of reach, and less will do
             missing -= self.stake - least_match(g, seat, self.stake)
         options = g.copies(LAY_CARD, hand)
         if rest + worst < missing:
