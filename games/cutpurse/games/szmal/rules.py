@@ -350,8 +350,7 @@ class SetUp(Step):
         g.enter(NUMBERS, g.deck)
         g.shuffle(g.deck)
         for pile in g.pile:
-            for _ in range(PILE):
-                g.move_top(g.deck, pile)
+            g.deal(g.deck, pile, PILE)
         g.then(BeginARound.of[TABLE])
 
 
