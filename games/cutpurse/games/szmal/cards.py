@@ -6,9 +6,11 @@ A card's number stands for the card: "53" is the card on which 53 is printed. Am
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from cutpurse.engine.agenda import Option
 from cutpurse.engine.words import Counter, Unit, Visibility, Words
 from cutpurse.engine.zones import Zone
 
@@ -58,6 +60,7 @@ __all__ = [
     "Need",
     "Thug",
     "column",
+    "with_a_card",
 ]
 
 WORDS: Final = Words("szmal", "Szmal", "SZ", "1", seats=range(2, 6))
@@ -174,6 +177,11 @@ PUT_MARKERS: Final = WORDS.verb(
 )
 SET_UP: Final = WORDS.verb("set_up", "the {cards} of {actor} comes due", rule="SZ-3.5.1")
 LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.5.1")
+
+
+def with_a_card(verb: int) -> Callable[[int], Option]:
+    """What looks up the option to do this with a card; all are made now."""
+    return [Option(verb, (card,)) for card in (0, *NUMBERS)].__getitem__
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from cutpurse.games.szmal.cards import (
     COPY,
     COUNTS_AS,
     GIVE_UP,
-    NUMBERS,
     PAY,
     PLAY,
     PUT_MARKERS,
     RESOLVE,
     TAKE_BACK,
+    with_a_card,
 )
 from cutpurse.games.szmal.thugs import REPEAT, RUBBERFACE
 
@@ -31,8 +31,8 @@ NEIGHBOUR_GAIN: Final = 10_000
 MOST_PLAYS: Final = 2_000
 """SZ-7.26. A game has fewer plays than that."""
 
-COPY_CARD: Final = [Option(COPY, (card,)) for card in (0, *NUMBERS)]
-PLAY_CARD: Final = [Option(PLAY, (card,)) for card in (0, *NUMBERS)]
+COPY_CARD: Final = with_a_card(COPY)
+PLAY_CARD: Final = with_a_card(PLAY)
 
 
 @dataclass(slots=True)
@@ -178,7 +178,7 @@ class CopyAThug(Choice):
         return Act(RESOLVE, (RUBBERFACE,), actor=self.seat)
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [COPY_CARD[card] for card in g.thugs[seat].cards if card != RUBBERFACE]
+        return [COPY_CARD(card) for card in g.thugs[seat].cards if card != RUBBERFACE]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         thugs, (copied,) = g.thugs[self.seat], option.cards
@@ -193,7 +193,7 @@ class PlayAnotherCard(Choice):
     text: ClassVar[str] = "Do you play another card?"
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [PASS, *[PLAY_CARD[card] for card in g.hand[seat].cards]]
+        return [PASS, *map(PLAY_CARD, g.hand[seat].cards)]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         if option != PASS:

@@ -53,6 +53,7 @@ from cutpurse.games.szmal.cards import (
     UNTIL_ROUND,
     WORDS,
     column,
+    with_a_card,
 )
 from cutpurse.games.szmal.playing import (
     PLAY_CARD,
@@ -78,13 +79,12 @@ MARKER: Final = 10_000
 
 TABLE: Final = -1  # the seat of a step that concerns everybody
 
-_CARDS: Final = (0, *NUMBERS)
-PICK_CARD: Final = [Option(PICK, (card,)) for card in _CARDS]
-CHOOSE_CARD: Final = [Option(CHOOSE, (card,)) for card in _CARDS]
-GIVE_UP_CARD: Final = [Option(GIVE_UP, (card,)) for card in _CARDS]
-TAKE_BACK_CARD: Final = [Option(TAKE_BACK, (card,)) for card in _CARDS]
-DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in _CARDS]
-LOSE_CARD: Final = [Option(LOSE, (card,)) for card in _CARDS]
+PICK_CARD: Final = with_a_card(PICK)
+CHOOSE_CARD: Final = with_a_card(CHOOSE)
+GIVE_UP_CARD: Final = with_a_card(GIVE_UP)
+TAKE_BACK_CARD: Final = with_a_card(TAKE_BACK)
+DISCARD_CARD: Final = with_a_card(DISCARD)
+LOSE_CARD: Final = with_a_card(LOSE)
 
 # The counters of effects by seat: those of a turn, those that were set up for it, and those set up for the next.
 of_this_turn: Final = attrgetter(*THIS_TURN)
@@ -319,13 +319,13 @@ class Szmal(Game):
         if cost.cash and self.cash[seat] >= (price := self.price(seat, card)):
             ways.append(Option(PAY, number=price))
         if cost.thug:
-            ways += [GIVE_UP_CARD[thug] for thug in self.thugs[seat].cards]
+            ways += map(GIVE_UP_CARD, self.thugs[seat].cards)
         if cost.holding:
-            ways += [GIVE_UP_CARD[holding] for holding in self.holdings[seat].cards]
+            ways += map(GIVE_UP_CARD, self.holdings[seat].cards)
         if cost.take_back:
-            ways += [TAKE_BACK_CARD[holding] for holding in self.holdings[seat].cards]
+            ways += map(TAKE_BACK_CARD, self.holdings[seat].cards)
         if cost.hand_card:
-            ways += [DISCARD_CARD[other] for other in self.hand[seat].cards]
+            ways += map(DISCARD_CARD, self.hand[seat].cards)
         return ways
 
     def fail(self, seat: int, card: int) -> None:
@@ -385,7 +385,7 @@ class PickACard(Poll):
         return list(range(g.n))
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [PICK_CARD[card] for card in g.draft[seat].cards]
+        return list(map(PICK_CARD, g.draft[seat].cards))
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
         """SZ-7.24. The lowest number."""
@@ -411,7 +411,7 @@ class ChooseACard(Poll):
         return list(range(g.n))
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [CHOOSE_CARD[card] for card in g.hand[seat].cards]
+        return list(map(CHOOSE_CARD, g.hand[seat].cards))
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
         """SZ-7.24. The lowest number."""
@@ -446,7 +446,7 @@ class PlayAnExtraCard(Choice):
     text: ClassVar[str] = "Which card do you play as an extra card?"
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [PLAY_CARD[card] for card in g.hand[seat].cards]
+        return list(map(PLAY_CARD, g.hand[seat].cards))
 
     def chosen(self, g: Szmal, option: Option) -> None:
         g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
@@ -491,7 +491,7 @@ class LoseACard(Poll):
         return [seat for seat in range(g.n) if zones[seat].cards and (of_owner or seat != self.seat)]
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [LOSE_CARD[card] for card in self.exposed(g)[seat].cards]
+        return list(map(LOSE_CARD, self.exposed(g)[seat].cards))
 
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
         for seat, option in answers.items():
