@@ -64,7 +64,7 @@ from cutpurse.games.szmal.playing import (
     PutMarkers,
     Resolve,
 )
-from cutpurse.games.szmal.thugs import RUBBERFACE
+from cutpurse.games.szmal.thugs import NAPOLEON, RUBBERFACE
 
 __all__ = ["Szmal"]
 
@@ -86,10 +86,13 @@ TAKE_BACK_CARD: Final = with_a_card(TAKE_BACK)
 DISCARD_CARD: Final = with_a_card(DISCARD)
 LOSE_CARD: Final = with_a_card(LOSE)
 
+SET_UP_BEFORE: Final = [name for name, _ in NEXT_TURN]
+
 # The counters of effects by seat: those of a turn, those that were set up for it, and those set up for the next.
 of_this_turn: Final = attrgetter(*THIS_TURN)
-of_last_turn: Final = attrgetter(*[name for name, _ in NEXT_TURN])
-of_next_turn: Final = attrgetter(*[f"next_{name}" for name, _ in NEXT_TURN])
+of_last_turn: Final = attrgetter(*SET_UP_BEFORE)
+of_next_turn: Final = attrgetter(*[f"next_{name}" for name in SET_UP_BEFORE])
+delayed_losses: Final = attrgetter(*[f"losses_{number}" for number in DELAYED_LOSS])
 
 
 class Szmal(Game):
@@ -467,10 +470,10 @@ class SufferDelayedLosses(Step):
     """SZ-3.5.1. The losses set up last turn, in ascending number: 5, 40, 73, 79."""
 
     def run(self, g: Szmal) -> None:
-        due = [(number, getattr(g, f"losses_{number}")) for number in DELAYED_LOSS]
-        g.next(
-            *[LoseACard.of[owner, number] for number, times in due for owner in range(g.n) for _ in range(times[owner])]
-        )
+        losses = delayed_losses(g)
+        if any(map(any, losses)):
+            due = zip(DELAYED_LOSS, losses, strict=True)
+            g.next(*[LoseACard.of[seat, n] for n, times in due for seat in range(g.n) for _ in range(times[seat])])
 
 
 @dataclass(slots=True)
@@ -509,15 +512,15 @@ class EndTheTurn(Step):
     def run(self, g: Szmal) -> None:
         last = g.round == ROUNDS
         nothing = [0] * g.n
-        for name, now in zip(THIS_TURN, of_this_turn(g), strict=True):
+        for name, now in zip(THIS_TURN, of_this_turn(g)):  # noqa: B905  # slower
             if now != nothing:
                 self.change(g, name, nothing)
-        for (name, _), now, ahead in zip(NEXT_TURN, of_last_turn(g), of_next_turn(g), strict=True):
-            if ahead != nothing or now != nothing:
+        for name, now, ahead in zip(SET_UP_BEFORE, of_last_turn(g), of_next_turn(g)):  # noqa: B905  # slower
+            if now != nothing or ahead != nothing:
                 self.change(g, name, nothing if last else ahead)
                 self.change(g, f"next_{name}", nothing)
         for thugs in g.thugs:
-            if thugs.cards and (any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED))):
+            if NAPOLEON in column(thugs, COUNTS_AS) and any(column(thugs, ARMED) + column(thugs, NEXT_ARMED)):
                 for place in range(len(thugs.cards)):
                     g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
                     g.count_card(thugs, place, NEXT_ARMED, 0)
