@@ -202,18 +202,20 @@ class Szmal(Game):
     def in_play(self, seat: int, ability: frozenset[int]) -> list[tuple[int, int]]:
         """Cards of a Territory with an ability, ascending: the number that has it, and the card that it lies on."""
         thugs = self.thugs[seat]
-        counts_as = column(thugs, COUNTS_AS)
         holdings = self.holdings[seat].cards
-        found: list[tuple[int, int]] = []
-        if not ability.isdisjoint(counts_as):
-            found += [(number, card) for card, number in zip(thugs.cards, counts_as, strict=True) if number in ability]
-        if not ability.isdisjoint(holdings):
-            found += [(card, card) for card in holdings if card in ability]
-        return sorted(found)
+        numbers = column(thugs, COUNTS_AS) + holdings
+        if ability.isdisjoint(numbers):
+            return []
+        return sorted([on for on in zip(numbers, thugs.cards + holdings, strict=True) if on[0] in ability])
 
     def in_all_play(self, ability: frozenset[int]) -> list[tuple[int, int]]:
         """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
-        return sorted([(number, seat) for seat in range(self.n) for number, _ in self.in_play(seat, ability)])
+        found = []
+        for seat, (thugs, holdings) in enumerate(zip(self.thugs, self.holdings, strict=True)):
+            numbers = column(thugs, COUNTS_AS) + holdings.cards
+            if not ability.isdisjoint(numbers):
+                found += [(number, seat) for number in numbers if number in ability]
+        return sorted(found)
 
     def sole_leader(self, values: Sequence[int]) -> int | None:
         """SZ-7.15. The seat with the highest value, if it has it alone."""
