@@ -8,7 +8,7 @@ from typing import Final
 from cutpurse.games.szmal import actions, holdings, thugs  # each fills its rows of CARDS
 from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Card
 
-__all__ = ["AFTER_ACTION", "DELAYED_LOSS", "EACH_TURN", "END_OF_GAME", "ON_LEAVING", "ON_PLAY", "SAVES", "SHOWN"]
+__all__ = ["AFTER_ACTION", "DELAYED_LOSS", "EACH_TURN", "END_OF_GAME", "ON_LEAVING", "ON_PLAY", "SAVES", "SHOWN_BY"]
 
 for _number in NUMBERS:
     _card = CARDS[_number]
@@ -30,5 +30,5 @@ EACH_TURN: Final = _with(Card.each_turn)
 END_OF_GAME: Final = _with(Card.end_of_game)
 DELAYED_LOSS: Final = tuple(number for number in NUMBERS if CARDS[number].takes)
 
-SHOWN: Final = [[card.shows.count(symbol) for card in CARDS] for symbol in range(len(SYMBOLS))]
-"""SZ-1.2. How often each symbol is printed on each card: by symbol, then by card."""
+SHOWN_BY: Final = [[card.shows.count(symbol) for card in CARDS].__getitem__ for symbol in range(len(SYMBOLS))]
+"""SZ-1.2. How often a card shows a symbol: by symbol, what looks it up by the number of the card."""

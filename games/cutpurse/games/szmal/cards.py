@@ -217,8 +217,9 @@ class Need:
 
     def is_met(self, g: Szmal, seat: int) -> bool:
         """SZ-7.15. The fewest Thugs are strictly the fewest."""
-        if any(g.symbols(seat, symbol) < self.shows.count(symbol) for symbol in self.shows):
-            return False
+        for symbol in self.shows:
+            if g.symbols(seat, symbol) < self.shows.count(symbol):
+                return False
         thugs = len(g.thugs[seat].cards)
         if self.fewest_thugs and any(len(g.thugs[other].cards) <= thugs for other in g.opponents(seat)):
             return False

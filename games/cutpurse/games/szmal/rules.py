@@ -26,7 +26,7 @@ from cutpurse.games.szmal.box import (
     END_OF_GAME,
     ON_LEAVING,
     SAVES,
-    SHOWN,
+    SHOWN_BY,
 )
 from cutpurse.games.szmal.cards import (
     ARMED,
@@ -192,11 +192,10 @@ class Szmal(Game):
     # -- what lies in a Territory
     def symbols(self, seat: int, symbol: int) -> int:
         """SZ-1.2. How often a symbol is shown in a Territory."""
-        shown = SHOWN[symbol]
         if symbol > KEY:
-            return sum([shown[card] for card in self.holdings[seat].cards])
+            return sum(map(SHOWN_BY[symbol], self.holdings[seat].cards))
         thugs = self.thugs[seat]
-        count = sum([shown[card] for card in column(thugs, COUNTS_AS)])
+        count = sum(map(SHOWN_BY[symbol], column(thugs, COUNTS_AS)))
         return count if symbol == CAR else count + sum(column(thugs, ARMED))
 
     def in_play(self, seat: int, ability: frozenset[int]) -> list[tuple[int, int]]:
@@ -313,8 +312,10 @@ class Szmal(Game):
     def price(self, seat: int, card: int) -> int:
         """SZ-3.3.1. The cash Cost, lowered by 52 and 66, added up, not below $0."""
         played, cost = CARDS[card], CARDS[card].cost
-        full = cost.cash if cost else 0
-        return max(0, full - sum([CARDS[number].saves(played) for number, _ in self.in_play(seat, SAVES)]))
+        price = cost.cash if cost else 0
+        for number, _ in self.in_play(seat, SAVES):
+            price -= CARDS[number].saves(played)
+        return max(0, price)
 
     def ways_to_pay(self, seat: int, card: int) -> list[Option]:
         """SZ-3.3.1. Every way in which the owner can pay the Cost of a card, in full."""
@@ -365,8 +366,8 @@ class BeginARound(Step):
 
     def run(self, g: Szmal) -> None:
         g.count("round", g.round + 1)
-        for seat in range(g.n):
-            g.move_all(g.pile[seat], g.draft[seat])
+        for pile, draft in zip(g.pile, g.draft, strict=True):
+            g.move_all(pile, draft)
         if g.round < FIRST_PLAY:
             g.next(PickACard.of[TABLE], BeginARound.of[TABLE])
         else:
@@ -399,8 +400,8 @@ class PickACard(Poll):
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
         for seat, option in answers.items():
             g.move(option.cards[0], g.draft[seat], g.hand[seat])
-        for seat in range(g.n):
-            g.move_all(g.draft[seat], g.pile[g.next_seat(seat)])
+        for draft, pile in zip(g.draft, g.pile[1:] + g.pile[:1], strict=True):
+            g.move_all(draft, pile)
 
 
 @dataclass(slots=True)
@@ -423,11 +424,13 @@ class ChooseACard(Poll):
         return options[0]
 
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
+        players = {}
         for seat, option in answers.items():
+            (card,) = option.cards
+            players[card] = seat
             g.tell(CHOOSE, option.cards, actor=seat)
-            g.move(option.cards[0], g.hand[seat], g.resolving[seat])
-        played = sorted([(option.cards[0], seat) for seat, option in answers.items()])
-        g.next(*[Resolve.of[seat, card] for card, seat in played])
+            g.move(card, g.hand[seat], g.resolving[seat])
+        g.next(*[Resolve.of[players[card], card] for card in sorted(players)])
 
 
 @dataclass(slots=True)
@@ -435,13 +438,12 @@ class PlayExtraCards(Step):
     """SZ-3.3.8, SZ-7.7. The extra plays earned by 67 last turn, one after the other; an empty hand plays nothing."""
 
     def run(self, g: Szmal) -> None:
-        for seat in range(g.n):
-            if g.extra_plays[seat]:
-                g.count("extra_plays", g.extra_plays[seat] - 1, seat)
-                g.then(PlayExtraCards.of[TABLE])
-                if g.hand[seat].cards:
-                    g.then(PlayAnExtraCard.of[seat])
-                return
+        if any(g.extra_plays):
+            seat = next(seat for seat in range(g.n) if g.extra_plays[seat])
+            g.count("extra_plays", g.extra_plays[seat] - 1, seat)
+            g.then(PlayExtraCards.of[TABLE])
+            if g.hand[seat].cards:
+                g.then(PlayAnExtraCard.of[seat])
 
 
 @dataclass(slots=True)
