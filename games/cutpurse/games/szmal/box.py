@@ -8,7 +8,17 @@ from typing import Final
 from cutpurse.games.szmal import actions, holdings, thugs  # each fills its rows of CARDS
 from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Card
 
-__all__ = ["AFTER_ACTION", "DELAYED_LOSS", "EACH_TURN", "END_OF_GAME", "ON_LEAVING", "ON_PLAY", "SAVES", "SHOWN_BY"]
+__all__ = [
+    "AFTER_ACTION",
+    "DELAYED_LOSS",
+    "EACH_TURN",
+    "END_OF_GAME",
+    "ON_LEAVING",
+    "ON_PLAY",
+    "SAVES",
+    "SHOWN_BY",
+    "WITH_TEXT",
+]
 
 for _number in NUMBERS:
     _card = CARDS[_number]
@@ -22,6 +32,7 @@ def _with(ability: Callable[..., object]) -> frozenset[int]:
     return frozenset(number for number in NUMBERS if getattr(type(CARDS[number]), name) is not ability)
 
 
+WITH_TEXT: Final = _with(Card.text) | _with(Card.carry_out)
 ON_PLAY: Final = _with(Card.on_play)
 AFTER_ACTION: Final = _with(Card.after_action)
 ON_LEAVING: Final = _with(Card.on_leaving)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
-from cutpurse.games.szmal.box import AFTER_ACTION, ON_PLAY
+from cutpurse.games.szmal.box import AFTER_ACTION, ON_PLAY, WITH_TEXT
 from cutpurse.games.szmal.cards import (
     CARDS,
     COPY,
@@ -24,7 +25,16 @@ from cutpurse.games.szmal.thugs import REPEAT, RUBBERFACE
 if TYPE_CHECKING:
     from cutpurse.games.szmal.rules import Szmal
 
-__all__ = ["PLAY_CARD", "CarryOutTheText", "CopyAThug", "Play", "PlayAnotherCard", "PutMarkers", "Resolve"]
+__all__ = [
+    "PLAY_CARD",
+    "CarryOutTheText",
+    "CopyAThug",
+    "Play",
+    "PlayAnotherCard",
+    "PutMarkers",
+    "Resolve",
+    "pay_in_cash",
+]
 
 NEIGHBOUR_GAIN: Final = 10_000
 """SZ-7.18. What 2 and 3 give for each play of a neighbour."""
@@ -33,6 +43,12 @@ MOST_PLAYS: Final = 2_000
 
 COPY_CARD: Final = with_a_card(COPY)
 PLAY_CARD: Final = with_a_card(PLAY)
+
+
+@cache  # there are few prices
+def pay_in_cash(price: int) -> Option:
+    """The option to pay so many dollars."""
+    return Option(PAY, number=price)
 
 
 @dataclass(slots=True)
@@ -50,12 +66,13 @@ class Resolve(Step):
     def run(self, g: Szmal) -> None:
         seat, card = self.seat, CARDS[self.card]
         if card.cost and not g.free_costs[seat]:
-            if card.cost.cash and g.price(seat, self.card) == 0:
-                g.then(Play.of[seat, self.card, 0])
-            elif g.ways_to_pay(seat, self.card):
-                g.then(PayTheCost.of[seat, self.card])
-            else:
+            ways = g.ways_to_pay(seat, self.card)
+            if not ways:
                 g.fail(seat, self.card)
+            elif pay_in_cash(0) in ways:
+                g.then(Play.of[seat, self.card, 0])
+            else:
+                g.then(PayTheCost.of[seat, self.card])
         elif card.need and not g.free_needs[seat] and not card.need.is_met(g, seat):
             g.fail(seat, self.card)
         else:
@@ -107,16 +124,16 @@ class Play(Step):
         g.plays += 1
         assert g.plays < MOST_PLAYS, f"{g.plays} plays in a game"
         sort = CARDS[card].sort
-        triggers, text = TriggersOfThePlay.of[seat, card], CarryOutTheText.of[seat, card, card, self.paid]
         if sort == "action":
-            g.next(triggers, text, TriggersAfterAnAction.of[seat, card], PutTheActionAway.of[seat, card])
-            return
-        g.next(triggers, text)
-        if sort == "thug":
+            g.next(TriggersAfterAnAction.of[seat, card], PutTheActionAway.of[seat, card])
+        elif sort == "thug":
             g.move(card, g.resolving[seat], g.thugs[seat], columns=(card, g.round, g.plays, 0, 0))
         else:
             markers = CARDS[card].normal_markers(g, seat)
             g.move(card, g.resolving[seat], g.holdings[seat], columns=(markers, g.round))
+        if card in WITH_TEXT:
+            g.then(CarryOutTheText.of[seat, card, card, self.paid])
+        g.then(TriggersOfThePlay.of[seat, card])
 
 
 @dataclass(slots=True)
@@ -132,9 +149,10 @@ class TriggersOfThePlay(Step):
         seat, card, sort = self.seat, self.card, CARDS[self.card].sort
         if sort != "holding":
             rewards = g.informs if sort == "action" else g.shakedowns
-            for neighbour in dict.fromkeys((g.next_seat(seat), (seat - 1) % g.n)):
-                for _ in range(rewards[neighbour]):
-                    g.gain(neighbour, NEIGHBOUR_GAIN)
+            if any(rewards):
+                for neighbour in dict.fromkeys((g.next_seat(seat), (seat - 1) % g.n)):
+                    for _ in range(rewards[neighbour]):
+                        g.gain(neighbour, NEIGHBOUR_GAIN)
         elif g.extra_markers[seat]:
             g.add_markers(seat, card, g.extra_markers[seat])
         if sort != "action":

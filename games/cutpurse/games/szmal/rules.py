@@ -44,7 +44,6 @@ from cutpurse.games.szmal.cards import (
     NEXT_TURN,
     NTH_PLAY,
     NUMBERS,
-    PAY,
     PICK,
     SET_UP,
     SINCE_ROUND,
@@ -63,6 +62,7 @@ from cutpurse.games.szmal.playing import (
     PlayAnotherCard,
     PutMarkers,
     Resolve,
+    pay_in_cash,
 )
 from cutpurse.games.szmal.thugs import NAPOLEON, RUBBERFACE
 
@@ -133,7 +133,8 @@ class Szmal(Game):
 
     def scores(self) -> list[int]:
         """SZ-6.2, SZ-6.3. Cash, and $10,000 for each marker in play; cards in hand are worth nothing."""
-        return [self.cash[seat] + MARKER * sum(column(self.holdings[seat], MARKERS)) for seat in range(self.n)]
+        lying = [sum(column(holdings, MARKERS)) for holdings in self.holdings]
+        return [cash + MARKER * markers for cash, markers in zip(self.cash, lying, strict=True)]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
         """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since.
@@ -323,7 +324,7 @@ class Szmal(Game):
         assert cost is not None
         ways: list[Option] = []
         if cost.cash and self.cash[seat] >= (price := self.price(seat, card)):
-            ways.append(Option(PAY, number=price))
+            ways.append(pay_in_cash(price))
         if cost.thug:
             ways += map(GIVE_UP_CARD, self.thugs[seat].cards)
         if cost.holding:
