@@ -64,7 +64,7 @@ from cutpurse.games.szmal.playing import (
     Resolve,
     pay_in_cash,
 )
-from cutpurse.games.szmal.thugs import NAPOLEON, RUBBERFACE
+from cutpurse.games.szmal.thugs import RUBBERFACE
 
 __all__ = ["Szmal"]
 
@@ -525,15 +525,15 @@ class EndTheTurn(Step):
                 self.change(g, name, nothing if last else ahead)
                 self.change(g, f"next_{name}", nothing)
         for thugs in g.thugs:
-            if NAPOLEON in column(thugs, COUNTS_AS) and any(column(thugs, ARMED) + column(thugs, NEXT_ARMED)):
+            if thugs.cards and (any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED))):
                 for place in range(len(thugs.cards)):
                     g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
                     g.count_card(thugs, place, NEXT_ARMED, 0)
         for kept in g.kept:
             if kept.cards:
-                until = dict(zip(kept.cards, column(kept, UNTIL_ROUND), strict=True))
-                for card in [card for card in until if until[card] <= g.round]:
-                    g.move(card, kept, g.discard)
+                for card, until in [*zip(kept.cards, column(kept, UNTIL_ROUND), strict=True)]:
+                    if until <= g.round:
+                        g.move(card, kept, g.discard)
         g.then(CountUp(TABLE) if last else BeginARound.of[TABLE])
 
     def change(self, g: Szmal, name: str, values: list[int]) -> None:
