@@ -17,7 +17,6 @@ __all__ = [
     "ON_PLAY",
     "SAVES",
     "SHOWN_BY",
-    "WITH_TEXT",
 ]
 
 for _number in NUMBERS:
@@ -32,7 +31,6 @@ def _with(ability: Callable[..., object]) -> frozenset[int]:
     return frozenset(number for number in NUMBERS if getattr(type(CARDS[number]), name) is not ability)
 
 
-WITH_TEXT: Final = _with(Card.text) | _with(Card.carry_out)
 ON_PLAY: Final = _with(Card.on_play)
 AFTER_ACTION: Final = _with(Card.after_action)
 ON_LEAVING: Final = _with(Card.on_leaving)

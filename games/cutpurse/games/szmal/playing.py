@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
-from cutpurse.games.szmal.box import AFTER_ACTION, ON_PLAY, WITH_TEXT
+from cutpurse.games.szmal.box import AFTER_ACTION, ON_PLAY
 from cutpurse.games.szmal.cards import (
     CARDS,
     COPY,
@@ -123,17 +123,17 @@ class Play(Step):
         seat, card = self.seat, self.card
         g.plays += 1
         assert g.plays < MOST_PLAYS, f"{g.plays} plays in a game"
-        sort = CARDS[card].sort
-        if sort == "action":
+        played = CARDS[card]
+        if played.sort == "action":
             g.next(TriggersAfterAnAction.of[seat, card], PutTheActionAway.of[seat, card])
-        elif sort == "thug":
+        elif played.sort == "thug":
             g.move(card, g.resolving[seat], g.thugs[seat], columns=(card, g.round, g.plays, 0, 0))
         else:
-            markers = CARDS[card].normal_markers(g, seat)
+            markers = played.normal_markers(g, seat)
             g.move(card, g.resolving[seat], g.holdings[seat], columns=(markers, g.round))
-        if card in WITH_TEXT:
-            g.then(CarryOutTheText.of[seat, card, card, self.paid])
-        g.then(TriggersOfThePlay.of[seat, card])
+        # SZ-3.3.4 and SZ-3.3.5 without a detour by the agenda: nobody is asked before the text is carried out.
+        TriggersOfThePlay.of[seat, card].run(g)
+        played.carry_out(g, seat, card, self.paid)
 
 
 @dataclass(slots=True)
