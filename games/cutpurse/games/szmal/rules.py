@@ -519,11 +519,11 @@ class EndTheTurn(Step):
         nothing = [0] * g.n
         for name, now in zip(THIS_TURN, of_this_turn(g)):  # noqa: B905  # slower
             if now != nothing:
-                self.change(g, name, nothing)
+                self.change(g, name, now, nothing)
         for name, now, ahead in zip(SET_UP_BEFORE, of_last_turn(g), of_next_turn(g)):  # noqa: B905  # slower
             if now != nothing or ahead != nothing:
-                self.change(g, name, nothing if last else ahead)
-                self.change(g, f"next_{name}", nothing)
+                self.change(g, name, now, nothing if last else ahead)
+                self.change(g, f"next_{name}", ahead, nothing)
         for thugs in g.thugs:
             if thugs.cards and (any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED))):
                 for place in range(len(thugs.cards)):
@@ -536,10 +536,9 @@ class EndTheTurn(Step):
                         g.move(card, kept, g.discard)
         g.then(CountUp(TABLE) if last else BeginARound.of[TABLE])
 
-    def change(self, g: Szmal, name: str, values: list[int]) -> None:
-        old: list[int] = getattr(g, name)
-        if old != values:
-            for seat, value in enumerate(values):
+    def change(self, g: Szmal, name: str, old: list[int], new: list[int]) -> None:
+        if old != new:
+            for seat, value in enumerate(new):
                 if old[seat] != value:
                     g.count(name, value, seat)
 
