@@ -67,7 +67,7 @@ class Story(Generic[G]):
     def begin(self, *steps: Step) -> None:
         """Let these steps be all of the agenda, and let everything happen that waits for nobody."""
         self.g.log = []
-        self.g.agenda = list(reversed(steps))
+        self.g.agenda[:] = list(reversed(steps))
         self.g.settle()
 
     def offers(self, seat: int) -> list[str]:

@@ -188,7 +188,7 @@ def match_in(state: Game, hold_polls: bool) -> Match:
 
     def start(self: Any, log: bool = False) -> None:
         state.copy_table(self)
-        self.agenda = state.agenda[:]
+        self.agenda[:] = state.agenda[:]
         self.answers = {}
         self.log = []
 

@@ -41,7 +41,7 @@ def seat_at(game: Game, name: str, viewer: int, monkeypatch: pytest.MonkeyPatch)
 
     def start(fresh: Game, log: bool = False) -> None:
         game.copy_table(fresh)
-        fresh.agenda = game.agenda[:]
+        fresh.agenda[:] = game.agenda[:]
         fresh.log = list(game.log or ())
 
     with monkeypatch.context() as patched:

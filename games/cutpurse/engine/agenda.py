@@ -14,12 +14,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.engine.words import PASS_VERB
+from cutpurse.engine.words import MOST_SEATS, PASS_VERB
 
-__all__ = ["PASS", "Act", "Choice", "Option", "Poll", "Step", "steps_of"]
+__all__ = ["ONE", "PASS", "SEVERAL", "Act", "Choice", "Option", "Poll", "Step", "steps_of"]
 
 if sys.flags.optimize > 1:
     raise UsageError("this Python leaves docstrings out, and rules are told by theirs: no -OO, no PYTHONOPTIMIZE=2")
@@ -39,6 +39,8 @@ class Act(NamedTuple):
 
 Option = Act
 PASS = Option(PASS_VERB)
+ONE: Final = 1  # for how many seats a step waits: a number is compared in less time than a class
+SEVERAL: Final = 2
 
 _steps: dict[str, dict[str, type[Step]]] = {}
 
@@ -64,11 +66,18 @@ class _Kept(dict[Any, Any]):
         return made
 
 
+def _shared(step: type[Step]) -> Any:
+    """What `of` is for this class: where a step holds nothing but its seat a list, whose last is that of the table."""
+    if [field.name for field in fields(step)] == ["seat"]:
+        return [step(seat) for seat in (*range(MOST_SEATS), -1)]
+    return _Kept(step)
+
+
 @dataclass(slots=True)
 class Step:
     """Something that happens by itself, for one seat or (-1) for the table."""
 
-    waits: ClassVar[bool] = False  # whether it needs answers
+    waits: ClassVar[int] = 0  # for no seat, ONE or SEVERAL
     # `DrawACard.of[2, 0]` is DrawACard(2, 0), made once and shared: a quarter of the time. For steps that hold only
     # seats and faces, of which there are few; a sum or the number of a zone would keep a new step for each.
     of: ClassVar[Any]
@@ -78,7 +87,7 @@ class Step:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super(Step, cls).__init_subclass__(**kwargs)
-        cls.of = _Kept(cls)
+        cls.of = _shared(cls)
         _steps.setdefault(cls.__module__, {})[cls.__name__] = cls  # a slotted dataclass is made twice: the later stays
 
     def run(self, g: Any) -> None:
@@ -104,7 +113,7 @@ class Step:
 class Question(Step):
     """A step that waits for answers."""
 
-    waits: ClassVar[bool] = True
+    waits: ClassVar[int] = SEVERAL
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
     # Whether all that public facts entitle are asked, and who has something to answer with is hidden: how long it lasts
     # must not tell either. Every poll is one; a choice is if its seat may react to what another does.
@@ -134,6 +143,7 @@ class Question(Step):
 class Choice(Question):
     """Waits for one seat. What is chosen is told to everybody, unless `told` is False or `seen_by` hides a card."""
 
+    waits: ClassVar[int] = ONE
     told: ClassVar[bool] = True
 
     def chosen(self, g: Any, option: Option) -> None:

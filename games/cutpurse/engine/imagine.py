@@ -73,7 +73,7 @@ def _rebuild(view: View, chance: Chance) -> Game:
             zone = game.restore_zone(picture.number, picture.kind, picture.owner)
             game.made = max(game.made, picture.number)
         _lay(zone, picture, viewer, game.everyone)
-    game.agenda = list(view.agenda)
+    game.agenda[:] = view.agenda
     return game
 
 

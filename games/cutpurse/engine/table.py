@@ -23,8 +23,9 @@ _MIXED: Final = Visibility.MIXED  # looked up whenever a zone is placed
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
 
 _CLOCKWISE: Final = [
-    [[(seat + k) % seats for k in range(seats)] for seat in range(seats)] for seats in range(MOST_VIEWERS)
+    [tuple([(seat + k) % seats for k in range(seats)]) for seat in range(seats)] for seats in range(MOST_VIEWERS)
 ]  # by number of seats, then by the seat to begin with
+_OTHERS: Final = [[seats[1:] for seats in clockwise] for clockwise in _CLOCKWISE]
 
 
 def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
@@ -263,13 +264,13 @@ class Table(Dealer):
         self.clear_table()
         self.chance.open(deal)
 
-    def seats_from(self, seat: int) -> list[int]:
+    def seats_from(self, seat: int) -> tuple[int, ...]:
         """Every seat clockwise, this one first."""
-        return _CLOCKWISE[self.n][seat][:]
+        return _CLOCKWISE[self.n][seat]
 
-    def opponents(self, seat: int) -> list[int]:
+    def opponents(self, seat: int) -> tuple[int, ...]:
         """The other seats, clockwise from the left."""
-        return _CLOCKWISE[self.n][seat][1:]
+        return _OTHERS[self.n][seat]
 
     def next_seat(self, seat: int) -> int:
         """The seat to the left."""

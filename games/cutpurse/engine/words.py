@@ -12,9 +12,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-__all__ = ["FACE_DOWN", "PASS_VERB", "CardKind", "Counter", "Unit", "Verb", "Visibility", "Words", "ZoneKind"]
+__all__ = [
+    "FACE_DOWN",
+    "MOST_SEATS",
+    "PASS_VERB",
+    "CardKind",
+    "Counter",
+    "Unit",
+    "Verb",
+    "Visibility",
+    "Words",
+    "ZoneKind",
+]
 
 FACE_DOWN: Final = 0
+MOST_SEATS: Final = 9  # that a game may have
 PASS_VERB: Final = 1  # verb 1 of every game: to do nothing
 
 

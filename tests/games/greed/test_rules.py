@@ -195,7 +195,7 @@ def test_gr_2_4_symbols_in_the_first_collections_do_nothing() -> None:
     story = at_table(["", ""])
     story.script.left = [0]
     g = story.g
-    g.agenda = [SetUp(0)]
+    g.agenda[:] = [SetUp(0)]
     g.settle()
     assert [type(step).__name__ for step in g.agenda] == ["ChooseAVictim", "PlayACard"]
     assert sum(SYMBOL[card] > 0 for zone in g.collection for card in zone.cards) > 0
@@ -408,7 +408,7 @@ def test_gr_3_15_a_sixth_card_on_anothers_turn_must_be_kept_until_the_own_turn()
     assert story.table()["collection 2"] == "3 3 3 3 3 3"
     story.says(0, "stop")
     assert story.question() == "play_a_card"  # nobody has won
-    story.g.agenda = []
+    story.g.agenda[:] = []
     story.script.left = [0]
     story.begin(DrawACard(1, 2))  # a crook, which takes the sixth before seat 2 has had his turn
     story.says(1, "stop")

@@ -152,7 +152,7 @@ def test_sp_2_1_tied_players_draw_again_among_themselves() -> None:
 
 def test_sp_2_1_a_deck_too_short_takes_the_drawn_cards_back() -> None:
     table = Table(["", "", ""], deck="copper_wire fake_perfume fake_perfume", chance=[0, 0, 0, 0, 0])
-    table.g.agenda = [DrawForTheStart(TABLE, (0, 1, 2))]
+    table.g.agenda[:] = [DrawForTheStart(TABLE, (0, 1, 2))]
     table.g.agenda.pop().run(table.g)
     assert table.g.agenda == [DrawForTheStart(TABLE, (1, 2))]
     assert not table.g.deck.cards

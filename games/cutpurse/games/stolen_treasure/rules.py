@@ -6,7 +6,7 @@ the wager.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Final
@@ -435,7 +435,7 @@ class TakeAnAction(Choice):
                 return [option for option in options if ages[g.place_of(option, hand)] <= latest]
         return options
 
-    def to_play(self, g: StolenTreasure, card: int, opponents: list[int]) -> list[Option]:
+    def to_play(self, g: StolenTreasure, card: int, opponents: Sequence[int]) -> list[Option]:
         """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""
         if card in (SPYGLASS, HOOK):
             return [PLAY_CARD_ON[card][other] for other in opponents]
