@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable
-from typing import Any
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
@@ -202,7 +201,16 @@ class Dealer:
         if self.log is not None:
             self.log.append(Counted(zone.kind.columns[column].name, value, None, zone.number, place))
 
-    def tell(self, verb: int, cards: tuple[int, ...] = (), masks: tuple[int, ...] = (), **rest: Any) -> None:
-        """Something happened that is no answer: a bust, a coin that fell. `rest` are the other fields of an `Act`."""
+    def tell(
+        self,
+        verb: int,
+        cards: tuple[int, ...] = (),
+        *,
+        zone: int = 0,
+        seat: int | None = None,
+        number: int = 0,
+        actor: int | None = None,
+    ) -> None:
+        """Something happened that is no answer: a bust, a coin that fell. All see its cards."""
         if self.log is not None:
-            self.log.append(Happened(Act(verb, cards, **rest), masks))
+            self.log.append(Happened(Act(verb, cards, zone, seat, number, (), actor), ()))
