@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
 from cutpurse.engine.game import Game
@@ -35,6 +36,8 @@ from cutpurse.games.greed.cards import (
 
 __all__ = ["Greed", "GreedSettings"]
 
+S = TypeVar("S", bound=Step)
+
 MAX_PLAYERS: Final = WORDS.seats[-1]
 """GR-1.4. Two to five players."""
 HAND: Final = 7
@@ -60,7 +63,7 @@ TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMB
 NUMBER_OF: Final = NUMBER.__getitem__
 RAID_THE_PILE: Final = Option(RAID_PILE)
 NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
-GO_ON_OR_STOP: Final = [Option(STOP), Option(GO_ON)]
+STOP_OR_GO_ON: Final = [Option(STOP), Option(GO_ON)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,14 @@ class Greed(Game):
         return tuple(sorted(self.sets(seat), reverse=True))
 
 
+def by_raid(step: Callable[[int, int], S]) -> list[list[S]]:
+    """A step of every raid, made once: by raider, then by victim, of whom the pile, -1, is the last.
+
+    Every card drawn asks for one, and a place in a list is found in a quarter of the time of `of`.
+    """
+    return [[step(seat, victim) for victim in (*range(MAX_PLAYERS), PILE)] for seat in range(MAX_PLAYERS)]
+
+
 def with_each(cards: list[int], option_of: list[Option], options: list[Option]) -> list[Option]:
     """GR-0.1. These options and one for each sort of card: in a hand or a collection, which are sorted, equal cards
     lie side by side, and they have the same option.
@@ -223,7 +234,7 @@ class ChooseAVictim(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.next(DrawACard.of[self.seat, victim], RefillYourHand.of[self.seat, victim], CheckForAWinner.of[self.seat])
+        g.next(DRAW_A_CARD[self.seat][victim], REFILL_YOUR_HAND[self.seat][victim], CheckForAWinner.of[self.seat])
 
 
 @dataclass(slots=True)
@@ -250,9 +261,9 @@ class DrawACard(Step):
         assert len(middle.cards) <= LONGEST_RAID
         for lying in middle.cards[:-1]:
             if NUMBER[lying] == NUMBER[card] and card != CROOK:
-                g.then(GoBust.of[seat, victim])
+                g.then(GO_BUST[seat][victim])
                 return
-        g.then(GoOnOrStop.of[seat, victim] if more else StopStealing.of[seat, victim])
+        g.then(GO_ON_OR_STOP[seat][victim] if more else STOP_STEALING[seat][victim])
         if symbol:
             if symbol == PLUS_ONE:
                 g.then(PlusOne.of[seat, NUMBER[card]])
@@ -260,6 +271,9 @@ class DrawACard(Step):
                 g.then(LookAtAHand.of[seat])
             elif len(g.collection[seat].cards) >= 2:
                 g.then(SwapTwoForThree.of[seat])
+
+
+DRAW_A_CARD: Final = by_raid(DrawACard)
 
 
 def raid_of(seat: int, victim: int) -> Act:
@@ -278,11 +292,14 @@ class GoOnOrStop(Choice):
         return raid_of(self.seat, self.victim)
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return GO_ON_OR_STOP
+        return STOP_OR_GO_ON
 
     def chosen(self, g: Greed, option: Option) -> None:
         go_on = option.verb == GO_ON
-        g.then(DrawACard.of[self.seat, self.victim] if go_on else StopStealing.of[self.seat, self.victim])
+        g.then(DRAW_A_CARD[self.seat][self.victim] if go_on else STOP_STEALING[self.seat][self.victim])
+
+
+GO_ON_OR_STOP: Final = by_raid(GoOnOrStop)
 
 
 @dataclass(slots=True)
@@ -294,6 +311,9 @@ class GoBust(Step):
     def run(self, g: Greed) -> None:
         g.tell(BUST, actor=self.seat)
         g.move_all(g.middle, g.discard if self.victim == PILE else g.hand[self.victim])
+
+
+GO_BUST: Final = by_raid(GoBust)
 
 
 @dataclass(slots=True)
@@ -313,7 +333,10 @@ class StopStealing(Step):
                 continue
             g.then(ReturnTheCrook.of[self.victim])
             if g.collection[self.victim].cards:
-                g.then(TakeACard.of[self.seat, self.victim])
+                g.then(TAKE_A_CARD[self.seat][self.victim])
+
+
+STOP_STEALING: Final = by_raid(StopStealing)
 
 
 @dataclass(slots=True)
@@ -334,6 +357,9 @@ class TakeACard(Choice):
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
             g.move(option.cards[0], g.collection[self.victim], g.collection[self.seat])
+
+
+TAKE_A_CARD: Final = by_raid(TakeACard)
 
 
 @dataclass(slots=True)
@@ -412,6 +438,9 @@ class RefillYourHand(Step):
             g.then(TradeANumberIn.of[self.seat])
         if self.victim != PILE:
             g.then(RefillTheVictim.of[self.victim])
+
+
+REFILL_YOUR_HAND: Final = by_raid(RefillYourHand)
 
 
 @dataclass(slots=True)
