@@ -126,28 +126,36 @@ class Dealer:
         """All cards go at once, and what was known of them goes along."""
         if not src.cards:
             return
-        cards = src.cards[:]
         if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
             seers = src.sees | dst.sees | shown
             dst.take_over(src, seers)
-            masks = [seers] * len(cards)
+            src.kept = dst.kept = NONE_KEPT
+            if self.log is not None:
+                went = tuple(dst.cards)
+                self.log.append(Moved(src.number, dst.number, went, (seers,) * len(went)))
         else:
-            masks = [src.sees | dst.sees | shown | (src.masks[i] if src.masks else 0) for i in range(len(cards))]
-            values = [src.column_values(i) for i in range(len(cards))] if src.columns and dst.columns else None
-            intel: list[Entry] = []
-            if src.runs or src.journal:
-                src.drop_intel(dst.sees | shown)
-                intel = src.intel
-                src.runs = ()
-            src.cards.clear()
-            if src.masks is not None:
-                src.masks.clear()
-            for column in src.columns or ():
-                column.clear()
-            for i, card in enumerate(cards):
-                dst.put(card, masks[i], columns if columns is not None else values[i] if values else None)
-            if dst.remembers:
-                dst.journal += intel
+            self._move_one_by_one(src, dst, shown, columns)
+
+    def _move_one_by_one(self, src: Zone, dst: Zone, shown: int, columns: tuple[int, ...] | None) -> None:
+        cards, seers = src.cards[:], src.sees | dst.sees | shown
+        masks = [seers | mask for mask in src.masks] if src.masks else [seers] * len(cards)
+        values: list[tuple[int, ...] | None] = [columns] * len(cards)
+        if columns is None and src.columns and dst.columns:
+            values = [*zip(*src.columns, strict=True)]
+        intel: list[Entry] = []
+        if src.runs or src.journal:
+            src.drop_intel(dst.sees | shown)
+            intel = src.intel
+            src.runs = ()
+        src.cards.clear()
+        if src.masks is not None:
+            src.masks.clear()
+        for column in src.columns or ():
+            column.clear()
+        for card, mask, numbers in zip(cards, masks, values):  # noqa: B905  # slower
+            dst.put(card, mask, numbers)
+        if dst.remembers:
+            dst.journal += intel
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))

@@ -245,11 +245,13 @@ class Table(Dealer):
     def clear_table(self) -> None:
         """Gather every card in, for a new deal: zones made in play are gone, the others empty, nothing is known."""
         for zone in self.fixed:
-            zone.cards.clear()
-            zone.runs, zone.journal = (), []
-            zone.masks = None if zone.masks is None else []
-            zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
-            zone.counters = [0] * len(zone.counters)
+            if zone.cards or zone.runs or zone.journal:  # before the first deal most have nothing to lose
+                zone.cards.clear()
+                zone.runs, zone.journal = (), []
+                zone.masks = None if zone.masks is None else []
+                zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
+            if zone.counters:
+                zone.counters = [0] * len(zone.counters)
             zone.kept = NONE_KEPT
         for kind in self.words.zones:
             if kind.many:
