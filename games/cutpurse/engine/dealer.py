@@ -94,7 +94,9 @@ class Dealer:
         if src.masks is not None:
             seers |= src.masks.pop(place)
         if src.columns is not None:
-            own = tuple([column.pop(place) for column in src.columns])
+            own: tuple[int, ...] = ()
+            for column in src.columns:
+                own += (column.pop(place),)
             if columns is None and dst.columns is not None:
                 columns = own
         return seers, columns

@@ -144,11 +144,17 @@ class Zone:
             values = columns or (0,) * len(self.columns)
             cards = self.cards
             i = bisect_left(cards, card)
-            while i < len(cards) and cards[i] == card and self.column_values(i) < values:
-                i += 1
+            if len(values) == 1:  # the same as below, in half the time
+                (column,), (value,) = self.columns, values
+                while i < len(cards) and cards[i] == card and column[i] < value:
+                    i += 1
+                column.insert(i, value)
+            else:
+                while i < len(cards) and cards[i] == card and self.column_values(i) < values:
+                    i += 1
+                for column, value in zip(self.columns, values, strict=True):
+                    column.insert(i, value)
             cards.insert(i, card)
-            for j, column in enumerate(self.columns):
-                column.insert(i, values[j])
         if self.remembers and (learners := seers & ~self.sees):
             self.journal.append((card, learners, 0))
 
