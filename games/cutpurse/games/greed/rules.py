@@ -234,7 +234,9 @@ class ChooseAVictim(Choice):
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.next(DRAW_A_CARD[self.seat][victim], REFILL_YOUR_HAND[self.seat][victim], CheckForAWinner.of[self.seat])
+        g.then(CheckForAWinner.of[self.seat])
+        g.then(REFILL_YOUR_HAND[self.seat][victim])
+        DRAW_A_CARD[self.seat][victim].run(g)  # first of the three, and nobody can come between
 
 
 @dataclass(slots=True)
@@ -261,7 +263,7 @@ class DrawACard(Step):
         assert len(middle.cards) <= LONGEST_RAID
         for lying in middle.cards[:-1]:
             if NUMBER[lying] == NUMBER[card] and card != CROOK:
-                g.then(GO_BUST[seat][victim])
+                GO_BUST[seat][victim].run(g)  # at once
                 return
         g.then(GO_ON_OR_STOP[seat][victim] if more else STOP_STEALING[seat][victim])
         if symbol:
@@ -295,8 +297,8 @@ class GoOnOrStop(Choice):
         return STOP_OR_GO_ON
 
     def chosen(self, g: Greed, option: Option) -> None:
-        go_on = option.verb == GO_ON
-        g.then(DRAW_A_CARD[self.seat][self.victim] if go_on else STOP_STEALING[self.seat][self.victim])
+        after = DRAW_A_CARD if option.verb == GO_ON else STOP_STEALING
+        after[self.seat][self.victim].run(g)  # at once
 
 
 GO_ON_OR_STOP: Final = by_raid(GoOnOrStop)
