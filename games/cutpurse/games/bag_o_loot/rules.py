@@ -330,22 +330,26 @@ class MakeAPlay(Choice):
         return None
 
     def chosen(self, g: BagOLoot, option: Option) -> None:
-        verb = option.verb
+        verb = option.verb  # what nobody can come between is run at once
         if verb == DONE:
-            g.then(EndTheTurn.of[self.seat])
             if not g.plays and g.hand[self.seat].cards:
-                g.then(ForfeitACard.of[self.seat])
+                g.next(ForfeitACard.of[self.seat], EndTheTurn.of[self.seat])
+            else:
+                EndTheTurn.of[self.seat].run(g)
         elif verb == SNITCH:
-            g.then(Snitch(self.seat, option.zone, option.cards[0]))
+            Snitch(self.seat, option.zone, option.cards[0]).run(g)
         else:
             g.count_a_play()
-            g.then(GoOnOrGoOut.of[self.seat])
             if verb == OPEN:
                 self.open_a_set(g, option.cards)
             elif verb == DITCH:
                 self.ditch(g, option.cards[0])
+            elif verb == MAKE_BAG and g.settings.advanced:
+                self.lay_face_down(g, option.cards[0], g.zone(option.zone))
+                return
             else:
                 self.join(g, option.cards[0], g.zone(option.zone), verb)
+            GoOnOrGoOut.of[self.seat].run(g)
 
     def open_a_set(self, g: BagOLoot, cards: tuple[int, ...]) -> None:
         """BL-4.2, BL-2.2. Two cards lie face up before the player; the coin gives their number."""
@@ -357,9 +361,6 @@ class MakeAPlay(Choice):
     def join(self, g: BagOLoot, card: int, zone: Zone, verb: int) -> None:
         """BL-4.2. The card joins the set; stolen or bagged it is the player's; a pinch brings him a looter."""
         hand = g.hand[self.seat]
-        if verb == MAKE_BAG and g.settings.advanced:
-            self.lay_face_down(g, card, zone)
-            return
         g.move(card, hand, zone)
         if verb == PINCH:
             g.move(LOOTER, zone, hand)
@@ -374,7 +375,7 @@ class MakeAPlay(Choice):
         g.bag_plays += 1
         g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
         g.move(card, g.hand[self.seat], g.middle)
-        g.then(ChallengeTheBag(self.seat, zone.number))
+        g.next(ChallengeTheBag(self.seat, zone.number), GoOnOrGoOut.of[self.seat])
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
         """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
@@ -402,11 +403,11 @@ class Snitch(Step):
             g.move_top(g.middle, bag)
             g.move(LOOTER, bag, hand, shown=g.everyone)
             g.count_a_play()
-            g.then(GoOnOrGoOut.of[self.seat])
+            GoOnOrGoOut.of[self.seat].run(g)
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            g.then(EndTheTurn.of[self.seat])
+            EndTheTurn.of[self.seat].run(g)
 
 
 @dataclass(slots=True)
@@ -558,7 +559,7 @@ class EndTheTurn(Step):
             g.tell(STALEMATE)
             g.then(EndTheRound.of[self.seat])
         else:
-            g.then(TakeATurn.of[g.next_seat(self.seat)])
+            TakeATurn.of[g.next_seat(self.seat)].run(g)
 
 
 @dataclass(slots=True)
