@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -11,38 +10,36 @@ from cutpurse.games.steal_and_plunder.cards import (
     ATTACK,
     CONCEDE,
     CONTRIBUTE,
-    FITS,
+    LAST_WEALTH,
+    LAST_WILD,
     LOCKED,
     PACK,
     SEATS,
-    WEALTH,
-    WILDS,
+    UP_TO_WILDS,
     WIN,
 )
 
 if TYPE_CHECKING:
     from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
 
-__all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "attacks"]
+__all__ = ["AnswerTheTheft", "AttackAPack", "WinTheBattle", "add_attacks"]
 
-ATTACK_SEAT: Final = [{card: Option(ATTACK, (card,), seat=seat) for card in (*WEALTH, *WILDS)} for seat in SEATS]
-CONTRIBUTE_CARD: Final = {card: Option(CONTRIBUTE, (card,)) for card in (*WEALTH, *WILDS)}
+ATTACK_SEAT: Final = [[Option(ATTACK, (card,), seat=seat) for card in UP_TO_WILDS] for seat in SEATS]
+CONTRIBUTE_CARD: Final = [Option(CONTRIBUTE, (card,)) for card in UP_TO_WILDS]
 CONCEDE_NOW: Final = Option(CONCEDE)
 
 
-def attacks(g: StealAndPlunder, seat: int, wealth: Collection[int], wilds: list[int]) -> list[Option]:
+def add_attacks(g: StealAndPlunder, seat: int, hand: list[int], wilds: list[int], options: list[Option]) -> None:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
-    options = []
     for stack in g.pack:
         if stack:
             pack = stack[-1]
-            if pack.owner != seat and (wilds or pack.cards[-1] in wealth) and not pack.counters[LOCKED]:
-                attack = ATTACK_SEAT[pack.owner]
-                if (industry := pack.cards[-1]) in wealth:
+            if pack.owner != seat and not pack.counters[LOCKED]:
+                attack, industry = ATTACK_SEAT[pack.owner], pack.cards[-1]
+                if industry in hand:
                     options.append(attack[industry])
                 for wild in wilds:
                     options.append(attack[wild])
-    return options
 
 
 @dataclass(slots=True)
@@ -76,11 +73,13 @@ class AnswerTheTheft(Choice):
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-0.4. To concede is the safe answer."""
-        fits = FITS[g.pack[self.owner][-1].cards[-1]]
+        industry = g.pack[self.owner][-1].cards[-1]
         options = [CONCEDE_NOW]
-        for card in dict.fromkeys(g.hand[seat].cards):
-            if card in fits:
+        last = 0
+        for card in g.hand[seat].cards:  # equal cards are side by side
+            if card != last and (card == industry or LAST_WEALTH < card <= LAST_WILD):
                 options.append(CONTRIBUTE_CARD[card])
+            last = card
         return options
 
     def chosen(self, g: StealAndPlunder, option: Option) -> None:

@@ -23,6 +23,8 @@ __all__ = [
     "FORM",
     "FORM_WITH_DISCARD",
     "HAND_SIZE",
+    "LAST_WEALTH",
+    "LAST_WILD",
     "LOCKED",
     "OFFSHORE",
     "PACK",
@@ -40,6 +42,7 @@ __all__ = [
     "TAX",
     "TAXED",
     "TAX_AUDIT",
+    "UP_TO_WILDS",
     "VALUE",
     "WEALTH",
     "WILDS",
@@ -105,6 +108,10 @@ _GOLD: Final = _cards("wild", 4, 300_000, ("gold_bar", "Gold Bar", _WILD_TEXT))
 _DIAMOND: Final = _cards("wild", 2, 500_000, ("blood_diamond", "Blood Diamond", _WILD_TEXT))
 WILDS: Final = range(_COIN.start, _DIAMOND.stop)
 """SP-1.3. All Wilds are equally strong in play; only the count and the draw for the start look at their value."""
+LAST_WEALTH: Final = WEALTH[-1]
+LAST_WILD: Final = WILDS[-1]
+"""SP-1.1. In a hand, which is sorted, Wealth lies up to the one, Wilds up to the other, and then Power cards."""
+UP_TO_WILDS: Final = range(LAST_WILD + 1)
 
 FITS: Final[dict[int, frozenset[int]]] = {industry: frozenset((industry, *WILDS)) for industry in WEALTH}
 """SP-1.2, SP-1.3. By industry: what goes with it in a pack and in a battle."""

@@ -40,7 +40,7 @@ __all__ = [
     "StealAPack",
     "TakeTheirBestCard",
     "TaxAStack",
-    "uses",
+    "add_uses",
 ]
 
 STEAL_FROM: Final = [Option(STEAL, (STEAL_CARD,), seat=seat) for seat in SEATS]
@@ -51,16 +51,24 @@ TAX_SEAT: Final = [Option(TAX, (TAX_AUDIT,), seat=seat) for seat in SEATS]
 TAKE_FROM: Final = [{card: Option(TAKE, (card,), seat=seat) for card in ANY_CARD} for seat in SEATS]
 
 
-def uses(g: StealAndPlunder, seat: int, card: int) -> list[Option]:
+def add_uses(g: StealAndPlunder, seat: int, card: int, options: list[Option]) -> None:
     """SP-4.18, SP-4.20, SP-4.22, SP-4.24. What a Power card can be played on: opponents only, except to flee."""
     if card == FLEE_THE_COUNTRY:
-        return [FLEE_NOW] if g.gathered(seat) else []
-    if card == FORENSIC_AUDIT:
-        return [AUDIT_SEAT[hand.owner] for hand in g.hand if hand.cards and hand.owner != seat]
-    if card == TAX_AUDIT:
-        return [TAX_SEAT[other] for other in range(g.n) if other != seat and g.gathered(other)]
-    play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
-    return [play_on[pack.owner] for pack in g.open_packs() if pack is not None and pack.owner != seat]
+        if g.pack[seat] or g.plundered[seat]:
+            options.append(FLEE_NOW)
+    elif card == FORENSIC_AUDIT:
+        for hand in g.hand:
+            if hand.cards and hand.owner != seat:
+                options.append(AUDIT_SEAT[hand.owner])
+    elif card == TAX_AUDIT:
+        for other, stack in enumerate(g.pack):
+            if (stack or g.plundered[other]) and other != seat:
+                options.append(TAX_SEAT[other])
+    else:
+        play_on = STEAL_FROM if card == STEAL_CARD else PLUNDER_FROM
+        for pack in g.open_packs():
+            if pack is not None and pack.owner != seat:
+                options.append(play_on[pack.owner])
 
 
 @dataclass(slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain, compress, count
 from math import comb
@@ -16,7 +14,7 @@ from cutpurse.engine.imagine import fill
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import TABLE, Zone, bit
-from cutpurse.games.steal_and_plunder.battle import AttackAPack, attacks
+from cutpurse.games.steal_and_plunder.battle import AttackAPack, add_attacks
 from cutpurse.games.steal_and_plunder.cards import (
     ATTACK,
     AUDIT,
@@ -29,6 +27,8 @@ from cutpurse.games.steal_and_plunder.cards import (
     FORM,
     FORM_WITH_DISCARD,
     HAND_SIZE,
+    LAST_WEALTH,
+    LAST_WILD,
     LOCKED,
     PACK,
     PLUNDER,
@@ -38,6 +38,7 @@ from cutpurse.games.steal_and_plunder.cards import (
     START,
     STEAL,
     TAX,
+    UP_TO_WILDS,
     VALUE,
     WEALTH,
     WILDS,
@@ -51,7 +52,7 @@ from cutpurse.games.steal_and_plunder.powers import (
     PlunderAPack,
     StealAPack,
     TaxAStack,
-    uses,
+    add_uses,
 )
 
 __all__ = ["StealAndPlunder", "StealAndPlunderSettings"]
@@ -63,16 +64,11 @@ LONGEST_GAME: Final = 100
 
 BOX: Final = [card for card, copies in COPIES.items() for _ in range(copies)]
 
-FORM_PACK: Final = {
-    industry: {partner: Option(FORM, (industry, partner)) for partner in (industry, *WILDS)} for industry in WEALTH
-}
-FORM_PACK_WITH_DISCARD: Final = {card: Option(FORM_WITH_DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
-DISCARD_CARD: Final = {card: Option(DISCARD, (card,)) for card in (*WEALTH, *WILDS)}
-DISCARD_OF: Final = DISCARD_CARD.__getitem__
-FACES_OF: Final = dict[int, None].fromkeys  # each once, ascending as a hand is
+# Options by card, in lists, for these are looked up quicker than dicts; place 0 is no card.
+FORM_PACK: Final = [[Option(FORM, (industry, partner)) for partner in UP_TO_WILDS] for industry in UP_TO_WILDS]
+FORM_PACK_WITH_DISCARD: Final = [Option(FORM_WITH_DISCARD, (card,)) for card in UP_TO_WILDS]
+DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in UP_TO_WILDS]
 VALUE_OF: Final = VALUE.__getitem__
-LAST_WEALTH: Final = WEALTH[-1]
-LAST_WILD: Final = WILDS[-1]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
@@ -330,22 +326,37 @@ class TakeATurn(Choice):
         A twin joins Wealth on that pile, any Wealth a Wild, and by a setting a Wild joins Wealth.
         """
         hand, locked_in = g.hand[seat].cards, g.locked_in[seat]
-        faces = FACES_OF(hand)
-        wealth, wilds, powers = by_sort(faces) if hand[-1] > LAST_WEALTH else (faces, [], [])
-        options = pairs(hand, wealth, wilds) if wilds or len(faces) < len(hand) else []
+        twins: list[Option] = []
+        discards: list[Option] = []
+        wilds: list[int] = []
+        powers: list[int] = []
+        last = twin = 0
+        for card in hand:  # sorted, so one look at each card is enough
+            if card != last:
+                last = card
+                if card <= LAST_WILD:
+                    discards.append(DISCARD_CARD[card])
+                    if card > LAST_WEALTH:
+                        wilds.append(card)
+                else:
+                    powers.append(card)
+            elif card != twin and card <= LAST_WEALTH:
+                twin = card
+                twins.append(FORM_PACK[card][card])
+        options = pairs(hand, wilds) if wilds else twins
         if g.discard.cards and (locked_in or not options or not g.settings.strict_first_pack_order):
             top = g.discard.cards[-1]
-            if top in wealth:
+            if top > LAST_WEALTH:
+                options += [FORM_PACK_WITH_DISCARD[card] for card in dict.fromkeys(hand) if card <= LAST_WEALTH]
+            elif top in hand:
                 options.append(FORM_PACK_WITH_DISCARD[top])
-            if top in WILDS:
-                options += [FORM_PACK_WITH_DISCARD[card] for card in wealth]
-            elif wilds and g.settings.hand_wild_on_discard:
+            if wilds and top <= LAST_WEALTH and g.settings.hand_wild_on_discard:
                 options += [FORM_PACK_WITH_DISCARD[wild] for wild in wilds]
-        options += map(DISCARD_OF, [*wealth, *wilds] if wilds else wealth)
+        options += discards
         if locked_in:
-            options += attacks(g, seat, wealth, wilds)
+            add_attacks(g, seat, hand, wilds, options)
             for power in powers:
-                options += uses(g, seat, power)
+                add_uses(g, seat, power, options)
         return options or [BURN_CARD[power] for power in powers]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
@@ -417,21 +428,20 @@ class TakeATurn(Choice):
             g.then(BurnAPower.of[seat, card])
 
 
-def by_sort(faces: Collection[int]) -> tuple[Collection[int], list[int], list[int]]:
-    """SP-1.1. The faces of a hand, by the sorts that the cards are numbered in: Wealth, Wild and Power."""
-    cards = list(faces)
-    wilds_from, powers_from = bisect(cards, LAST_WEALTH), bisect(cards, LAST_WILD)
-    return cards[:wilds_from], cards[wilds_from:powers_from], cards[powers_from:]
-
-
-def pairs(hand: list[int], wealth: Collection[int], wilds: list[int]) -> list[Option]:
-    """SP-3.1. The packs that a hand can form: twins, or one Wealth card and one Wild."""
+def pairs(hand: list[int], wilds: list[int]) -> list[Option]:
+    """SP-3.1. The packs that a hand with Wilds can form: twins, or one Wealth card and one Wild."""
     options: list[Option] = []
-    for industry in wealth:
-        if hand.count(industry) > 1:
-            options.append(FORM_PACK[industry][industry])
-        for wild in wilds:
-            options.append(FORM_PACK[industry][wild])
+    last = 0
+    for industry in hand:
+        if industry > LAST_WEALTH:
+            break
+        if industry != last:
+            last = industry
+            with_partner = FORM_PACK[industry]
+            if hand.count(industry) > 1:
+                options.append(with_partner[industry])
+            for wild in wilds:
+                options.append(with_partner[wild])
     return options
 
 
