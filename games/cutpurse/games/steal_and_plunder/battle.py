@@ -85,7 +85,7 @@ class AnswerTheTheft(Choice):
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
         if option.verb == CONCEDE:
-            g.then(WinTheBattle.of[rival, self.owner])
+            WinTheBattle.of[rival, self.owner].run(g)
         else:
             g.move(option.cards[0], g.hand[self.seat], g.battle)
             g.then(AnswerTheTheft(rival, self.thief, self.owner, self.card, self.pack))
@@ -103,7 +103,10 @@ class WinTheBattle(Step):
         pack = g.pack[self.owner][-1]
         industry = pack.cards[-1]
         g.tell(WIN, zone=pack.number, seat=self.owner, actor=self.seat)
-        g.move_all(g.battle, pack)
+        if len(g.battle.cards) == 1:  # conceded at once, as nearly all are
+            g.move_at(0, g.battle, pack)
+        else:
+            g.move_all(g.battle, pack)
         if pack.cards[-1] != industry:  # a Wild: the uppermost Wealth card, which all know, goes over it
             place = max(place for place, card in enumerate(pack.cards) if card == industry)
             g.move_at(place, pack, pack)
