@@ -31,15 +31,16 @@ CONCEDE_NOW: Final = Option(CONCEDE)
 
 def add_attacks(g: StealAndPlunder, seat: int, hand: list[int], wilds: list[int], options: list[Option]) -> None:
     """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
+    own = g.pack[seat]
     for stack in g.pack:
-        if stack:
+        if stack and stack is not own:
             pack = stack[-1]
-            if pack.owner != seat and not pack.counters[LOCKED]:
-                attack, industry = ATTACK_SEAT[pack.owner], pack.cards[-1]
+            if not pack.counters[LOCKED]:
+                industry = pack.cards[-1]
                 if industry in hand:
-                    options.append(attack[industry])
+                    options.append(ATTACK_SEAT[pack.owner][industry])
                 for wild in wilds:
-                    options.append(attack[wild])
+                    options.append(ATTACK_SEAT[pack.owner][wild])
 
 
 @dataclass(slots=True)
