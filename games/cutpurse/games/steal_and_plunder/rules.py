@@ -34,6 +34,7 @@ from cutpurse.games.steal_and_plunder.cards import (
     PLUNDER,
     POWERS,
     RELOAD,
+    SEATS,
     SMALL_DECK_LEAVES_OUT,
     START,
     STEAL,
@@ -307,10 +308,10 @@ class BeginATurn(Step):
     def run(self, g: StealAndPlunder) -> None:
         seat = self.seat
         left = (seat + 1) % g.n
-        g.then(BeginATurn.of[left] if left + 1 != g.start_token else ReloadTheHands.of[g.reload_token - 1])
+        g.then(BEGIN_A_TURN[left] if left + 1 != g.start_token else RELOAD_THE_HANDS[g.reload_token - 1])
         if g.hand[seat].cards:
             g.turns += 1
-            g.then(TakeATurn.of[seat])  # which comes before it
+            g.then(TAKE_A_TURN[seat])  # which comes before it
 
 
 @dataclass(slots=True)
@@ -409,23 +410,23 @@ class TakeATurn(Choice):
             g.move_top(g.deck, hand)
 
     def make_trouble(self, g: StealAndPlunder, option: Option) -> None:
-        """SP-4.2. An attack or a Power card."""
+        """SP-4.2. An attack or a Power card: a step that runs at once, for nothing comes between."""
         seat, verb, card = self.seat, option.verb, option.cards[0]
         target = TABLE if option.seat is None else option.seat
         if verb == ATTACK:
-            g.then(AttackAPack.of[seat, target, card])
+            AttackAPack.of[seat, target, card].run(g)
         elif verb == STEAL:
-            g.then(StealAPack.of[seat, target])
+            StealAPack.of[seat, target].run(g)
         elif verb == PLUNDER:
-            g.then(PlunderAPack.of[seat, target])
+            PlunderAPack.of[seat, target].run(g)
         elif verb == AUDIT:
-            g.then(AuditAHand.of[seat, target])
+            AuditAHand.of[seat, target].run(g)
         elif verb == FLEE:
-            g.then(FleeTheCountry.of[seat])
+            FleeTheCountry.of[seat].run(g)
         elif verb == TAX:
-            g.then(TaxAStack.of[seat, target])
+            TaxAStack.of[seat, target].run(g)
         else:
-            g.then(BurnAPower.of[seat, card])
+            BurnAPower.of[seat, card].run(g)
 
 
 def pairs(hand: list[int], wilds: list[int]) -> list[Option]:
@@ -476,7 +477,13 @@ class ReloadTheHands(Step):
             return
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
-        g.then(BeginATurn.of[g.start_token - 1])
+        BEGIN_A_TURN[g.start_token - 1].run(g)
+
+
+# The steps of every round by seat, in lists, for these are looked up quicker than `of`.
+BEGIN_A_TURN: Final = [BeginATurn(seat) for seat in SEATS]
+TAKE_A_TURN: Final = [TakeATurn(seat) for seat in SEATS]
+RELOAD_THE_HANDS: Final = [ReloadTheHands(seat) for seat in SEATS]
 
 
 @dataclass(slots=True)
