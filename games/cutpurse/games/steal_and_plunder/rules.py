@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, compress, count
+from itertools import chain
 from math import comb
 from typing import ClassVar, Final
 
@@ -69,7 +69,6 @@ BOX: Final = [card for card, copies in COPIES.items() for _ in range(copies)]
 FORM_PACK: Final = [[Option(FORM, (industry, partner)) for partner in UP_TO_WILDS] for industry in UP_TO_WILDS]
 FORM_PACK_WITH_DISCARD: Final = [Option(FORM_WITH_DISCARD, (card,)) for card in UP_TO_WILDS]
 DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in UP_TO_WILDS]
-VALUE_OF: Final = VALUE.__getitem__
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
@@ -174,7 +173,8 @@ class StealAndPlunder(Game):
         """What lies in these packs, in Rand."""
         worth = 0
         for pack in packs:
-            worth += sum(map(VALUE_OF, pack.cards))
+            for card in pack.cards:
+                worth += VALUE[card]
         return worth
 
     def scores(self) -> list[int]:
@@ -295,7 +295,7 @@ class SetUp(Step):
         g.shuffle(g.deck)
         for seat in g.seats_from(self.seat):
             g.deal(g.deck, g.hand[seat], HAND_SIZE)
-        no_powers = list(compress(count(), map(VALUE_OF, g.deck.cards)))  # only Power cards are worth nothing
+        no_powers = [place for place, card in enumerate(g.deck.cards) if card <= LAST_WILD]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
         g.then(BeginATurn.of[self.seat])
