@@ -387,9 +387,9 @@ class TakeATurn(Choice):
     def form_a_pack(self, g: StealAndPlunder, industry: int, partner: int) -> None:
         """SP-3.1, SP-3.2, SP-3.4. Two twins, or a Wealth card and a Wild; the Wealth card lies on top."""
         hand, seen_by = g.hand[self.seat], partner_seen_by(g, self.seat)
-        pack = g.lay_a_pack(self.seat)
-        g.move(partner, hand, pack, shown=seen_by)
-        g.move(industry, hand, pack, shown=g.everyone)
+        pack = g.lay_a_pack(self.seat)  # a kind where each card has its own viewers, so that `move` calls `move_at`
+        g.move_at(hand.cards.index(partner), hand, pack, seen_by)
+        g.move_at(hand.cards.index(industry), hand, pack, g.everyone)
 
     def form_a_pack_with_the_discard(self, g: StealAndPlunder, card: int) -> None:
         """SP-4.5, SP-4.6, SP-4.8. The top discard joins a card of the hand at once; below it lies the new top."""
@@ -407,7 +407,7 @@ class TakeATurn(Choice):
         hand = g.hand[self.seat]
         g.move(card, hand, g.discard)
         if g.deck.cards:
-            g.move_top(g.deck, hand)
+            g.move_at(-1, g.deck, hand)  # the top one
 
     def make_trouble(self, g: StealAndPlunder, option: Option) -> None:
         """SP-4.2. An attack or a Power card: a step that runs at once, for nothing comes between."""
@@ -470,8 +470,9 @@ class ReloadTheHands(Step):
         deck = g.deck
         if deck.cards:
             for hand in g.hand[self.seat :] + g.hand[: self.seat]:
-                if len(hand.cards) < HAND_SIZE:
-                    g.deal(deck, hand, min(HAND_SIZE - len(hand.cards), len(deck.cards)))
+                if missing := HAND_SIZE - len(hand.cards):
+                    left = len(deck.cards)
+                    g.deal(deck, hand, missing if missing < left else left)
         elif not any(hand.cards for hand in g.hand):
             g.then(EndTheGame(TABLE))
             return
