@@ -335,10 +335,11 @@ class TakeATurn(Choice):
         for card in hand:  # sorted, so one look at each card is enough
             if card != last:
                 last = card
-                if card <= LAST_WILD:
+                if card <= LAST_WEALTH:
                     discards.append(DISCARD_CARD[card])
-                    if card > LAST_WEALTH:
-                        wilds.append(card)
+                elif card <= LAST_WILD:
+                    discards.append(DISCARD_CARD[card])
+                    wilds.append(card)
                 else:
                     powers.append(card)
             elif card != twin and card <= LAST_WEALTH:
@@ -378,15 +379,16 @@ class TakeATurn(Choice):
         if verb == DISCARD:
             self.discard_and_draw(g, option.cards[0])
         elif verb == FORM:
-            self.form_a_pack(g, *option.cards)
+            self.form_a_pack(g, option)
         elif verb == FORM_WITH_DISCARD:
             self.form_a_pack_with_the_discard(g, option.cards[0])
         else:
             self.make_trouble(g, option)
 
-    def form_a_pack(self, g: StealAndPlunder, industry: int, partner: int) -> None:
+    def form_a_pack(self, g: StealAndPlunder, option: Option) -> None:
         """SP-3.1, SP-3.2, SP-3.4. Two twins, or a Wealth card and a Wild; the Wealth card lies on top."""
         hand, seen_by = g.hand[self.seat], partner_seen_by(g, self.seat)
+        industry, partner = option.cards
         pack = g.lay_a_pack(self.seat)  # a kind where each card has its own viewers, so that `move` calls `move_at`
         g.move_at(hand.cards.index(partner), hand, pack, seen_by)
         g.move_at(hand.cards.index(industry), hand, pack, g.everyone)
