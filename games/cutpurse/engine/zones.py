@@ -26,6 +26,15 @@ def bit(viewer: int) -> int:
     return 1 << viewer
 
 
+def _members(viewers: int) -> list[int]:
+    """The viewers in a set of them."""
+    return [viewer for viewer in range(MOST_VIEWERS) if viewers >> viewer & 1]
+
+
+# By set. (Not a comprehension in a comprehension: of those in a module, Cython 3.3 loses a reference to None each time.)
+_MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
+
+
 class ZoneView(NamedTuple):
     """A zone as one viewer may see it. Never changes."""
 
@@ -40,8 +49,6 @@ class ZoneView(NamedTuple):
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
 
-# The viewers in each set of them.
-_MEMBERS: Final = [[v for v in range(MOST_VIEWERS) if viewers >> v & 1] for viewers in range(1 << MOST_VIEWERS)]
 NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
 
 
