@@ -31,7 +31,7 @@ def _members(viewers: int) -> list[int]:
     return [viewer for viewer in range(MOST_VIEWERS) if viewers >> viewer & 1]
 
 
-# By set. (Not a comprehension in a comprehension: of those in a module, Cython 3.3 loses a reference to None each time.)
+# By set. Not a comprehension in a comprehension: for each of those in a module Cython 3.3 loses a reference to None.
 _MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
 
 
@@ -147,23 +147,27 @@ class Zone:
                 for column, value in zip(self.columns, columns or (0,) * len(self.columns), strict=True):
                     column.append(value)
         else:
-            assert self.columns is not None  # a kind of mixed visibility is ordered
-            values = columns or (0,) * len(self.columns)
-            cards = self.cards
-            i = bisect_left(cards, card)
-            if len(values) == 1:  # the same as below, in half the time
-                (column,), (value,) = self.columns, values
-                while i < len(cards) and cards[i] == card and column[i] < value:
-                    i += 1
-                column.insert(i, value)
-            else:
-                while i < len(cards) and cards[i] == card and self.column_values(i) < values:
-                    i += 1
-                for column, value in zip(self.columns, values, strict=True):
-                    column.insert(i, value)
-            cards.insert(i, card)
+            self._put_in_order(card, columns)
         if self.remembers and (learners := seers & ~self.sees):
             self.journal.append((card, learners, 0))
+
+    def _put_in_order(self, card: int, values: tuple[int, ...] | None) -> None:
+        """A card comes to lie in its sorted place, among its copies by the numbers on them."""
+        assert self.columns is not None  # a kind of mixed visibility is ordered
+        cards = self.cards
+        i = bisect_left(cards, card)
+        if len(self.columns) == 1:  # the same as below, in half the time
+            column, value = self.columns[0], values[0] if values else 0
+            while i < len(cards) and cards[i] == card and column[i] < value:
+                i += 1
+            column.insert(i, value)
+        else:
+            values = values or (0,) * len(self.columns)
+            while i < len(cards) and cards[i] == card and self.column_values(i) < values:
+                i += 1
+            for column, value in zip(self.columns, values, strict=True):
+                column.insert(i, value)
+        cards.insert(i, card)
 
     def take_over(self, src: Zone, seers: int) -> None:
         """All that lies in `src` comes to lie here, where nothing did, with what was known of it; neither has columns.

@@ -472,7 +472,7 @@ class ReloadTheHands(Step):
         deck = g.deck
         if deck.cards:
             for hand in g.hand[self.seat :] + g.hand[: self.seat]:
-                if missing := HAND_SIZE - len(hand.cards):
+                if (missing := HAND_SIZE - len(hand.cards)) > 0:
                     left = len(deck.cards)
                     g.deal(deck, hand, missing if missing < left else left)
         elif not any(hand.cards for hand in g.hand):
