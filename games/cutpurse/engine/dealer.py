@@ -189,11 +189,11 @@ class Dealer:
         """These seats, or (None) everybody, see what lies in a zone now."""
         seen_by = tuple(seats) if seats is not None else ()
         viewers = sum(bit(seat) for seat in seen_by) if seats is not None else self.everyone
-        seers = zone.sees | viewers
-        masks = tuple([seers | (zone.masks[i] if zone.masks else 0) for i in range(len(zone.cards))])
-        zone.learn(viewers)
         if self.log is not None:
+            seers = zone.sees | viewers
+            masks = tuple([seers | (zone.masks[i] if zone.masks else 0) for i in range(len(zone.cards))])
             self.log.append(Shown(zone.number, seen_by, tuple(zone.cards), masks))
+        zone.learn(viewers)
 
     # -- what is told
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:
