@@ -10,13 +10,16 @@ from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Card
 
 __all__ = [
     "AFTER_ACTION",
+    "COST",
     "DELAYED_LOSS",
     "EACH_TURN",
     "END_OF_GAME",
+    "NEED",
     "ON_LEAVING",
     "ON_PLAY",
     "SAVES",
     "SHOWN_BY",
+    "SORT",
 ]
 
 for _number in NUMBERS:
@@ -25,10 +28,16 @@ for _number in NUMBERS:
     WORDS.card(_card.name(), _card.title, _card.words(), _card.sort, _number, _card.traits())
 
 
-def _with(ability: Callable[..., object]) -> frozenset[int]:
-    """The cards that have this ability: those whose method is not the empty one of `Card`."""
+# What is looked up at every play stands in lists by the number of the card: nothing is found quicker.
+SORT: Final = [card.sort for card in CARDS]
+COST: Final = [card.cost for card in CARDS]
+NEED: Final = [card.need for card in CARDS]
+
+
+def _with(ability: Callable[..., object]) -> list[bool]:
+    """Whether a card has this ability, by its number: whether its method is not the empty one of `Card`."""
     name = ability.__name__
-    return frozenset(number for number in NUMBERS if getattr(type(CARDS[number]), name) is not ability)
+    return [getattr(type(card), name) is not ability for card in CARDS]
 
 
 ON_PLAY: Final = _with(Card.on_play)
@@ -39,5 +48,5 @@ EACH_TURN: Final = _with(Card.each_turn)
 END_OF_GAME: Final = _with(Card.end_of_game)
 DELAYED_LOSS: Final = tuple(number for number in NUMBERS if CARDS[number].takes)
 
-SHOWN_BY: Final = [[card.shows.count(symbol) for card in CARDS].__getitem__ for symbol in range(len(SYMBOLS))]
-"""SZ-1.2. How often a card shows a symbol: by symbol, what looks it up by the number of the card."""
+SHOWN_BY: Final = [[card.shows.count(symbol) for card in CARDS] for symbol in range(len(SYMBOLS))]
+"""SZ-1.2. How often a card shows a symbol: by symbol, then by the number of the card."""

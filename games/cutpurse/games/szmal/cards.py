@@ -6,7 +6,6 @@ A card's number stands for the card: "53" is the card on which 53 is printed. Am
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -179,9 +178,9 @@ SET_UP: Final = WORDS.verb("set_up", "the {cards} of {actor} comes due", rule="S
 LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.5.1")
 
 
-def with_a_card(verb: int) -> Callable[[int], Option]:
-    """What looks up the option to do this with a card; all are made now."""
-    return [Option(verb, (card,)) for card in (0, *NUMBERS)].__getitem__
+def with_a_card(verb: int) -> list[Option]:
+    """The option to do this with a card, by the number of the card; all are made now."""
+    return [Option(verb, (card,)) for card in (0, *NUMBERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +273,10 @@ class Card:
 
     def normal_markers(self, g: Szmal, seat: int) -> int:
         """SZ-3.3.3. When it enters: one for each symbol on it and for every such symbol on its owner's other cards."""
-        return len(self.shows) + sum([g.symbols(seat, symbol) for symbol in self.shows])
+        markers = len(self.shows)
+        for symbol in self.shows:
+            markers += g.symbols(seat, symbol)
+        return markers
 
     def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:
         """Its owner has played a card; `this` is the card in play whose text it is."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
-from cutpurse.games.szmal.box import AFTER_ACTION, ON_PLAY
+from cutpurse.games.szmal.box import AFTER_ACTION, COST, NEED, ON_PLAY, SORT
 from cutpurse.games.szmal.cards import (
     CARDS,
     COPY,
@@ -51,6 +51,9 @@ def pay_in_cash(price: int) -> Option:
     return Option(PAY, number=price)
 
 
+PAY_NOTHING: Final = pay_in_cash(0)
+
+
 @dataclass(slots=True)
 class Resolve(Step):
     """SZ-3.3, SZ-3.3.1, SZ-3.3.2. A Cost is paid, or a Need is met, or the card is discarded.
@@ -64,19 +67,20 @@ class Resolve(Step):
         return Act(RESOLVE, (self.card,), actor=self.seat)
 
     def run(self, g: Szmal) -> None:
-        seat, card = self.seat, CARDS[self.card]
-        if card.cost and not g.free_costs[seat]:
-            ways = g.ways_to_pay(seat, self.card)
+        seat, card = self.seat, self.card
+        cost, need = COST[card], NEED[card]
+        if cost and not g.free_costs[seat]:
+            ways = g.ways_to_pay(seat, card)
             if not ways:
-                g.fail(seat, self.card)
-            elif pay_in_cash(0) in ways:
-                g.then(Play.of[seat, self.card, 0])
+                g.fail(seat, card)
+            elif ways[0] == PAY_NOTHING:  # cash is the first way
+                Play.of[seat, card, 0].run(g)
             else:
-                g.then(PayTheCost.of[seat, self.card])
-        elif card.need and not g.free_needs[seat] and not card.need.is_met(g, seat):
-            g.fail(seat, self.card)
+                g.then(PayTheCost.of[seat, card])
+        elif need and not g.free_needs[seat] and not need.is_met(g, seat):
+            g.fail(seat, card)
         else:
-            g.then(Play.of[seat, self.card, 0])
+            Play.of[seat, card, 0].run(g)  # at once: nothing comes between
 
 
 @dataclass(slots=True)
@@ -123,10 +127,10 @@ class Play(Step):
         seat, card = self.seat, self.card
         g.plays += 1
         assert g.plays < MOST_PLAYS, f"{g.plays} plays in a game"
-        played = CARDS[card]
-        if played.sort == "action":
+        played, sort = CARDS[card], SORT[card]
+        if sort == "action":
             g.next(TriggersAfterAnAction.of[seat, card], PutTheActionAway.of[seat, card])
-        elif played.sort == "thug":
+        elif sort == "thug":
             g.move(card, g.resolving[seat], g.thugs[seat], columns=(card, g.round, g.plays, 0, 0))
         else:
             markers = played.normal_markers(g, seat)
@@ -146,10 +150,10 @@ class TriggersOfThePlay(Step):
     card: int
 
     def run(self, g: Szmal) -> None:
-        seat, card, sort = self.seat, self.card, CARDS[self.card].sort
+        seat, card, sort = self.seat, self.card, SORT[self.card]
         if sort != "holding":
             rewards = g.informs if sort == "action" else g.shakedowns
-            if any(rewards):
+            if rewards[seat - 1] or rewards[seat + 1 - g.n]:  # to the right and to the left: seats go round
                 for neighbour in dict.fromkeys((g.next_seat(seat), (seat - 1) % g.n)):
                     for _ in range(rewards[neighbour]):
                         g.gain(neighbour, NEIGHBOUR_GAIN)
@@ -196,7 +200,7 @@ class CopyAThug(Choice):
         return Act(RESOLVE, (RUBBERFACE,), actor=self.seat)
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [COPY_CARD(card) for card in g.thugs[seat].cards if card != RUBBERFACE]
+        return [COPY_CARD[card] for card in g.thugs[seat].cards if card != RUBBERFACE]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         thugs, (copied,) = g.thugs[self.seat], option.cards
@@ -211,7 +215,7 @@ class PlayAnotherCard(Choice):
     text: ClassVar[str] = "Do you play another card?"
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return [PASS, *map(PLAY_CARD, g.hand[seat].cards)]
+        return [PASS, *[PLAY_CARD[card] for card in g.hand[seat].cards]]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         if option != PASS:

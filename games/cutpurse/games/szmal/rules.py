@@ -21,6 +21,7 @@ from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
 from cutpurse.games.szmal.box import (
+    COST,
     DELAYED_LOSS,
     EACH_TURN,
     END_OF_GAME,
@@ -133,8 +134,14 @@ class Szmal(Game):
 
     def scores(self) -> list[int]:
         """SZ-6.2, SZ-6.3. Cash, and $10,000 for each marker in play; cards in hand are worth nothing."""
-        lying = [sum(column(holdings, MARKERS)) for holdings in self.holdings]
-        return [cash + MARKER * markers for cash, markers in zip(self.cash, lying, strict=True)]
+        return [self.score(seat) for seat in range(self.n)]
+
+    def score(self, seat: int) -> int:
+        return self.cash[seat] + MARKER * sum(column(self.holdings[seat], MARKERS))
+
+    def standing(self, seat: int) -> tuple[int, ...]:
+        """SZ-6.2. The highest score wins."""
+        return (self.score(seat),)
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
         """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since.
@@ -179,11 +186,13 @@ class Szmal(Game):
         SZ-7.19: the watcher sits to the right.
         """
         if amount:
-            amount *= 2 ** self.doublings[seat]
+            if self.doublings[seat]:
+                amount *= 2 ** self.doublings[seat]
             self.count("cash", self.cash[seat] + amount, seat)
-            watcher = (seat - 1) % self.n
-            for _ in range(self.watching[watcher]):
-                self.gain(watcher, amount)
+            if self.watching[seat - 1]:
+                watcher = (seat - 1) % self.n
+                for _ in range(self.watching[watcher]):
+                    self.gain(watcher, amount)
 
     def lose(self, seat: int, amount: int) -> None:
         """SZ-5.1, SZ-5.2, SZ-5.3. To the bank, all he has at most; nothing doubles or copies a loss."""
@@ -193,29 +202,40 @@ class Szmal(Game):
     # -- what lies in a Territory
     def symbols(self, seat: int, symbol: int) -> int:
         """SZ-1.2. How often a symbol is shown in a Territory."""
+        shown, count = SHOWN_BY[symbol], 0
         if symbol > KEY:
-            return sum(map(SHOWN_BY[symbol], self.holdings[seat].cards))
+            for number in self.holdings[seat].cards:
+                count += shown[number]
+            return count
         thugs = self.thugs[seat]
-        count = sum(map(SHOWN_BY[symbol], column(thugs, COUNTS_AS)))
-        return count if symbol == CAR else count + sum(column(thugs, ARMED))
+        for number in column(thugs, COUNTS_AS):
+            count += shown[number]
+        if symbol != CAR:
+            for armed in column(thugs, ARMED):
+                count += armed
+        return count
 
-    def in_play(self, seat: int, ability: frozenset[int]) -> list[tuple[int, int]]:
+    def in_play(self, seat: int, ability: list[bool]) -> list[tuple[int, int]]:
         """Cards of a Territory with an ability, ascending: the number that has it, and the card that it lies on."""
         thugs = self.thugs[seat]
         holdings = self.holdings[seat].cards
         numbers = column(thugs, COUNTS_AS) + holdings
-        if ability.isdisjoint(numbers):
-            return []
-        return sorted([on for on in zip(numbers, thugs.cards + holdings, strict=True) if on[0] in ability])
+        for number in numbers:  # mostly none has it
+            if ability[number]:
+                return sorted([on for on in zip(numbers, thugs.cards + holdings, strict=True) if ability[on[0]]])
+        return []
 
-    def in_all_play(self, ability: frozenset[int]) -> list[tuple[int, int]]:
+    def in_all_play(self, ability: list[bool]) -> list[tuple[int, int]]:
         """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
         found = []
-        for seat, (thugs, holdings) in enumerate(zip(self.thugs, self.holdings, strict=True)):
-            numbers = column(thugs, COUNTS_AS) + holdings.cards
-            if not ability.isdisjoint(numbers):
-                found += [(number, seat) for number in numbers if number in ability]
-        return sorted(found)
+        for seat in range(self.n):
+            for number in column(self.thugs[seat], COUNTS_AS):
+                if ability[number]:
+                    found.append((number, seat))
+            for number in self.holdings[seat].cards:
+                if ability[number]:
+                    found.append((number, seat))
+        return sorted(found) if len(found) > 1 else found
 
     def sole_leader(self, values: Sequence[int]) -> int | None:
         """SZ-7.15. The seat with the highest value, if it has it alone."""
@@ -312,27 +332,27 @@ class Szmal(Game):
     # -- what a card costs
     def price(self, seat: int, card: int) -> int:
         """SZ-3.3.1. The cash Cost, lowered by 52 and 66, added up, not below $0."""
-        played, cost = CARDS[card], CARDS[card].cost
+        cost = COST[card]
         price = cost.cash if cost else 0
         for number, _ in self.in_play(seat, SAVES):
-            price -= CARDS[number].saves(played)
-        return max(0, price)
+            price -= CARDS[number].saves(CARDS[card])
+        return price if price > 0 else 0
 
     def ways_to_pay(self, seat: int, card: int) -> list[Option]:
         """SZ-3.3.1. Every way in which the owner can pay the Cost of a card, in full."""
-        cost = CARDS[card].cost
+        cost = COST[card]
         assert cost is not None
-        ways: list[Option] = []
+        ways = []
         if cost.cash and self.cash[seat] >= (price := self.price(seat, card)):
             ways.append(pay_in_cash(price))
         if cost.thug:
-            ways += map(GIVE_UP_CARD, self.thugs[seat].cards)
+            ways += [GIVE_UP_CARD[card] for card in self.thugs[seat].cards]
         if cost.holding:
-            ways += map(GIVE_UP_CARD, self.holdings[seat].cards)
+            ways += [GIVE_UP_CARD[card] for card in self.holdings[seat].cards]
         if cost.take_back:
-            ways += map(TAKE_BACK_CARD, self.holdings[seat].cards)
+            ways += [TAKE_BACK_CARD[card] for card in self.holdings[seat].cards]
         if cost.hand_card:
-            ways += map(DISCARD_CARD, self.hand[seat].cards)
+            ways += [DISCARD_CARD[card] for card in self.hand[seat].cards]
         return ways
 
     def fail(self, seat: int, card: int) -> None:
@@ -389,10 +409,13 @@ class PickACard(Poll):
     text: ClassVar[str] = "Which card do you pick?"
 
     def seats(self, g: Szmal) -> list[int]:
-        return list(range(g.n))
+        return g.seats_from(0)
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return list(map(PICK_CARD, g.draft[seat].cards))
+        options = []  # a plain loop is the quickest here
+        for card in g.draft[seat].cards:
+            options.append(PICK_CARD[card])
+        return options
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
         """SZ-7.24. The lowest number."""
@@ -415,10 +438,13 @@ class ChooseACard(Poll):
     text: ClassVar[str] = "Which card do you play?"
 
     def seats(self, g: Szmal) -> list[int]:
-        return list(range(g.n))
+        return g.seats_from(0)
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return list(map(CHOOSE_CARD, g.hand[seat].cards))
+        options = []  # a plain loop, as above
+        for card in g.hand[seat].cards:
+            options.append(CHOOSE_CARD[card])
+        return options
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
         """SZ-7.24. The lowest number."""
@@ -454,7 +480,7 @@ class PlayAnExtraCard(Choice):
     text: ClassVar[str] = "Which card do you play as an extra card?"
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return list(map(PLAY_CARD, g.hand[seat].cards))
+        return [PLAY_CARD[card] for card in g.hand[seat].cards]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
@@ -499,7 +525,7 @@ class LoseACard(Poll):
         return [seat for seat in range(g.n) if zones[seat].cards and (of_owner or seat != self.seat)]
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
-        return list(map(LOSE_CARD, self.exposed(g)[seat].cards))
+        return [LOSE_CARD[card] for card in self.exposed(g)[seat].cards]
 
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
         for seat, option in answers.items():
