@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import perm, prod
-from operator import attrgetter
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
@@ -57,6 +56,7 @@ from cutpurse.games.szmal.cards import (
 )
 from cutpurse.games.szmal.playing import (
     PLAY_CARD,
+    RESOLVE_CARD,
     CarryOutTheText,
     CopyAThug,
     Play,
@@ -89,11 +89,8 @@ LOSE_CARD: Final = with_a_card(LOSE)
 
 SET_UP_BEFORE: Final = [name for name, _ in NEXT_TURN]
 
-# The counters of effects by seat: those of a turn, those that were set up for it, and those set up for the next.
-of_this_turn: Final = attrgetter(*THIS_TURN)
-of_last_turn: Final = attrgetter(*SET_UP_BEFORE)
-of_next_turn: Final = attrgetter(*[f"next_{name}" for name in SET_UP_BEFORE])
-delayed_losses: Final = attrgetter(*[f"losses_{number}" for number in DELAYED_LOSS])
+NOTHING: Final = [[0] * seats for seats in range(WORDS.seats[-1] + 1)]
+"""An effect that nobody has, by the number of seats."""
 
 
 class Szmal(Game):
@@ -124,6 +121,20 @@ class Szmal(Game):
     extra_plays: list[int]
     repeats: list[int]
     doublings: list[int]
+    losses_5: list[int]
+    losses_40: list[int]
+    losses_73: list[int]
+    losses_79: list[int]
+    next_extra_markers: list[int]
+    next_free_costs: list[int]
+    next_free_needs: list[int]
+    next_extra_plays: list[int]
+    next_repeats: list[int]
+    next_doublings: list[int]
+    next_losses_5: list[int]
+    next_losses_40: list[int]
+    next_losses_73: list[int]
+    next_losses_79: list[int]
 
     @classmethod
     def box(cls, seats: int, settings: Settings) -> list[int]:
@@ -278,6 +289,37 @@ class Szmal(Game):
             CARDS[number].on_leaving(self, seat, card, this)
         return markers
 
+    # -- effects: named one by one, which is much quicker than to look them up by name
+    def effects_of_last_turn(self) -> tuple[list[int], ...]:
+        """SZ-4.3. Those that were set up for this turn, by seat, in the order of NEXT_TURN."""
+        return (
+            self.extra_markers,
+            self.free_costs,
+            self.free_needs,
+            self.extra_plays,
+            self.repeats,
+            self.doublings,
+            self.losses_5,
+            self.losses_40,
+            self.losses_73,
+            self.losses_79,
+        )
+
+    def effects_of_next_turn(self) -> tuple[list[int], ...]:
+        """SZ-4.3. Those that are set up for the next turn, by seat, in the order of NEXT_TURN."""
+        return (
+            self.next_extra_markers,
+            self.next_free_costs,
+            self.next_free_needs,
+            self.next_extra_plays,
+            self.next_repeats,
+            self.next_doublings,
+            self.next_losses_5,
+            self.next_losses_40,
+            self.next_losses_73,
+            self.next_losses_79,
+        )
+
     # -- what texts do
     def for_this_turn(self, seat: int, counter: str) -> None:
         """SZ-4.5. An effect begins now, for the rest of the turn."""
@@ -387,19 +429,9 @@ class BeginARound(Step):
 
     def run(self, g: Szmal) -> None:
         g.count("round", g.round + 1)
-        for pile, draft in zip(g.pile, g.draft, strict=True):
-            g.move_all(pile, draft)
-        if g.round < FIRST_PLAY:
-            g.next(PickACard.of[TABLE], BeginARound.of[TABLE])
-        else:
-            g.next(
-                PickACard.of[TABLE],
-                ChooseACard.of[TABLE],
-                PlayExtraCards.of[TABLE],
-                CarryOutEachTurn.of[TABLE],
-                SufferDelayedLosses.of[TABLE],
-                EndTheTurn.of[TABLE],
-            )
+        for seat in range(g.n):
+            g.move_all(g.pile[seat], g.draft[seat])
+        g.next(*(FIRST_ROUNDS if g.round < FIRST_PLAY else LATER_ROUNDS))
 
 
 @dataclass(slots=True)
@@ -424,8 +456,8 @@ class PickACard(Poll):
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
         for seat, option in answers.items():
             g.move(option.cards[0], g.draft[seat], g.hand[seat])
-        for draft, pile in zip(g.draft, g.pile[1:] + g.pile[:1], strict=True):
-            g.move_all(draft, pile)
+        for seat in range(g.n):
+            g.move_all(g.draft[seat], g.pile[seat + 1 - g.n])  # to the left: of the last seat, to the first
 
 
 @dataclass(slots=True)
@@ -453,11 +485,13 @@ class ChooseACard(Poll):
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
         players = {}
         for seat, option in answers.items():
-            (card,) = option.cards
+            card = option.cards[0]
             players[card] = seat
-            g.tell(CHOOSE, option.cards, actor=seat)
+            if g.log is not None:  # as in `tell`, which takes long to call in vain
+                g.tell(CHOOSE, option.cards, actor=seat)
             g.move(card, g.hand[seat], g.resolving[seat])
-        g.next(*[Resolve.of[players[card], card] for card in sorted(players)])
+        for card in sorted(players, reverse=True):  # the lowest comes first, and lies on top
+            g.then(RESOLVE_CARD[players[card]][card])
 
 
 @dataclass(slots=True)
@@ -465,7 +499,7 @@ class PlayExtraCards(Step):
     """SZ-3.3.8, SZ-7.7. The extra plays earned by 67 last turn, one after the other; an empty hand plays nothing."""
 
     def run(self, g: Szmal) -> None:
-        if any(g.extra_plays):
+        if g.extra_plays != NOTHING[g.n]:
             seat = next(seat for seat in range(g.n) if g.extra_plays[seat])
             g.count("extra_plays", g.extra_plays[seat] - 1, seat)
             g.then(PlayExtraCards.of[TABLE])
@@ -501,8 +535,8 @@ class SufferDelayedLosses(Step):
     """SZ-3.5.1. The losses set up last turn, in ascending number: 5, 40, 73, 79."""
 
     def run(self, g: Szmal) -> None:
-        losses = delayed_losses(g)
-        if any(map(any, losses)):
+        losses = (g.losses_5, g.losses_40, g.losses_73, g.losses_79)
+        if not (g.losses_5 == g.losses_40 == g.losses_73 == g.losses_79 == NOTHING[g.n]):
             due = zip(DELAYED_LOSS, losses, strict=True)
             g.next(*[LoseACard.of[seat, n] for n, times in due for seat in range(g.n) for _ in range(times[seat])])
 
@@ -542,11 +576,12 @@ class EndTheTurn(Step):
 
     def run(self, g: Szmal) -> None:
         last = g.round == ROUNDS
-        nothing = [0] * g.n
-        for name, now in zip(THIS_TURN, of_this_turn(g)):  # noqa: B905  # slower
-            if now != nothing:
+        nothing = NOTHING[g.n]
+        if not (g.watching == g.informs == g.shakedowns == nothing):
+            for name, now in zip(THIS_TURN, (g.watching, g.informs, g.shakedowns)):  # noqa: B905  # slower
                 self.change(g, name, now, nothing)
-        for name, now, ahead in zip(SET_UP_BEFORE, of_last_turn(g), of_next_turn(g)):  # noqa: B905  # slower
+        of_last_turn, of_next_turn = g.effects_of_last_turn(), g.effects_of_next_turn()
+        for name, now, ahead in zip(SET_UP_BEFORE, of_last_turn, of_next_turn):  # noqa: B905  # slower
             if now != nothing or ahead != nothing:
                 self.change(g, name, now, nothing if last else ahead)
                 self.change(g, f"next_{name}", ahead, nothing)
@@ -577,3 +612,15 @@ class CountUp(Step):
         for number, owner in g.in_all_play(END_OF_GAME):
             CARDS[number].end_of_game(g, owner)
         g.tell_scores(over=True)
+
+
+# SZ-3.0. What a round consists of: of the pick only, or of all phases in order.
+FIRST_ROUNDS: Final[Sequence[Step]] = (PickACard.of[TABLE], BeginARound.of[TABLE])
+LATER_ROUNDS: Final[Sequence[Step]] = (
+    PickACard.of[TABLE],
+    ChooseACard.of[TABLE],
+    PlayExtraCards.of[TABLE],
+    CarryOutEachTurn.of[TABLE],
+    SufferDelayedLosses.of[TABLE],
+    EndTheTurn.of[TABLE],
+)
