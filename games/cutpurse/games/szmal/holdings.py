@@ -152,8 +152,10 @@ class JennysWaterfrontDive(Holding, number=46, title="Jenny's Waterfront Dive"):
 
     def each_turn(self, g: Szmal, seat: int) -> None:
         """SZ-7.17. Every player's Holdings count."""
-        if not any(g.symbols(other, BOTTLE) or g.symbols(other, HEART) for other in range(g.n)):
-            g.gain(seat, 10_000)
+        for other in range(g.n):
+            if g.symbols(other, BOTTLE) or g.symbols(other, HEART):
+                return
+        g.gain(seat, 10_000)
 
 
 class KrazyKatClub(Holding, number=47, title="Krazy Kat Club", shows=(BOTTLE, HEART), need=Need((GUN, GUN))):

@@ -41,7 +41,6 @@ from cutpurse.games.szmal.cards import (
     LOSE,
     MARKERS,
     NEXT_ARMED,
-    NEXT_TURN,
     NTH_PLAY,
     NUMBERS,
     PICK,
@@ -65,7 +64,7 @@ from cutpurse.games.szmal.playing import (
     Resolve,
     pay_in_cash,
 )
-from cutpurse.games.szmal.thugs import RUBBERFACE
+from cutpurse.games.szmal.thugs import NAPOLEON, RUBBERFACE
 
 __all__ = ["Szmal"]
 
@@ -86,8 +85,6 @@ GIVE_UP_CARD: Final = with_a_card(GIVE_UP)
 TAKE_BACK_CARD: Final = with_a_card(TAKE_BACK)
 DISCARD_CARD: Final = with_a_card(DISCARD)
 LOSE_CARD: Final = with_a_card(LOSE)
-
-SET_UP_BEFORE: Final = [name for name, _ in NEXT_TURN]
 
 NOTHING: Final = [[0] * seats for seats in range(WORDS.seats[-1] + 1)]
 """An effect that nobody has, by the number of seats."""
@@ -218,11 +215,12 @@ class Szmal(Game):
             for number in self.holdings[seat].cards:
                 count += shown[number]
             return count
-        thugs = self.thugs[seat]
-        for number in column(thugs, COUNTS_AS):
+        columns = self.thugs[seat].columns
+        assert columns  # `column`, written out: this is looked at all the time
+        for number in columns[COUNTS_AS]:
             count += shown[number]
         if symbol != CAR:
-            for armed in column(thugs, ARMED):
+            for armed in columns[ARMED]:
                 count += armed
         return count
 
@@ -230,7 +228,8 @@ class Szmal(Game):
         """Cards of a Territory with an ability, ascending: the number that has it, and the card that it lies on."""
         thugs = self.thugs[seat]
         holdings = self.holdings[seat].cards
-        numbers = column(thugs, COUNTS_AS) + holdings
+        assert thugs.columns  # `column`, written out
+        numbers = thugs.columns[COUNTS_AS] + holdings
         for number in numbers:  # mostly none has it
             if ability[number]:
                 return sorted([on for on in zip(numbers, thugs.cards + holdings, strict=True) if ability[on[0]]])
@@ -240,7 +239,9 @@ class Szmal(Game):
         """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
         found = []
         for seat in range(self.n):
-            for number in column(self.thugs[seat], COUNTS_AS):
+            columns = self.thugs[seat].columns
+            assert columns  # `column`, written out
+            for number in columns[COUNTS_AS]:
                 if ability[number]:
                     found.append((number, seat))
             for number in self.holdings[seat].cards:
@@ -288,37 +289,6 @@ class Szmal(Game):
         for number, this in watchers:
             CARDS[number].on_leaving(self, seat, card, this)
         return markers
-
-    # -- effects: named one by one, which is much quicker than to look them up by name
-    def effects_of_last_turn(self) -> tuple[list[int], ...]:
-        """SZ-4.3. Those that were set up for this turn, by seat, in the order of NEXT_TURN."""
-        return (
-            self.extra_markers,
-            self.free_costs,
-            self.free_needs,
-            self.extra_plays,
-            self.repeats,
-            self.doublings,
-            self.losses_5,
-            self.losses_40,
-            self.losses_73,
-            self.losses_79,
-        )
-
-    def effects_of_next_turn(self) -> tuple[list[int], ...]:
-        """SZ-4.3. Those that are set up for the next turn, by seat, in the order of NEXT_TURN."""
-        return (
-            self.next_extra_markers,
-            self.next_free_costs,
-            self.next_free_needs,
-            self.next_extra_plays,
-            self.next_repeats,
-            self.next_doublings,
-            self.next_losses_5,
-            self.next_losses_40,
-            self.next_losses_73,
-            self.next_losses_79,
-        )
 
     # -- what texts do
     def for_this_turn(self, seat: int, counter: str) -> None:
@@ -399,7 +369,8 @@ class Szmal(Game):
 
     def fail(self, seat: int, card: int) -> None:
         """SZ-3.3.2. A card whose Cost is not paid or whose Need is not met is discarded: it was not played."""
-        self.tell(FAIL, (card,), actor=seat)
+        if self.log is not None:
+            self.tell(FAIL, (card,), actor=seat)
         self.move(card, self.resolving[seat], self.discard)
 
 
@@ -487,7 +458,7 @@ class ChooseACard(Poll):
         for seat, option in answers.items():
             card = option.cards[0]
             players[card] = seat
-            if g.log is not None:  # as in `tell`, which takes long to call in vain
+            if g.log is not None:  # which `tell` asks too, but is slow to be called for nothing
                 g.tell(CHOOSE, option.cards, actor=seat)
             g.move(card, g.hand[seat], g.resolving[seat])
         for card in sorted(players, reverse=True):  # the lowest comes first, and lies on top
@@ -580,22 +551,39 @@ class EndTheTurn(Step):
         if not (g.watching == g.informs == g.shakedowns == nothing):
             for name, now in zip(THIS_TURN, (g.watching, g.informs, g.shakedowns)):  # noqa: B905  # slower
                 self.change(g, name, now, nothing)
-        of_last_turn, of_next_turn = g.effects_of_last_turn(), g.effects_of_next_turn()
-        for name, now, ahead in zip(SET_UP_BEFORE, of_last_turn, of_next_turn):  # noqa: B905  # slower
+        for name, now, ahead in (
+            ("extra_markers", g.extra_markers, g.next_extra_markers),
+            ("free_costs", g.free_costs, g.next_free_costs),
+            ("free_needs", g.free_needs, g.next_free_needs),
+            ("extra_plays", g.extra_plays, g.next_extra_plays),
+            ("repeats", g.repeats, g.next_repeats),
+            ("doublings", g.doublings, g.next_doublings),
+            ("losses_5", g.losses_5, g.next_losses_5),
+            ("losses_40", g.losses_40, g.next_losses_40),
+            ("losses_73", g.losses_73, g.next_losses_73),
+            ("losses_79", g.losses_79, g.next_losses_79),
+        ):
             if now != nothing or ahead != nothing:
                 self.change(g, name, now, nothing if last else ahead)
                 self.change(g, f"next_{name}", ahead, nothing)
         for thugs in g.thugs:
-            if thugs.cards and (any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED))):
-                for place in range(len(thugs.cards)):
-                    g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
-                    g.count_card(thugs, place, NEXT_ARMED, 0)
+            if NAPOLEON in column(thugs, COUNTS_AS):  # only he, or his copy, is ever armed
+                self.arm(g, thugs, last)
         for kept in g.kept:
             if kept.cards:
                 for card, until in [*zip(kept.cards, column(kept, UNTIL_ROUND), strict=True)]:
                     if until <= g.round:
                         g.move(card, kept, g.discard)
-        g.then(CountUp(TABLE) if last else BeginARound.of[TABLE])
+        if last:
+            g.then(CountUp.of[TABLE])
+        else:
+            BeginARound.of[TABLE].run(g)  # at once: nothing comes between
+
+    def arm(self, g: Szmal, thugs: Zone, last: bool) -> None:
+        if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
+            for place in range(len(thugs.cards)):
+                g.count_card(thugs, place, ARMED, 0 if last else column(thugs, NEXT_ARMED)[place])
+                g.count_card(thugs, place, NEXT_ARMED, 0)
 
     def change(self, g: Szmal, name: str, old: list[int], new: list[int]) -> None:
         if old != new:

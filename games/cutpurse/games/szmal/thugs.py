@@ -14,10 +14,11 @@ from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Card, Cost,
 if TYPE_CHECKING:
     from cutpurse.games.szmal.rules import Szmal
 
-__all__ = ["REPEAT", "RUBBERFACE"]
+__all__ = ["NAPOLEON", "REPEAT", "RUBBERFACE"]
 
 RUBBERFACE: Final = 54
 REPEAT: Final = 68
+NAPOLEON: Final = 72
 
 
 class HarveyRatcliffe(Thug, number=1, title='Harvey "Brains" Ratcliffe', shows=(KEY,)):
@@ -194,7 +195,7 @@ class EugeneMidge(Thug, number=71, title='Eugene "The Butcher" Midge', shows=(GU
         g.gain(seat, 5_000 * g.symbols(seat, GUN))
 
 
-class TedBonham(Thug, number=72, title='Ted "Napoleon" Bonham', shows=(CAR,)):
+class TedBonham(Thug, number=NAPOLEON, title='Ted "Napoleon" Bonham', shows=(CAR,)):
     """SZ-card-72. Next turn this also shows a gun and a key."""
 
     def carry_out(self, g: Szmal, seat: int, card: int, paid: int) -> None:
