@@ -386,7 +386,7 @@ class SetUp(Step):
     """SZ-2.1, SZ-2.2, SZ-2.3. Twelve cards to each draft pile, face down; the rest is the deck. All else is empty."""
 
     def run(self, g: Szmal) -> None:
-        g.open_deal(1)
+        g.chance.open(1)  # as `open_deal(1)`, which would clear a table that is still empty
         g.enter(NUMBERS, g.deck)
         g.shuffle(g.deck)
         for pile in g.pile:
@@ -506,9 +506,8 @@ class SufferDelayedLosses(Step):
     """SZ-3.5.1. The losses set up last turn, in ascending number: 5, 40, 73, 79."""
 
     def run(self, g: Szmal) -> None:
-        losses = (g.losses_5, g.losses_40, g.losses_73, g.losses_79)
         if not (g.losses_5 == g.losses_40 == g.losses_73 == g.losses_79 == NOTHING[g.n]):
-            due = zip(DELAYED_LOSS, losses, strict=True)
+            due = zip(DELAYED_LOSS, (g.losses_5, g.losses_40, g.losses_73, g.losses_79), strict=True)
             g.next(*[LoseACard.of[seat, n] for n, times in due for seat in range(g.n) for _ in range(times[seat])])
 
 
