@@ -358,13 +358,17 @@ class Szmal(Game):
         if cost.cash and self.cash[seat] >= (price := self.price(seat, card)):
             ways.append(pay_in_cash(price))
         if cost.thug:
-            ways += [GIVE_UP_CARD[card] for card in self.thugs[seat].cards]
+            for lost in self.thugs[seat].cards:
+                ways.append(GIVE_UP_CARD[lost])
         if cost.holding:
-            ways += [GIVE_UP_CARD[card] for card in self.holdings[seat].cards]
+            for lost in self.holdings[seat].cards:
+                ways.append(GIVE_UP_CARD[lost])
         if cost.take_back:
-            ways += [TAKE_BACK_CARD[card] for card in self.holdings[seat].cards]
+            for lost in self.holdings[seat].cards:
+                ways.append(TAKE_BACK_CARD[lost])
         if cost.hand_card:
-            ways += [DISCARD_CARD[card] for card in self.hand[seat].cards]
+            for lost in self.hand[seat].cards:
+                ways.append(DISCARD_CARD[lost])
         return ways
 
     def fail(self, seat: int, card: int) -> None:
@@ -566,7 +570,8 @@ class EndTheTurn(Step):
                 self.change(g, name, now, nothing if last else ahead)
                 self.change(g, f"next_{name}", ahead, nothing)
         for thugs in g.thugs:
-            if NAPOLEON in column(thugs, COUNTS_AS):  # only he, or his copy, is ever armed
+            assert thugs.columns  # `column`, written out
+            if NAPOLEON in thugs.columns[COUNTS_AS]:  # only he, or his copy, is ever armed
                 self.arm(g, thugs, last)
         for kept in g.kept:
             if kept.cards:
