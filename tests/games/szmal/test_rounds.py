@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.chance import match_key
-from cutpurse.games.szmal.cards import CARDS, GUN, KEY
-from cutpurse.games.szmal.rules import BeginARound, Szmal
+from cutpurse.games.szmal.cards import CARDS, GUN, KEY, NEXT_TURN, THIS_TURN
+from cutpurse.games.szmal.rules import BeginARound, EndTheTurn, Szmal
 from tests.games.szmal.table import Gang
 
 
@@ -330,6 +330,17 @@ def test_sz_4_3_next_turn_effects_do_not_need_their_thug_but_for_72() -> None:
 
 
 @pytest.mark.rule("SZ-4.4")
+def test_sz_4_3_every_effect_that_was_set_up_holds_for_a_turn_and_ends() -> None:
+    names = [name for name, _ in NEXT_TURN]
+    begun: dict[str, Any] = {f"next_{name}": [0, n] for n, name in enumerate(names, 1)}
+    game = Gang(**begun, watching=[1, 1], informs=[1, 1], shakedowns=[1, 1]).g
+    EndTheTurn(-1).run(game)
+    assert [getattr(game, name) for name in names] == [[0, n] for n in range(1, len(names) + 1)]
+    assert not any(any(getattr(game, name)) for name in (*THIS_TURN, *[f"next_{name}" for name in names]))
+    EndTheTurn(-1).run(game)
+    assert not any(any(getattr(game, name)) for name in names)
+
+
 def test_sz_4_4_effects_of_round_12_never_happen() -> None:
     story = Gang(thugs=["25", ""], holdings=["7@2", "9"], round=12).plays((0, 79), (0, 78)).losses()
     assert story.g.waiting() == []
