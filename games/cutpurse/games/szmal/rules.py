@@ -230,10 +230,16 @@ class Szmal(Game):
         holdings = self.holdings[seat].cards
         assert thugs.columns  # `column`, written out
         numbers = thugs.columns[COUNTS_AS] + holdings
-        for number in numbers:  # mostly none has it
+        for number in numbers:
             if ability[number]:
-                return sorted([on for on in zip(numbers, thugs.cards + holdings, strict=True) if ability[on[0]]])
-        return []
+                break
+        else:
+            return []  # as mostly
+        found = []
+        for number, card in zip(numbers, thugs.cards + holdings, strict=True):
+            if ability[number]:
+                found.append((number, card))
+        return sorted(found)
 
     def in_all_play(self, ability: list[bool]) -> list[tuple[int, int]]:
         """Cards of all Territories with an ability, ascending: the number that has it, and its owner."""
