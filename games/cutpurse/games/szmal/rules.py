@@ -379,8 +379,7 @@ class Szmal(Game):
 
     def fail(self, seat: int, card: int) -> None:
         """SZ-3.3.2. A card whose Cost is not paid or whose Need is not met is discarded: it was not played."""
-        if self.log is not None:
-            self.tell(FAIL, (card,), actor=seat)
+        self.tell(FAIL, (card,), actor=seat)
         self.move(card, self.resolving[seat], self.discard)
 
 
@@ -396,7 +395,7 @@ class SetUp(Step):
     """SZ-2.1, SZ-2.2, SZ-2.3. Twelve cards to each draft pile, face down; the rest is the deck. All else is empty."""
 
     def run(self, g: Szmal) -> None:
-        g.chance.open(1)  # as `open_deal(1)`, which would clear a table that is still empty
+        g.open_deal(1)
         g.enter(NUMBERS, g.deck)
         g.shuffle(g.deck)
         for pile in g.pile:
@@ -422,7 +421,7 @@ class PickACard(Poll):
     text: ClassVar[str] = "Which card do you pick?"
 
     def seats(self, g: Szmal) -> list[int]:
-        return g.seats_from(0)
+        return list(range(g.n))
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
         options = []  # a plain loop is the quickest here
@@ -451,7 +450,7 @@ class ChooseACard(Poll):
     text: ClassVar[str] = "Which card do you play?"
 
     def seats(self, g: Szmal) -> list[int]:
-        return g.seats_from(0)
+        return list(range(g.n))
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
         options = []  # a plain loop, as above
@@ -468,8 +467,7 @@ class ChooseACard(Poll):
         for seat, option in answers.items():
             card = option.cards[0]
             players[card] = seat
-            if g.log is not None:  # which `tell` asks too, but is slow to be called for nothing
-                g.tell(CHOOSE, option.cards, actor=seat)
+            g.tell(CHOOSE, option.cards, actor=seat)
             g.move(card, g.hand[seat], g.resolving[seat])
         for card in sorted(players, reverse=True):  # the lowest comes first, and lies on top
             g.then(RESOLVE_CARD[players[card]][card])
