@@ -6,7 +6,8 @@ the wager.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Final
@@ -61,6 +62,7 @@ ACTIONS: Final = 2
 HAND_LIMIT: Final = 7
 """ST-6.1. So many cards stay in a hand, treasure and piracy together, when the limit is on."""
 HIGHEST_VALUE: Final = 5000  # either way; so that the sums of stakes stay few
+ANY_TURN: Final = sys.maxsize  # in place of the latest turn in which a card may have come
 RANDOM: Final = -1
 GUESSES: Final = 100  # hands tried out before the plainest reason for not having won is taken
 
@@ -194,28 +196,27 @@ class StolenTreasure(Game):
         """ST-1.4. How many cards a hand holds of both kinds; all can see it."""
         return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
 
-    def copies(self, options: list[Option], zone: Zone) -> list[Option]:
+    def copies(self, options: list[Option], zone: Zone, latest: int = ANY_TURN) -> list[Option]:
         """ST-0.2. The option (by card) for each card of a zone of treasure, equal copies only once.
 
-        Where the copies of a face differ in `since`, the option names the place.
+        Where the copies of a face differ in `since`, the option names the place of the first of each age; with `latest`
+        (ST-3.5) those that came later are not offered.  Copies lie side by side in a zone, the oldest first.
         """
         cards, since = zone.cards, zone.columns[0] if zone.columns else []
         offered: list[Option] = []
-        last = FACE_DOWN
-        alike = 0  # copies that are no option of their own, so far
+        last, place = FACE_DOWN, -1
         for card in cards:
+            place += 1
             if card != last:
                 last = card
-                offered.append(options[card])
-                continue
-            place = len(offered) + alike
-            if since[place] == since[place - 1]:
-                alike += 1
-                continue
-            first = cards.index(card)
-            if since[place - 1] == since[first]:  # until here the copies of this face were alike
-                offered[-1] = at_place(options[card], first)
-            offered.append(at_place(options[card], place))
+                if since[place] <= latest:
+                    offered.append(options[card])
+            elif since[place] != since[place - 1]:
+                first = cards.index(card)
+                if since[place - 1] == since[first] <= latest:  # until here the copies of this face were alike
+                    offered[-1] = at_place(options[card], first)
+                if since[place] <= latest:
+                    offered.append(at_place(options[card], place))
         return offered
 
     def place_of(self, option: Option, zone: Zone) -> int:
@@ -427,13 +428,7 @@ class TakeAnAction(Choice):
 
     def to_bury(self, g: StolenTreasure, hand: Zone) -> list[Option]:
         """ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so."""
-        latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
-        options = g.copies(BURY_CARD, hand)
-        ages = hand.columns[0] if hand.columns else []
-        for since in ages:
-            if since > latest:
-                return [option for option in options if ages[g.place_of(option, hand)] <= latest]
-        return options
+        return g.copies(BURY_CARD, hand, latest=g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n))
 
     def to_play(self, g: StolenTreasure, card: int, opponents: Sequence[int]) -> list[Option]:
         """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""

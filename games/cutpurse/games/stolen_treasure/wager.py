@@ -110,7 +110,7 @@ class MatchTheStake(Choice):
         if rest < missing or not rest:  # the stake may be out of reach, and less will do
             missing -= self.stake - least_match(g, seat, self.stake)
         options = g.copies(LAY_CARD, hand)
-        if rest + worst < missing:
+        if rest + worst < missing:  # a card that takes away more than there is to spare is not offered
             options = [option for option in options if rest + min(0, value[option.cards[0]]) >= missing]
         return [LAY_NO_MORE, *options] if laid and missing <= 0 else options
 
@@ -162,7 +162,7 @@ class AnyParley(Poll):
                 g.move(PARLEY, g.piracy_hand[seat], g.in_play)
                 g.next(AnyYarr.of[seat], Surrender(seat, winner), AnyParley.of[self.seat, self.opponent])
                 return
-        g.then(DecideTheWager.of[self.seat, self.opponent])
+        DecideTheWager.of[self.seat, self.opponent].run(g)
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class Surrender(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.agenda.pop()
-        g.then(TakeTheStakes.of[self.winner, self.seat])
+        TakeTheStakes.of[self.winner, self.seat].run(g)
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ class DecideTheWager(Step):
         elif g.settings.wager_method == "die":
             g.then(RollTheDice(seat, opponent, DIE_TIES))
         else:
-            g.then(TossACoin.of[seat, opponent])
+            TossACoin.of[seat, opponent].run(g)
 
 
 @dataclass(slots=True)
@@ -204,7 +204,7 @@ class TossACoin(Step):
     def run(self, g: StolenTreasure) -> None:
         winner, loser = (self.seat, self.opponent) if g.chance.below(2) == 0 else (self.opponent, self.seat)
         g.tell(COIN, seat=winner)
-        g.then(TakeTheStakes.of[winner, loser])
+        TakeTheStakes.of[winner, loser].run(g)
 
 
 @dataclass(slots=True)
@@ -220,9 +220,9 @@ class RollTheDice(Step):
         g.tell(ROLL, actor=seat, number=mine)
         g.tell(ROLL, actor=opponent, number=other)
         if mine > other:
-            g.then(TakeTheStakes.of[seat, opponent])
+            TakeTheStakes.of[seat, opponent].run(g)
         elif other > mine:
-            g.then(TakeTheStakes.of[opponent, seat])
+            TakeTheStakes.of[opponent, seat].run(g)
         else:
             g.then(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
@@ -247,9 +247,9 @@ class ShowASign(Poll):
         g.tell(mine, actor=seat)
         g.tell(other, actor=opponent)
         if BEATS[mine] == other:
-            g.then(TakeTheStakes.of[seat, opponent])
+            TakeTheStakes.of[seat, opponent].run(g)
         elif BEATS[other] == mine:
-            g.then(TakeTheStakes.of[opponent, seat])
+            TakeTheStakes.of[opponent, seat].run(g)
         else:
             g.then(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
 
