@@ -66,6 +66,9 @@ ANY_TURN: Final = sys.maxsize  # in place of the latest turn in which a card may
 RANDOM: Final = -1
 GUESSES: Final = 100  # hands tried out before the plainest reason for not having won is taken
 
+TREASURE: Final = [card for card in range(FIRST_PIRACY) for _ in range(COPIES[card])]
+PIRACY: Final = [card for card in range(FIRST_PIRACY, len(COPIES)) for _ in range(COPIES[card])]
+
 BURY_CARD: Final = [Option(BURY, (card,)) for card in range(LAST_TREASURE + 1)]
 PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(COPIES))]
 PLAY_CARD_ON: Final = [[Option(PLAY_ON, (card,), seat=s) for s in range(MAX_PLAYERS)] for card in range(len(COPIES))]
@@ -149,10 +152,7 @@ class StolenTreasure(Game):
     @classmethod
     def box(cls, seats: int, settings: StolenTreasureSettings) -> list[int]:
         """ST-1.1, ST-1.3. 50 treasure and 45 piracy cards."""
-        cards: list[int] = []
-        for card, copies in enumerate(COPIES):
-            cards += [card] * copies
-        return cards
+        return TREASURE + PIRACY
 
     def begin(self) -> None:
         seat = self.settings.first_seat
@@ -366,9 +366,8 @@ class SetUp(Step):
 
     def run(self, g: StolenTreasure) -> None:
         g.open_deal(1)
-        box = g.box(g.n, g.settings)
-        g.enter([card for card in box if card <= LAST_TREASURE], g.treasure_pile_1)
-        g.enter([card for card in box if card >= FIRST_PIRACY], g.piracy_pile)
+        g.enter(TREASURE, g.treasure_pile_1)
+        g.enter(PIRACY, g.piracy_pile)
         g.shuffle_and_cut()
         g.shuffle(g.piracy_pile)
         for _ in range(g.settings.start_treasure):
