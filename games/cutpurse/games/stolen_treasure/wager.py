@@ -1,4 +1,4 @@
-"""Stolen Treasure, chapter 3.4: the wager."""
+"""Stolen Treasure, chapter 3.4: the wager. What a step leads to with nothing between it runs itself, as in `rules`."""
 
 from __future__ import annotations
 
