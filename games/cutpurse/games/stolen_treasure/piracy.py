@@ -316,8 +316,9 @@ class GiveACard(Choice):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         give = GIVE_TO[self.target]
-        piracy = [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
-        return g.copies(give, g.treasure_hand[seat]) + piracy
+        options: list[Option] = []
+        g.add_copies(options, give, g.treasure_hand[seat])
+        return options + [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. The lowest treasure, a piracy card only without one."""

@@ -7,7 +7,6 @@ the wager. Where a step ends with another one, and no question and no other step
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -63,7 +62,7 @@ ACTIONS: Final = 2
 HAND_LIMIT: Final = 7
 """ST-6.1. So many cards stay in a hand, treasure and piracy together, when the limit is on."""
 HIGHEST_VALUE: Final = 5000  # either way; so that the sums of stakes stay few
-ANY_TURN: Final = sys.maxsize  # in place of the latest turn in which a card may have come
+ANY_TURN: Final = 1_000_000  # in place of the latest turn in which a card may have come; no game has as many
 RANDOM: Final = -1
 GUESSES: Final = 100  # hands tried out before the plainest reason for not having won is taken
 
@@ -197,28 +196,26 @@ class StolenTreasure(Game):
         """ST-1.4. How many cards a hand holds of both kinds; all can see it."""
         return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
 
-    def copies(self, options: list[Option], zone: Zone, latest: int = ANY_TURN) -> list[Option]:
-        """ST-0.2. The option (by card) for each card of a zone of treasure, equal copies only once.
+    def add_copies(self, options: list[Option], of_card: list[Option], zone: Zone, latest: int = ANY_TURN) -> None:
+        """ST-0.2. Add, out of the options by card, that for each card of a zone of treasure; equal copies are one.
 
-        Where the copies of a face differ in `since`, the option names the place of the first of each age; with `latest`
-        (ST-3.5) those that came later are not offered.  Copies lie side by side in a zone, the oldest first.
+        Where the copies of a face differ in `since`, an option names a place: that of the first copy of this age.
+        Only what came in the turn `latest` or before is offered.
         """
         cards, since = zone.cards, zone.columns[0] if zone.columns else []
-        offered: list[Option] = []
         last, place = FACE_DOWN, -1
-        for card in cards:
+        for card in cards:  # copies of a face lie side by side, the oldest first
             place += 1
             if card != last:
                 last = card
                 if since[place] <= latest:
-                    offered.append(options[card])
+                    options.append(of_card[card])
             elif since[place] != since[place - 1]:
                 first = cards.index(card)
-                if since[place - 1] == since[first] <= latest:  # until here the copies of this face were alike
-                    offered[-1] = at_place(options[card], first)
+                if since[place - 1] == since[first] <= latest:  # until here all copies of this face were alike
+                    options[-1] = at_place(of_card[card], first)
                 if since[place] <= latest:
-                    offered.append(at_place(options[card], place))
-        return offered
+                    options.append(at_place(of_card[card], place))
 
     def place_of(self, option: Option, zone: Zone) -> int:
         """The place in a zone of treasure of the card that an option names."""
@@ -409,14 +406,16 @@ class TakeAnAction(Choice):
         opponents, hands = g.opponents(seat), g.treasure_hand
         hand = hands[seat]
         if hand.cards:
-            options += self.to_bury(g, hand)
+            # ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so.
+            latest = g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n)
+            g.add_copies(options, BURY_CARD, hand, latest)
         last = FACE_DOWN
         for card in g.piracy_hand[seat].cards:
             if card > LAST_IN_TURN:  # a hand is sorted
                 break
             if card != last:
                 last = card
-                options += self.to_play(g, card, opponents)
+                self.add_plays(g, options, card, opponents)
         if hand.cards:
             for other in opponents:
                 if hands[other].cards:
@@ -428,21 +427,22 @@ class TakeAnAction(Choice):
         """ST-0.6. End the turn."""
         return options[-1]
 
-    def to_bury(self, g: StolenTreasure, hand: Zone) -> list[Option]:
-        """ST-3.5, ST-3.7. Treasure held since before this turn, or for a full round; what is buried stays so."""
-        return g.copies(BURY_CARD, hand, latest=g.turn - (1 if g.settings.bury_delay == "next_turn" else g.n))
-
-    def to_play(self, g: StolenTreasure, card: int, opponents: Sequence[int]) -> list[Option]:
-        """ST-3.9. A piracy card that is played in turn, with each target on which it could do something."""
+    def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: list[int]) -> None:
+        """ST-3.9. Add those for a piracy card played in turn, with each target on which it could do something."""
         play_on = PLAY_CARD_ON[card]
         if card == SKULDUGGERY:
-            return [play_on[s] for s in opponents if g.treasure_hand[s].cards or g.piracy_hand[s].cards]
-        if card == X_MARKS_THE_SPOT:
-            return [play_on[other] for other in opponents if g.buried[other].cards]
-        if card in (HOOK, SPYGLASS):
-            return [play_on[other] for other in opponents]
-        # YO HO HO!, The Kraken and Bombs Away can always be played
-        return [PLAY_CARD[card]] if card != PLUNDER or g.treasure_to_draw() else []
+            for other in opponents:
+                if g.treasure_hand[other].cards or g.piracy_hand[other].cards:
+                    options.append(play_on[other])
+        elif card == X_MARKS_THE_SPOT:
+            for other in opponents:
+                if g.buried[other].cards:
+                    options.append(play_on[other])
+        elif card in (HOOK, SPYGLASS):
+            for other in opponents:
+                options.append(play_on[other])
+        elif card != PLUNDER or g.treasure_to_draw():  # YO HO HO!, The Kraken and Bombs Away can always be played
+            options.append(PLAY_CARD[card])
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
@@ -498,8 +498,9 @@ class DiscardToTheLimit(Choice):
     text: ClassVar[str] = "Your hand is too large: which card do you discard?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        piracy = [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
-        return g.copies(DISCARD_CARD, g.treasure_hand[seat]) + piracy
+        options: list[Option] = []
+        g.add_copies(options, DISCARD_CARD, g.treasure_hand[seat])
+        return options + [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. The lowest treasure, then piracy."""

@@ -63,8 +63,9 @@ class StakeTreasure(Choice):
     text: ClassVar[str] = "Which treasure do you stake?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
-        options = g.copies(STAKE_CARD, g.treasure_hand[seat])
-        return [LAY_NO_MORE, *options] if g.stake[seat].cards else options
+        options = [LAY_NO_MORE] if g.stake[seat].cards else []
+        g.add_copies(options, STAKE_CARD, g.treasure_hand[seat])
+        return options
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. A stake that is begun stands as it lies."""
@@ -109,10 +110,12 @@ class MatchTheStake(Choice):
                 worst = worth
         if rest < missing or not rest:  # the stake may be out of reach, and less will do
             missing -= self.stake - least_match(g, seat, self.stake)
-        options = g.copies(LAY_CARD, hand)
-        if rest + worst < missing:  # a card that takes away more than there is to spare is not offered
-            options = [option for option in options if rest + min(0, value[option.cards[0]]) >= missing]
-        return [LAY_NO_MORE, *options] if laid and missing <= 0 else options
+        options = [LAY_NO_MORE] if laid and missing <= 0 else []
+        g.add_copies(options, LAY_CARD, hand)
+        if rest + worst >= missing:
+            return options
+        # a card that takes away more than there is to spare is not offered
+        return [o for o in options if o is LAY_NO_MORE or rest + min(0, value[o.cards[0]]) >= missing]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
         """ST-0.6. Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."""
