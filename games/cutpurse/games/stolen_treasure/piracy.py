@@ -90,7 +90,7 @@ class AnyYarr(Poll):
     text: ClassVar[str] = "Play Yarr! on the card that was just shown?"
 
     def seats(self, g: StolenTreasure) -> list[int]:
-        return [seat for seat in range(g.n) if seat != self.seat]
+        return sorted(g.opponents(self.seat))
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         return PASS_OR_YARR if YARR in g.piracy_hand[seat].cards else ONLY_PASS

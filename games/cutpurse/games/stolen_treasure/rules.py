@@ -197,7 +197,7 @@ class StolenTreasure(Game):
         return len(self.treasure_hand[seat].cards) + len(self.piracy_hand[seat].cards)
 
     def add_copies(self, options: list[Option], of_card: list[Option], zone: Zone, latest: int = ANY_TURN) -> None:
-        """ST-0.2. Add, out of the options by card, that for each card of a zone of treasure; equal copies are one.
+        """ST-0.2. For each card of a zone of treasure its option, `of_card[card]`, is added; equal copies are one.
 
         Where the copies of a face differ in `since`, an option names a place: that of the first copy of this age.
         Only what came in the turn `latest` or before is offered.
@@ -279,8 +279,10 @@ class StolenTreasure(Game):
 
     def value_of(self, cards: Iterable[int]) -> int:
         """What cards are worth together."""
-        value = self.value
-        return sum([value[card] for card in cards])
+        value, total = self.value, 0
+        for card in cards:
+            total += value[card]
+        return total
 
     def has_a_reason(self, seat: int) -> bool:
         """ST-7.2. Whether he holds The Black Spot, or too much bad treasure."""
@@ -428,7 +430,7 @@ class TakeAnAction(Choice):
         return options[-1]
 
     def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: list[int]) -> None:
-        """ST-3.9. Add those for a piracy card played in turn, with each target on which it could do something."""
+        """ST-3.9. A piracy card is played in turn, on each target on which it could do something."""
         play_on = PLAY_CARD_ON[card]
         if card == SKULDUGGERY:
             for other in opponents:

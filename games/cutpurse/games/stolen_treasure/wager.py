@@ -1,4 +1,7 @@
-"""Stolen Treasure, chapter 3.4: the wager. What a step leads to with nothing between it runs itself, as in `rules`."""
+"""Stolen Treasure, chapter 3.4: the wager.
+
+As in `rules`, a step that another one follows with nothing between calls the other's `run` itself.
+"""
 
 from __future__ import annotations
 
@@ -112,9 +115,8 @@ class MatchTheStake(Choice):
             missing -= self.stake - least_match(g, seat, self.stake)
         options = [LAY_NO_MORE] if laid and missing <= 0 else []
         g.add_copies(options, LAY_CARD, hand)
-        if rest + worst >= missing:
+        if rest + worst >= missing:  # even the worst card leaves a legal set within reach
             return options
-        # a card that takes away more than there is to spare is not offered
         return [o for o in options if o is LAY_NO_MORE or rest + min(0, value[o.cards[0]]) >= missing]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
@@ -150,7 +152,8 @@ class AnyParley(Poll):
     text: ClassVar[str] = "Play Parley and lose the wager?"
 
     def seats(self, g: StolenTreasure) -> list[int]:
-        return sorted((self.seat, self.opponent))
+        seat, other = self.seat, self.opponent
+        return [seat, other] if seat < other else [other, seat]
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         if PARLEY not in g.piracy_hand[seat].cards:
@@ -239,7 +242,8 @@ class ShowASign(Poll):
     text: ClassVar[str] = "Rock, paper or scissors?"
 
     def seats(self, g: StolenTreasure) -> list[int]:
-        return sorted((self.seat, self.opponent))
+        seat, other = self.seat, self.opponent
+        return [seat, other] if seat < other else [other, seat]
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         return SIGNS
@@ -264,5 +268,6 @@ class TakeTheStakes(Step):
     loser: int
 
     def run(self, g: StolenTreasure) -> None:
-        g.move_all(g.stake[self.seat], g.treasure_hand[self.seat])
-        g.move_all(g.stake[self.loser], g.treasure_hand[self.seat], columns=(g.turn,))
+        hand = g.treasure_hand[self.seat]
+        g.move_all(g.stake[self.seat], hand)
+        g.move_all(g.stake[self.loser], hand, columns=(g.turn,))
