@@ -145,10 +145,10 @@ class Dealer:
         if columns is None and src.columns and dst.columns:
             values = [*zip(*src.columns, strict=True)]
         intel: list[Entry] = []
-        if src.runs or src.journal:
+        if dst.remembers and (src.runs or src.journal):
             src.drop_intel(dst.sees | shown)
             intel = src.intel
-            src.runs = ()
+        src.runs, src.journal = (), []
         src.cards.clear()
         if src.masks is not None:
             src.masks.clear()

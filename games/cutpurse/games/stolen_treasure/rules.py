@@ -7,7 +7,7 @@ the wager. Where a step ends with another one, and no question and no other step
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Final
@@ -429,7 +429,7 @@ class TakeAnAction(Choice):
         """ST-0.6. End the turn."""
         return options[-1]
 
-    def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: list[int]) -> None:
+    def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: Sequence[int]) -> None:
         """ST-3.9. A piracy card is played in turn, on each target on which it could do something."""
         play_on = PLAY_CARD_ON[card]
         if card == SKULDUGGERY:
