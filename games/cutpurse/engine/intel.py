@@ -8,8 +8,6 @@ passed on is one thing to know and not twelve. This module knows no zone and no 
 
 from __future__ import annotations
 
-from itertools import groupby
-
 __all__ = ["Entry", "Note", "Run", "entries_of", "runs_of", "work_off"]
 
 Entry = tuple[int, int, int]  # a face, who knows it to lie here, for whom it may lie here
@@ -29,82 +27,119 @@ def entries_of(runs: tuple[Run, ...]) -> list[Entry]:
 
 def runs_of(entries: list[Entry]) -> tuple[Run, ...]:
     """Entry by entry, those in a row that are known alike together; what nobody knows any more is gone."""
-    known = groupby([entry for entry in entries if entry[1] or entry[2]], _by_whom)
-    return tuple([(tuple([entry[0] for entry in run]), *by_whom) for by_whom, run in known])
-
-
-def _by_whom(entry: Entry) -> tuple[int, int]:
-    return entry[1:]
+    runs: list[tuple[list[int], int, int]] = []
+    last_sure = last_maybe = 0
+    for face, sure, maybe in entries:
+        if sure or maybe:
+            if sure != last_sure or maybe != last_maybe:
+                faces: list[int] = []
+                runs.append((faces, sure, maybe))
+                last_sure, last_maybe = sure, maybe
+            faces.append(face)
+    return tuple([(tuple(faces), sure, maybe) for faces, sure, maybe in runs])
 
 
 def work_off(runs: tuple[Run, ...], journal: list[Note], everyone: int) -> tuple[Run, ...]:
-    """What is known once all of the journal has happened; `everyone` are all viewers there are."""
+    """What is known once all of the journal has happened; `everyone` are all viewers there are.
+
+    Here and below are plain loops that leave alone what stays as it is: this is done for most cards that anybody sees.
+    """
+    known = [*runs]
     for note in journal:
         if len(note) == 2:
-            runs = _left(runs, *note, everyone)
+            if known:
+                _leave(known, note[0], note[1], everyone & ~note[1])
         elif len(note) == 3:
             face, sure, maybe = note
-            if runs and runs[-1][1:] == (sure, maybe):
-                runs = (*runs[:-1], ((*runs[-1][0], face), sure, maybe))
+            if known and (last := known[-1])[1] == sure and last[2] == maybe:
+                known[-1] = ((*last[0], face), sure, maybe)
             else:
-                runs = (*runs, ((face,), sure, maybe))
+                known.append(((face,), sure, maybe))
         elif len(note) == 1:
-            runs = _kept_by(~note[0], runs)
+            known = _kept_by(~note[0], known)
         else:
-            runs = _came_over(runs, *note[:3])
-    return runs
+            known = _came_over(known, note[0], note[1], note[2])
+    return tuple(known)
 
 
-def _kept_by(viewers: int, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+def _kept_by(viewers: int, runs: list[Run]) -> list[Run]:
     """Only these viewers go on with what they had learned."""
-    return tuple([(faces, sure & viewers, maybe & viewers) for faces, sure, maybe in runs if (sure | maybe) & viewers])
+    return [(faces, sure & viewers, maybe & viewers) for faces, sure, maybe in runs if (sure | maybe) & viewers]
 
 
-def _left(runs: tuple[Run, ...], card: int, seers: int, everyone: int) -> tuple[Run, ...]:
-    """A card has left: `seers` saw which, the others saw only that one did.
+def _leave(known: list[Run], card: int, seers: int, blind: int) -> None:
+    """A card leaves: `seers` see which, the `blind` only that one does.
 
-    For who saw it one entry of that face goes, a certain one before an uncertain one; for the others all entries
-    become uncertain.
+    For the blind all entries become uncertain; for who sees it one entry of that face goes, a certain one before an
+    uncertain one.
     """
-    if everyone & ~seers:
-        runs = tuple([(faces, sure & seers, maybe | sure & ~seers) for faces, sure, maybe in runs])
-    for faces, sure, maybe in runs:
-        if card in faces and (sure | maybe) & seers:
-            return runs_of(_struck_off(entries_of(runs), card, seers))
-    return runs
+    if blind:
+        for i, (faces, sure, maybe) in enumerate(known):
+            if lost := sure & blind:
+                known[i] = (faces, sure ^ lost, maybe | lost)
+    at = 0
+    doubted = 0  # the viewers who may have to go by an uncertain entry
+    while seers and at < len(known):
+        faces, sure, maybe = known[at]
+        if (sure | maybe) & seers and card in faces:
+            doubted |= maybe
+            if hit := sure & seers:
+                seers ^= hit
+                at += _strike(known, at, card, sure ^ hit, maybe)
+                continue
+        at += 1
+    at = 0
+    while doubted & seers and at < len(known):
+        faces, sure, maybe = known[at]
+        if (hit := maybe & seers) and card in faces:
+            seers ^= hit
+            at += _strike(known, at, card, sure, maybe ^ hit)
+        else:
+            at += 1
 
 
-def _struck_off(entries: list[Entry], card: int, viewers: int) -> list[Entry]:
-    """For each of these viewers one entry of this face goes, a certain one before an uncertain one."""
-    left = viewers
-    for i, (face, sure, maybe) in enumerate(entries):
-        if face == card and (hit := sure & left):
-            entries[i] = (face, sure ^ hit, maybe)
-            left ^= hit
-    if left:
-        for i, (face, sure, maybe) in enumerate(entries):
-            if face == card and (hit := maybe & left):
-                entries[i] = (face, sure, maybe ^ hit)
-                left ^= hit
-    return entries
+def _strike(known: list[Run], at: int, card: int, sure: int, maybe: int) -> int:
+    """Of the run at this place, the first entry of this face is known like that now; how many runs that makes."""
+    faces, was_sure, was_maybe = known[at]
+    i = faces.index(card)
+    if not (sure or maybe):
+        if len(faces) == 1:
+            del known[at]
+            return 0
+        known[at] = (faces[:i] + faces[i + 1 :], was_sure, was_maybe)
+        return 1
+    parts = [((card,), sure, maybe)]
+    if i:
+        parts.insert(0, (faces[:i], was_sure, was_maybe))
+    if i + 1 < len(faces):
+        parts.append((faces[i + 1 :], was_sure, was_maybe))
+    known[at : at + 1] = parts
+    return len(parts)
 
 
-def _came_over(runs: tuple[Run, ...], cards: tuple[int, ...], learners: int, blind: int) -> tuple[Run, ...]:
+def _came_over(known: list[Run], cards: tuple[int, ...], learners: int, blind: int) -> list[Run]:
     """All these cards came over to where none lay, with what was known of them.
 
     `learners` see them, and know them from now on; the `blind` go on with what they had learned, nobody else does.
     """
     if not learners:
-        return _kept_by(blind, runs)
-    new = list(cards)
-    entries: list[Entry] = []
-    for faces, sure, maybe in runs:
-        sure, maybe = sure & blind, maybe & blind
-        for face in faces:
+        return _kept_by(blind, known)
+    new = [*cards]
+    runs: list[tuple[list[int], int, int]] = []
+    last_sure = last_maybe = -1
+    for run, were_sure, maybe in known:
+        were_sure &= blind
+        maybe &= blind
+        for face in run:
+            sure = were_sure
             if face in new:  # one entry tells of everybody who knows this card
                 new.remove(face)
-                entries.append((face, sure | learners, maybe))
-            else:
-                entries.append((face, sure, maybe))
-    entries += [(face, learners, 0) for face in new]
-    return runs_of(entries)
+                sure |= learners
+            if sure != last_sure or maybe != last_maybe:
+                faces: list[int] = []
+                runs.append((faces, sure, maybe))
+                last_sure, last_maybe = sure, maybe
+            faces.append(face)
+    if new:
+        runs.append((new, learners, 0))
+    return [(tuple(faces), sure, maybe) for faces, sure, maybe in runs if sure or maybe]
