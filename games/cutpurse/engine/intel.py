@@ -108,7 +108,7 @@ def _strike(known: list[Run], at: int, card: int, sure: int, maybe: int) -> int:
             return 0
         known[at] = (faces[:i] + faces[i + 1 :], was_sure, was_maybe)
         return 1
-    parts = [((card,), sure, maybe)]
+    parts: list[Run] = [((card,), sure, maybe)]
     if i:
         parts.insert(0, (faces[:i], was_sure, was_maybe))
     if i + 1 < len(faces):

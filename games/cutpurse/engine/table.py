@@ -15,7 +15,7 @@ from cutpurse.engine.dealer import Dealer
 from cutpurse.engine.events import Counted, Placed
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import Visibility, Words, ZoneKind
-from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, TABLE, Zone, bit
+from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
 
 __all__ = ["Table"]
 
@@ -216,7 +216,7 @@ class Table(Dealer):
             zone.drop_intel(zone.sees)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
-        zone.kept = zone.kept_empty = NONE_KEPT
+        zone.kept, zone.backs = NONE_KEPT, NO_BACKS
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:

@@ -1,7 +1,8 @@
 # What the compiled build knows of zones.py beyond the Python: fields and methods with a place of their own in C.
 
 cdef class Zone:
-    cdef public list cards, columns, counters, journal, kept, kept_empty, masks
+    cdef public list cards, columns, counters, journal, kept, masks
+    cdef public dict backs
     cdef public tuple runs
     cdef public object kind
     cdef public long everyone, number, owner, sees
@@ -14,5 +15,5 @@ cdef class Zone:
     cpdef learn(self, long viewers)
     cpdef drop_intel(self, long viewers)
     cpdef picture(self, long viewer)
-    cpdef _keep_for_the_blind(self, picture)
+    cpdef _keep_for_the_blind(self, list kept)
     cpdef _picture(self, tuple seen, tuple known=*, tuple maybe=*)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from cutpurse.engine.intel import Entry, Note, Run, entries_of, runs_of, work_off
 from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
 
-__all__ = ["MOST_VIEWERS", "NONE_KEPT", "TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = 10
@@ -51,6 +51,10 @@ class ZoneView(NamedTuple):
 
 NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
 
+_Backs = dict[int, list[ZoneView | None]]  # by size, the picture of so many backs, for each viewer
+NO_BACKS: Final[_Backs] = {}  # never written to
+_BACKS: Final[dict[tuple[int, ZoneKind, int], _Backs]] = {}  # those of the zones that every game of a kind has
+
 
 class Zone:
     """Cards in one place.
@@ -60,6 +64,7 @@ class Zone:
     """
 
     __slots__ = (
+        "backs",
         "cards",
         "columns",
         "counters",
@@ -71,7 +76,6 @@ class Zone:
         "ordered",
         "owner",
         "kept",
-        "kept_empty",
         "plain",
         "remembers",
         "runs",
@@ -96,7 +100,7 @@ class Zone:
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
         self.kind = kind
-        self.kept_empty = NONE_KEPT  # pictures for when nothing lies here
+        self.backs = NO_BACKS  # pictures for whoever sees no face, where they have been made
         self.ordered = kind.ordered
         self.remembers = kind.remembers
         self.shared = kind.visibility is _ALL  # all viewers have one picture
@@ -128,7 +132,7 @@ class Zone:
         z.runs = self.learned() if self.journal else self.runs
         z.journal = []
         z.kept = self.kept if self.shared else NONE_KEPT
-        z.kept_empty = self.kept_empty
+        z.backs = self.backs
         return z
 
     # -- cards come and go
@@ -236,10 +240,8 @@ class Zone:
         """The zone as this viewer may see it; kept until it changes, for all who are known to see the same."""
         cards = self.cards
         if not cards and not self.counters:
-            if self.kept_empty is NONE_KEPT:
-                self.kept_empty = [self._picture(())] * MOST_VIEWERS
-            self.kept = self.kept_empty
-            return self.kept_empty[viewer]  # type: ignore[return-value]  # it has one for everybody
+            self.kept = self.backs.get(0) or self._new_backs(0)
+            return self.kept[viewer]  # type: ignore[return-value]  # it has one for everybody
         if self.sees >> viewer & 1:
             if self.columns is None:  # `_picture`, written out: most are like this
                 counters = tuple(self.counters) if self.counters else ()
@@ -251,21 +253,19 @@ class Zone:
             if self.shared:
                 self.kept = [picture] * MOST_VIEWERS
                 return picture
-        elif self.masks is not None:
-            return self._masked_picture(1 << viewer)
-        elif self.runs or self.journal:
-            picture, alike = self._learned_picture(1 << viewer)
-            if alike:
-                self._keep_for_the_blind(picture)
-                return picture
-        else:
-            picture = self._picture(())
-            self._keep_for_the_blind(picture)
+            if self.kept is NONE_KEPT:
+                self.kept = NONE_KEPT[:]
+            self.kept[viewer] = picture
             return picture
-        if self.kept is NONE_KEPT:
-            self.kept = NONE_KEPT[:]
-        self.kept[viewer] = picture
-        return picture
+        if self.masks is not None:
+            return self._masked_picture(1 << viewer)
+        if self.runs or self.journal:
+            return self._learned_picture(viewer)
+        if self.counters:
+            self._keep_for_the_blind([self._picture(())] * MOST_VIEWERS)
+        else:
+            self._keep_for_the_blind(self.backs.get(len(cards)) or self._new_backs(len(cards)))
+        return self.kept[viewer]  # type: ignore[return-value]
 
     def _masked_picture(self, mine: int) -> ZoneView:
         """Of cards some of which this viewer sees; kept for all who see the same of them."""
@@ -284,34 +284,59 @@ class Zone:
         self.kept = kept
         return picture
 
-    def _learned_picture(self, mine: int) -> tuple[ZoneView, bool]:
-        """Of backs, with what this viewer has learned of them; and whether all who do not see the faces know the same.
+    def _learned_picture(self, viewer: int) -> ZoneView:
+        """Of backs, with what this viewer has learned of them.
 
-        Such a picture is made for all at once: it is what is known after a card was shown to everybody.
+        If all who do not see the faces know the same, it is kept for all of them: so it is after a card was shown to
+        everybody.
         """
+        mine = 1 << viewer
         others = self.everyone & ~self.sees
         known: tuple[int, ...] = ()
         maybe: tuple[int, ...] = ()
         alike = True
         for faces, sure, unsure in self.learned() if self.journal else self.runs:
-            if sure & mine:
-                known += faces
-            if unsure & mine:
-                maybe += faces
-            if (sure and sure != others) or (unsure and unsure != others):
-                alike = False
+            if sure:
+                if sure & mine:
+                    known += faces
+                if sure != others:
+                    alike = False
+            if unsure:
+                if unsure & mine:
+                    maybe += faces
+                if unsure != others:
+                    alike = False
         if len(known) > 1:
             known = tuple(sorted(known))
         if len(maybe) > 1:
             maybe = tuple(sorted(maybe))
-        return self._picture((), known, maybe), alike
+        counters = tuple(self.counters) if self.counters else ()
+        picture = _new_view(
+            ZoneView, (self.number, self.kind, self.owner, len(self.cards), (), known, maybe, counters, ())
+        )
+        if alike:
+            self._keep_for_the_blind([picture] * MOST_VIEWERS)
+            return picture
+        if self.kept is NONE_KEPT:
+            self.kept = NONE_KEPT[:]
+        self.kept[viewer] = picture
+        return picture
 
-    def _keep_for_the_blind(self, picture: ZoneView) -> None:
-        """All who do not see the faces have this picture; the owner, if he does, keeps his."""
-        kept: list[ZoneView | None] = [picture] * MOST_VIEWERS
+    def _keep_for_the_blind(self, kept: list[ZoneView | None]) -> None:
+        """All who do not see the faces have these pictures; the owner, if he does, keeps his."""
         if self.sees:
+            kept = kept[:]
             kept[self.owner] = self.kept[self.owner]
         self.kept = kept
+
+    def _new_backs(self, size: int) -> list[ZoneView | None]:
+        """The picture of so many backs, for each viewer; this zone has no counters. To be copied, not written to."""
+        if self.backs is NO_BACKS:
+            many = self.kind.many
+            self.backs = {} if many else _BACKS.setdefault((self.number, self.kind, self.owner), {})
+        kept: list[ZoneView | None] = [self._picture(())] * MOST_VIEWERS
+        self.backs[size] = kept
+        return kept
 
     def _picture(self, seen: tuple[int, ...], known: tuple[int, ...] = (), maybe: tuple[int, ...] = ()) -> ZoneView:
         columns: tuple[tuple[int, ...], ...] = ()
