@@ -7,8 +7,9 @@ rules; `Game` adds them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, Self
 
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.dealer import Dealer
@@ -32,10 +33,14 @@ def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
     """What takes the attributes of these names off a game."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda game: tuple([getattr(game, name) for name in names])
+    if names:
+        name = names[0]
+        return lambda game: (getattr(game, name),)  # an `attrgetter` for one name returns no tuple
+    return lambda game: ()
 
 
-class _Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)  # whose fields are found faster than those of a tuple
+class _Layout:
     """The names of a game's zones and counters, sorted by what they belong to."""
 
     of_table: tuple[str, ...]
@@ -148,21 +153,24 @@ class Table(Dealer):
         for name in self.shared:
             setattr(other, name, getattr(self, name))
 
-    def seat_values(self) -> tuple[tuple[int, ...], ...]:
+    def keep_seat_values(self, lists: tuple[list[int], ...]) -> None:
         """The counters of the seats as a view has them: kept, for most stay as they are from one look to the next."""
-        values = self.layout.values_of_seats(self)
-        if values != self._seat_lists:
-            self._seat_lists = tuple([of_seats[:] for of_seats in values])
-            self._seat_values = tuple([tuple(of_seats) for of_seats in values])
-        return self._seat_values
+        self._seat_lists = tuple([of_seats[:] for of_seats in lists])
+        self._seat_values = tuple([tuple(of_seats) for of_seats in lists])
 
     # -- looking zones up
     def zones(self) -> list[Zone]:
         """Every zone, in the order of a view."""
-        if self._in_order is None:
-            made = [zone for name in self.layout.made for side in getattr(self, name) for zone in side]
-            self._in_order = self.fixed + made
-        return self._in_order[:]
+        return (self._in_order or self.in_order())[:]
+
+    def in_order(self) -> list[Zone]:
+        """The same, and the list is kept; it is not to be changed."""
+        zones = self.fixed[:]
+        for name in self.layout.made:
+            for side in getattr(self, name):
+                zones += side
+        self._in_order = zones
+        return zones
 
     def zone(self, number: int) -> Zone:
         """The zone of this number.  Raises KeyError if there is none (any more)."""
