@@ -168,7 +168,8 @@ class Table(Dealer):
         zones = self.fixed[:]
         for name in self.layout.made:
             for side in getattr(self, name):
-                zones += side
+                if side:
+                    zones += side
         self._in_order = zones
         return zones
 

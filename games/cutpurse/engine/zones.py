@@ -254,7 +254,7 @@ class Zone:
                 self.kept = [picture] * MOST_VIEWERS
                 return picture
             if self.kept is NONE_KEPT:
-                self.kept = NONE_KEPT[:]
+                self.kept = [*NONE_KEPT]
             self.kept[viewer] = picture
             return picture
         if self.masks is not None:
@@ -278,7 +278,7 @@ class Zone:
                 seen.append(FACE_DOWN)
                 alike &= ~mask
         picture = self._picture(tuple(seen))
-        kept = self.kept[:]
+        kept = [*self.kept]
         for viewer in _MEMBERS[alike]:
             kept[viewer] = picture
         self.kept = kept
@@ -318,14 +318,14 @@ class Zone:
             self._keep_for_the_blind([picture] * MOST_VIEWERS)
             return picture
         if self.kept is NONE_KEPT:
-            self.kept = NONE_KEPT[:]
+            self.kept = [*NONE_KEPT]
         self.kept[viewer] = picture
         return picture
 
     def _keep_for_the_blind(self, kept: list[ZoneView | None]) -> None:
         """All who do not see the faces have these pictures; the owner, if he does, keeps his."""
         if self.sees:
-            kept = kept[:]
+            kept = [*kept]
             kept[self.owner] = self.kept[self.owner]
         self.kept = kept
 
