@@ -12,12 +12,12 @@ from bisect import bisect_left, insort
 from typing import Final, NamedTuple
 
 from cutpurse.engine.intel import Entry, Note, Run, entries_of, runs_of, work_off
-from cutpurse.engine.words import FACE_DOWN, Visibility, ZoneKind
+from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
 __all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
-MOST_VIEWERS: Final = 10
+MOST_VIEWERS: Final = MOST_SEATS + 1
 _ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # looked up for every zone of every game
 
 
