@@ -28,7 +28,7 @@ help: ## this list
 demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
 
-compiled: .compiled/installed ## .compiled/, where the engine is C and 1.7 times as fast; needs a C compiler
+compiled: .compiled/installed ## .compiled/, where the engine is C and 1.5 times as fast; needs a C compiler
 
 languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
