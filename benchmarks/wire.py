@@ -74,7 +74,7 @@ def matches(rules: type[Game]) -> list[list[Put]]:
             seat = waiting[0]
             options = game.options(seat)
             if len(options) > 1:
-                view, name = game.view(seat), game.question.name()
+                view, name = game.view(seat), game.question.name
                 puts.append(Put(asked_before[seat], name, options, view, log[told[seat] :], told[seat]))
                 told[seat] = len(log)
                 asked_before[seat] += 1

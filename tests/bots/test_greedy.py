@@ -35,7 +35,7 @@ def answer(story: Story[Any], seat: int = 0) -> str:
     g = story.g
     options = g.options(seat)
     view = VIEWS[g.words.game](g.view(seat))
-    decision = Decision(0, g.question.name(), options, lambda: g.safe_option(seat, options), view)
+    decision = Decision(0, g.question.name, options, lambda: g.safe_option(seat, options), view)
     return GreedyBot().choose(view, decision).text
 
 
@@ -46,7 +46,7 @@ def questions(rules: type[Game]) -> set[str]:
         step = classes.pop()
         classes += step.__subclasses__()
         if step.__module__.startswith(rules.__module__.removesuffix("rules")):
-            found.add(step.name())
+            found.add(step.name)
     return found
 
 

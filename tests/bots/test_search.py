@@ -58,7 +58,7 @@ def question(game: Game, seat: int) -> tuple[Any, Decision]:
     """The view of a seat that is asked, and its decision."""
     view = VIEWS[game.words.game](game.view(seat))
     options = game.options(seat)
-    return view, Decision(0, game.question.name(), options, lambda: game.safe_option(seat, options), view)
+    return view, Decision(0, game.question.name, options, lambda: game.safe_option(seat, options), view)
 
 
 def positions(name: str, every: int, most: int = 1) -> Iterator[tuple[Game, int]]:

@@ -99,7 +99,7 @@ class Story(Generic[G]):
 
     def question(self) -> str:
         """The name of the question that is open; empty when the game is over."""
-        return self.g.question.name() if self.g.agenda else ""
+        return self.g.question.name if self.g.agenda else ""
 
     def names(self, cards: Iterable[int]) -> str:
         """Cards by name, ? for one face down."""

@@ -46,7 +46,7 @@ def in_lockstep(game: Game, telling: Telling, rng: random.Random) -> int:
     asked: Asked | None = next(play)
     decisions = 0
     while waiting := game.waiting():
-        question = game.question.name()
+        question = game.question.name
         assert asked is not None, f"{question}: the match is over"
         assert (asked[0], sorted(asked[1])) == (question, list(waiting))
         telling.check(question)

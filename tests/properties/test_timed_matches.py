@@ -77,7 +77,7 @@ class Driver:
                 self.later(self.random.random() * 2, "return", decision)
 
     def happen(self, what: str, decision: Decision) -> None:
-        timed, random, (seat, number) = self.timed, self.random, decision[:2]
+        timed, random, seat, number = self.timed, self.random, decision.seat, decision.number
         match what:
             case "hand":
                 timed.handed_over(seat, number, self.now)
@@ -241,7 +241,7 @@ def test_how_long_a_window_lasts_does_not_tell_who_was_asked(name: str) -> None:
                 continue
             found += 1
             one, other = (told_to(table.viewer, world, hold_polls=True) for world in (position, twin))
-            assert one == other, f"{play}, seen by {table.viewer}, at {position.question.name()}"
+            assert one == other, f"{play}, seen by {table.viewer}, at {position.question.name}"
             one, other = (told_to(table.viewer, world, hold_polls=False) for world in (position, twin))
             by_speed += one != other
         if found >= PLACES_EACH:

@@ -54,7 +54,7 @@ class SentAlike:
         decision = encoder.decision(
             table=1,
             number=0,
-            ask=game.question.name(),
+            ask=game.question.name,
             options=options,
             view=view,
             events=events,

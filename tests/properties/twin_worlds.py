@@ -181,10 +181,10 @@ def compare(one: Game, twin: Game, viewer: int) -> None:
     if viewer in one.waiting():
         options, others = one.options(viewer), twin.options(viewer)
         if options != others:
-            raise Leak(f"viewer {viewer} has different options at {one.question.name()}: {options} and {others}")
+            raise Leak(f"viewer {viewer} has different options at {one.question.name}: {options} and {others}")
         safe, other = one.safe_option(viewer, options), twin.safe_option(viewer, others)
         if safe != other:
-            raise Leak(f"viewer {viewer} has different safe options at {one.question.name()}: {safe} and {other}")
+            raise Leak(f"viewer {viewer} has different safe options at {one.question.name}: {safe} and {other}")
 
 
 def answers_alike(one: Game, twin: Game, table: WhoSeesWhat, random: Random) -> tuple[int, Option, Option] | None:

@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cutpurse.engine.errors import UsageError
@@ -114,16 +113,15 @@ class Question(Step):
     """A step that waits for answers."""
 
     waits: ClassVar[int] = SEVERAL
+    name: ClassVar[str]  # that of its class in snake_case
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
     # Whether all that public facts entitle are asked, and who has something to answer with is hidden: how long it lasts
     # must not tell either. Every poll is one; a choice is if its seat may react to what another does.
     window: ClassVar[bool] = False
 
-    @classmethod
-    @cache
-    def name(cls) -> str:
-        """The question's name in snake_case."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super(Question, cls).__init_subclass__(**kwargs)
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def rule(cls) -> str:

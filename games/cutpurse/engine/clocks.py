@@ -101,6 +101,7 @@ class _Clock:
     """The clock of an open decision, in microseconds."""
 
     decision: Decision
+    number: int  # of the decision
     deadline: int  # the last moment at which an answer is in time
     allowed: int
     is_handed_over: bool = False
@@ -128,7 +129,9 @@ class TimedMatch:
         self.match = match
         self.control = control
         seats = len(match.seats)
+        self._base_ms = control.base_ms
         self._base, self._grace = control.base_ms * _MS, control.grace_ms * _MS
+        self._poll_floor = control.poll_floor_ms * _MS
         self._handover = control.handover_ms * _MS
         self._now = _us(now)  # the latest moment that was handed in
         self._clocks: list[_Clock | None] = [None] * seats
@@ -147,9 +150,11 @@ class TimedMatch:
         """The open decisions that were put since the last call, in the order of the seats."""
         opened = self._opened
         if opened:
-            clocks = self._clocks
             self._opened = []
-            opened = [one for one in opened if (clock := clocks[one.seat]) is not None and clock.decision is one]
+            still = self.match.open
+            for one in opened:
+                if still.get(one.seat) is not one:  # nobody has asked since, and it is over already
+                    return [one for one in opened if still.get(one.seat) is one]
         return opened
 
     def handed_over(self, seat: int, number: int, now: float) -> tuple[int, int]:
@@ -157,8 +162,8 @@ class TimedMatch:
 
         Again, as after a resume, changes nothing, nor does it if the decision is not open (any more): (0, 0).
         """
-        clock = self._clock(seat, number)
-        if clock is None:
+        clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
+        if clock is None or clock.number != number:
             return 0, 0
         if clock.is_handed_over:
             return self.time_left(seat, now)
@@ -168,7 +173,7 @@ class TimedMatch:
             clock.deadline -= self._handover if sooner > 0 else 0
             return self.time_left(seat, now)
         clock.deadline -= sooner  # so nothing has been thought until now
-        return self.control.base_ms, self._bank[seat] // _MS
+        return self._base_ms, self._bank[seat] // _MS
 
     def time_left(self, seat: int, now: float) -> tuple[int, int]:
         """What a seat has left of the base of its open decision and of its bank, in whole ms, rounded down.
@@ -190,18 +195,18 @@ class TimedMatch:
         """
         at = round(now * 1e6)
         clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
-        if clock is None or clock.decision.number != number:
+        if clock is None or clock.number != number:
             return self._not_open(seat, number, at)
         if at > clock.deadline:
             return _late(at, clock.deadline)
-        if option in clock.repeats:
+        if clock.repeats and option in clock.repeats:
             left = self.match.corrections_left(seat)
             return Outcome(OutcomeKind.ILLEGAL, left, len(clock.decision.options))
         outcome = _ACCEPTED
         try:
             self.match.answer(seat, number, option)  # type: ignore[arg-type]  # None is not offered, as it should be
         except IllegalAnswer as problem:
-            left = self.match.corrections_left(seat) if self.match.decision(seat) is clock.decision else 0
+            left = self.match.corrections_left(seat) if self.match.open.get(seat) is clock.decision else 0
             kind = OutcomeKind.ILLEGAL if left else OutcomeKind.ILLEGAL_CLOSED
             outcome = Outcome(kind, left, len(clock.decision.options), problem=str(problem))
             if left:
@@ -245,7 +250,7 @@ class TimedMatch:
         late = [clock for clock in self._clocks if clock is not None and at > clock.deadline]
         closed = []
         for clock in sorted(late, key=lambda clock: clock.deadline):  # of the same deadline, the lower seat first
-            seat, number = clock.decision.seat, clock.decision.number
+            seat, number = clock.decision.seat, clock.number
             cause = EndCause.DISCONNECTED if self._away[seat] else EndCause.TIMEOUT
             self.match.fault(seat, number, cause, f"no answer in {clock.allowed // _MS} ms")
             self._stop(clock, at, is_late=True)
@@ -268,10 +273,12 @@ class TimedMatch:
 
         Not after `next_event_at`, also if what is open is handed over in the meantime, which makes its time end sooner.
         """
-        if self.match.held:
+        match = self.match
+        if match.held:
             return self._floor / 1e6
         soonest = None
-        for clock in self._clocks:
+        for seat in match.open:
+            clock = self._clocks[seat]
             if clock is not None:
                 deadline = clock.deadline
                 if not clock.is_handed_over and (sooner := self._now + clock.allowed) < deadline:
@@ -323,7 +330,7 @@ class TimedMatch:
     def _clock(self, seat: int, number: int) -> _Clock | None:
         """The clock of this decision, if it is open."""
         clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
-        return clock if clock is not None and clock.decision.number == number else None
+        return clock if clock is not None and clock.number == number else None
 
     def _not_open(self, seat: int, number: int, at: int) -> Outcome:
         if not 0 <= seat < len(self._over) or number < 0:
@@ -337,7 +344,8 @@ class TimedMatch:
     def _stop(self, clock: _Clock, at: int, is_late: bool = False) -> None:
         """The decision of this clock is closed."""
         seat = clock.decision.seat
-        thought = clock.thought(at)
+        left, allowed = clock.deadline - at, clock.allowed
+        thought = allowed if left < 0 else allowed - left if left < allowed else 0  # `thought`, written out
         self._clocks[seat] = None
         self._thought[seat].append(thought)
         if (beyond := thought - self._grace - self._base) > 0:
@@ -352,11 +360,12 @@ class TimedMatch:
         while True:
             if match.questions != self._questions:
                 self._questions = match.questions
-                self._floor = self._now + self.control.poll_floor_ms * _MS
-                for decision in match.decisions():
-                    seat = decision.seat
+                now = self._now
+                self._floor = now + self._poll_floor
+                for seat, decision in match.open.items():
                     allowed = self._base + self._bank[seat] + self._grace
-                    self._clocks[seat] = _Clock(decision, self._now + self._handover + allowed, allowed)
+                    deadline = now + self._handover + allowed
+                    self._clocks[seat] = _Clock(decision, decision.number, deadline, allowed)
                     self._opened.append(decision)
             if not match.held or self._now < self._floor:
                 return

@@ -11,11 +11,13 @@ from collections.abc import Iterable
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
-from cutpurse.engine.events import Counted, Event, Happened, Moved, Shown, Shuffled
+from cutpurse.engine.events import ALONE, Counted, Event, Happened, Moved, Shown, Shuffled
 from cutpurse.engine.intel import Entry
 from cutpurse.engine.zones import NONE_KEPT, Zone, bit
 
 __all__ = ["Dealer"]
+
+_new = tuple.__new__  # takes half the time of an event's own
 
 
 class Dealer:
@@ -63,7 +65,7 @@ class Dealer:
             dst.journal.append((card, learners, 0))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
-            self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
+            self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
 
     def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
         """The card at this place goes; its face."""
@@ -84,7 +86,7 @@ class Dealer:
                 dst.journal.append((card, learners, 0))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
-            self.log.append(Moved(src.number, dst.number, (card,), (seers,)))
+            self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
         return card
 
     def _lift(

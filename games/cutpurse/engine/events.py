@@ -6,12 +6,16 @@ see. What not everybody may know to have happened (a sealed answer that did not 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from cutpurse.engine.agenda import Act
-from cutpurse.engine.words import FACE_DOWN
+from cutpurse.engine.words import FACE_DOWN, MOST_SEATS
 
-__all__ = ["Asked", "Counted", "Event", "Happened", "Moved", "Placed", "Scored", "Shown", "Shuffled"]
+__all__ = ["ALONE", "Asked", "Counted", "Event", "Happened", "Moved", "Placed", "Scored", "Shown", "Shuffled"]
+
+
+# Tuples of one number: of a card, a seat, a set of viewers. Most events hold two, and each of these is made once.
+ALONE: Final = tuple([(number,) for number in range(1 << (MOST_SEATS + 1))])
 
 
 def _faces(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:

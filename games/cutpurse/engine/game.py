@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from cutpurse.engine.agenda import ONE, Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
-from cutpurse.engine.events import Asked, Event, Happened, Scored
+from cutpurse.engine.events import ALONE, Asked, Event, Happened, Scored
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.table import Table
 from cutpurse.engine.view import View
@@ -174,7 +174,9 @@ class Game(Table):
                 if not waits:
                     del agenda[-1]
                     top.run(self)
-                elif waits == ONE and self.log is None:
+                elif waits == ONE:
+                    if self.log is not None:
+                        self.log.append(_new(Asked, (top.name, ALONE[top.seat])))  # type: ignore[attr-defined]  # a Choice
                     return
                 else:
                     self.settle()
@@ -192,7 +194,7 @@ class Game(Table):
     def _tell_choice(self, choice: Choice, option: Option) -> None:
         if choice.told and self.log is not None:
             act: Act = _new(Act, (*option[:-1], choice.seat))  # `_replace(actor=seat)`, in a third of the time
-            self.log.append(Happened(act, choice.seen_by(self, option) or ()))
+            self.log.append(_new(Happened, (act, choice.seen_by(self, option) or ())))
 
     def settle(self) -> None:
         """Let everything happen that waits for nobody."""
@@ -205,11 +207,11 @@ class Game(Table):
                 top.run(self)
             elif waits == ONE:
                 if self.log is not None:
-                    self.log.append(Asked(self.question.name(), (top.seat,)))
+                    self.log.append(_new(Asked, (top.name, ALONE[top.seat])))  # type: ignore[attr-defined]  # a Choice
                 return
             elif asked := self._asked(top):
                 if self.log is not None:
-                    self.log.append(Asked(self.question.name(), tuple(asked)))
+                    self.log.append(Asked(self.question.name, tuple(asked)))
                 return
             else:
                 self._close({})

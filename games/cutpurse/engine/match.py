@@ -54,10 +54,12 @@ class EndCause(Enum):
 
 
 _NORMAL: Final = EndCause.NORMAL  # a member of an enum is not looked up for nothing
+_new = tuple.__new__  # takes half the time of a named tuple's own
 
 
-class Decision(NamedTuple):
-    """A question that is put to a seat, with everything it may answer.
+@dataclass(slots=True)  # whose fields are found in a third of the time of a tuple's
+class Decision:
+    """A question that is put to a seat, with everything it may answer. Never changes.
 
     Its number counts the decisions of that seat, from 0: one that counted those of all seats would tell how often the
     others had something to decide, and so who holds what.
@@ -129,12 +131,14 @@ class Match:
         self.choices: list[Chosen] = []  # the questions with one option left out: they follow
         self.faults: list[Fault] = []
         self.questions = 0  # how often something was put to seats, or held; a window counts once
-        self._open: dict[int, Decision] = {}
+        # What is read at every answer is an attribute, for a call takes longer than all else that is done with it.
+        self.open: dict[int, Decision] = {}  # the open questions by seat; to be read
+        self.held = False  # whether a window has all its answers and waits for `release`; never without `hold_polls`
         self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
         self._asked = [0] * len(seats)  # decisions put so far, by seat
         self._played_on: dict[int, EndCause] = {}
         self._hold_polls = hold_polls
-        self._held: tuple[int, Option] | None = None  # the answer that will close the window
+        self._last: tuple[int, Option] | None = None  # the answer that will close the window that is held
         self._void: EndCause | None = None
         self.game.start(log)
         self._advance()
@@ -147,30 +151,25 @@ class Match:
         if self.game.log is not None:
             other.game.log = []
         other.choices, other.faults, other.questions = self.choices[:], self.faults[:], self.questions
-        other._open, other._wrong, other._asked = self._open.copy(), self._wrong.copy(), self._asked[:]
+        other.open, other._wrong, other._asked = self.open.copy(), self._wrong.copy(), self._asked[:]
         other._played_on, other._hold_polls = self._played_on.copy(), self._hold_polls
-        other._held, other._void = self._held, self._void
+        other.held, other._last, other._void = self.held, self._last, self._void
         return other
 
     @property
     def over(self) -> bool:
         """Whether there is a result."""
-        return not self._open and self._held is None
-
-    @property
-    def held(self) -> bool:
-        """Whether a window has all its answers and waits for `release`; never without `hold_polls`."""
-        return self._held is not None
+        return not self.open and not self.held
 
     def decisions(self) -> list[Decision]:
         """Every open question, by seat; none when the match is over or a window is held."""
-        return list(self._open.values())
+        return list(self.open.values())
 
     def decision(self, seat: int | None = None) -> Decision | None:
         """The open question of a seat, or (None) of the lowest seat that has one."""
         if seat is None:
-            return next(iter(self._open.values()), None)
-        return self._open.get(seat)
+            return next(iter(self.open.values()), None)
+        return self.open.get(seat)
 
     def asked(self, seat: int) -> int:
         """How many decisions were put to a seat so far; they are numbered from 0."""
@@ -178,14 +177,16 @@ class Match:
 
     def safe_option(self, seat: int) -> int:
         """The place, among its options, of the safe option of a seat's open question.  Raises WrongDecision."""
-        decision = self._open.get(seat)
+        decision = self.open.get(seat)
         if decision is None:
             raise WrongDecision(f"seat {seat} is asked nothing, so it has no safe option")
-        return decision.options.index(self.game.safe_option(seat, decision.options))
+        options = decision.options
+        safe = self.game.safe_option(seat, options)
+        return 0 if safe is options[0] else options.index(safe)
 
     def corrections_left(self, seat: int) -> int:
         """How often a seat may still correct an illegal answer to its open question; 0 if none is open."""
-        return min(CORRECTIONS, CORRECTIONS + 1 - self._wrong.get(seat, 0)) if seat in self._open else 0
+        return min(CORRECTIONS, CORRECTIONS + 1 - self._wrong.get(seat, 0)) if seat in self.open else 0
 
     def answer(self, seat: int, number: int, answer: Option | int) -> None:
         """Take a seat's answer to decision `number`: an option, or its place in the list.
@@ -194,7 +195,7 @@ class Match:
         offered: after at most two of them the question stays open for a better one, after the next it is closed with
         the safe option (`decision(seat)` tells which).
         """
-        decision = self._open.get(seat)
+        decision = self.open.get(seat)
         if decision is None or decision.number != number:
             decision = self._find(seat, number)
         options = decision.options
@@ -221,10 +222,10 @@ class Match:
 
     def release(self) -> None:
         """Close the window that is held, and go on.  Raises WrongDecision if none is."""
-        if self._held is None:
+        if self._last is None:
             raise WrongDecision("no window is held: there is nothing to release")
-        seat, option = self._held
-        self._held = None
+        seat, option = self._last
+        self.held, self._last = False, None
         self.game.choose(seat, option)
         self._advance()
 
@@ -236,15 +237,15 @@ class Match:
         """
         if not cause.is_void:
             raise ValueError(f"a match is voided by the server or an operator, not for the cause {cause.value}")
-        while self._held is not None:
+        while self.held:
             self.release()
-        self._open.clear()
+        self.open.clear()
         self._void = self._void or cause
 
     def result(self) -> MatchResult:
         """How it ended.  Raises WrongDecision while it goes on."""
         if not self.over:
-            what = f"{len(self._open)} decisions are open" if self._open else "a window is held"
+            what = f"{len(self.open)} decisions are open" if self.open else "a window is held"
             raise WrongDecision(f"the match goes on: {what}")
         if self._void is not None:
             return MatchResult((), (), (self._void,) * self.game.n)
@@ -257,7 +258,7 @@ class Match:
         return EndCause.NORMAL
 
     def _find(self, seat: int, number: int) -> Decision:
-        decision = self._open.get(seat)
+        decision = self.open.get(seat)
         if decision is None or decision.number != number:
             what = f"seat {seat} is asked decision {decision.number}" if decision else f"seat {seat} is asked nothing"
             raise WrongDecision(f"decision {number} is not open for seat {seat}: {what}")
@@ -281,39 +282,44 @@ class Match:
         self._take(decision, self.game.safe_option(seat, decision.options), cause)
 
     def _take(self, decision: Decision, option: Option, cause: EndCause) -> None:
-        del self._open[decision.seat]
+        seat, game = decision.seat, self.game
+        del self.open[seat]
         if self._wrong:
-            self._wrong.pop(decision.seat, None)
-        self.choices.append(Chosen(decision.seat, option, cause))
-        is_last = not self._open
-        if is_last and self._hold_polls and self.game.question.window:
-            self._held = decision.seat, option
-            return
-        self.game.choose(decision.seat, option)
-        if is_last:
+            self._wrong.pop(seat, None)
+        self.choices.append(_new(Chosen, (seat, option, cause)))
+        if self.open:
+            game.choose(seat, option)
+        elif self._hold_polls and game.question.window:
+            self._hold(seat, option)
+        else:
+            game.choose(seat, option)
             self._advance()
+
+    def _hold(self, seat: int, option: Option) -> None:
+        self.held, self._last = True, (seat, option)
 
     def _advance(self) -> None:
         """Answer what only has one option, and for seats that are played on, until somebody must be asked."""
-        game = self.game
+        game, asked, played_on = self.game, self._asked, self._played_on
         while seats := game.waiting():
+            question = game.question
             for seat in seats:
                 options = game.options(seat)
                 if len(options) == 1:
                     option = options[0]
-                elif seat in self._played_on:
+                elif seat in played_on:
                     option = game.safe_option(seat, options)
-                    self.choices.append(Chosen(seat, option, self._played_on[seat]))
+                    self.choices.append(Chosen(seat, option, played_on[seat]))
                 else:
-                    self._open[seat] = Decision(seat, self._asked[seat], game.question.name(), options)
-                    self._asked[seat] += 1
+                    self.open[seat] = Decision(seat, asked[seat], question.name, options)
+                    asked[seat] += 1
                     continue
-                if self._hold_polls and not self._open and seat == seats[-1] and game.question.window:
-                    self._held = seat, option
+                if question.window and self._hold_polls and not self.open and seat == seats[-1]:
+                    self._hold(seat, option)
                     self.questions += 1
                     return
                 game.choose(seat, option)
-            if self._open:
+            if self.open:
                 self.questions += 1
                 return
 

@@ -108,7 +108,7 @@ class SearchBot:
         if len(acts) == 1:
             return acts[0]
         view = VIEWS[game.words.game](game.view(seat))
-        decision = Decision(0, game.question.name(), acts, lambda: game.safe_option(seat, acts), view)
+        decision = Decision(0, game.question.name, acts, lambda: game.safe_option(seat, acts), view)
         return self.advice(view, decision).raw
 
     def advice(self, view: Any, decision: Decision) -> Option:

@@ -95,7 +95,7 @@ def _told_step(step: type[Step]) -> dict[str, Any]:
     numbers, text = _told(step.__doc__)
     told: dict[str, Any] = {"name": step.__name__, "rules": numbers, "text": text}
     if issubclass(step, Question):
-        told |= {"ask": step.name(), "question": step.text}
+        told |= {"ask": step.name, "question": step.text}
         if step.safe is not Question.safe:
             told["safe"] = _told(step.safe.__doc__)[1]
     return told

@@ -435,7 +435,7 @@ def test_sz_7_23_an_imagined_pile_is_some_of_what_was_passed_on(seats: int) -> N
     game = Szmal.new(seats, match_key("piles", seats))
     piles = 0
     while waiting := game.waiting():
-        if game.question.name() == "pick_a_card":
+        if game.question.name == "pick_a_card":
             state, view = imagine(game.view(0), rng), game.view(0)
             assert state.view(0) == view
             assert isinstance(state, Szmal)

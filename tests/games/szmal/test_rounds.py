@@ -69,7 +69,7 @@ def test_sz_3_0_twelve_picks_and_ten_plays() -> None:
     game = Szmal.new(4, match_key("phases", 0))
     asked = []
     while waiting := game.waiting():
-        name = game.question.name()
+        name = game.question.name
         if name in ("pick_a_card", "choose_a_card"):
             asked.append((game.round, name))
         for seat in waiting:

@@ -88,7 +88,7 @@ class RoundTrip:
         body = self.encoder.decision(
             table=self.decisions,
             number=self.decisions * 3,
-            ask=game.question.name(),
+            ask=game.question.name,
             options=options,
             view=view,
             events=game.log[since:],
@@ -113,8 +113,8 @@ class RoundTrip:
         )
         assert message == expected, who
         assert message.SerializeToString() == body, who
-        assert ask_of(message.ask, self.rules) == game.question.name(), who
-        assert self.slow.catalogue.asks[message.ask - 1].name == game.question.name(), who
+        assert ask_of(message.ask, self.rules) == game.question.name, who
+        assert self.slow.catalogue.asks[message.ask - 1].name == game.question.name, who
         assert options_of(message, self.rules, game.n) == options, who
 
 

@@ -68,7 +68,7 @@ def test_every_step_and_question_of_the_game_is_in_it(name: str) -> None:
     catalogue = catalogue_of(rules)
     steps = rules.steps()
     assert sorted(step.name for step in catalogue.steps) == sorted(steps)
-    questions = {step.name(): step for step in steps.values() if issubclass(step, Question)}
+    questions = {step.name: step for step in steps.values() if issubclass(step, Question)}
     assert sorted(ask.name for ask in catalogue.asks) == sorted(questions)
     for ask in catalogue.asks:
         question = questions[ask.name]

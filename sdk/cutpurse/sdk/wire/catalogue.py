@@ -90,7 +90,7 @@ def _make(rules: type[Game], seats: int, settings: Settings) -> game_pb2.Catalog
             for verb in words.verbs
         ],
         asks=[
-            game_pb2.Ask(name=ask.name(), text=ask.text, rule=_first(rule_numbers(ask)), sealed=issubclass(ask, Poll))
+            game_pb2.Ask(name=ask.name, text=ask.text, rule=_first(rule_numbers(ask)), sealed=issubclass(ask, Poll))
             for ask in numbering.asks
         ],
         table_counters=_counters(words.table_counters),
