@@ -7,13 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutpurse.sdk.wire.parts import (
+    LOW,
     field,
+    frame,
     framed,
+    frames,
     present_uint_field,
     sint_field,
     sints,
     text_field,
     uint_field,
+    uint_fields,
     uints,
     uints_field,
     varint,
@@ -74,6 +78,15 @@ def test_an_envelope_is_put_together_by_its_fields() -> None:
             field(7, ended.SerializeToString()),
         ]
     )
+
+
+@pytest.mark.parametrize("number", [1, 15, 16])
+def test_tables_hold_what_the_functions_make(number: int) -> None:
+    assert list(uint_fields(number)) == [uint_field(number, value) for value in range(LOW)]
+    assert [frame + bytes(length) for length, frame in enumerate(frames(number))] == [
+        field(number, bytes(length)) for length in range(LOW)
+    ]
+    assert frame(number, LOW) + bytes(LOW) == field(number, bytes(LOW))
 
 
 def test_a_field_of_a_high_number_has_a_longer_tag() -> None:

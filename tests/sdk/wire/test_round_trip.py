@@ -38,6 +38,13 @@ def test_what_is_forgotten_is_encoded_again(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", EVERY_GAME)
+def test_numbers_that_are_in_no_table_are_told_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of long matches and large zones are: here all but the smallest."""
+    monkeypatch.setattr(encode, "LOW", 2)
+    assert check_game(name, GAMES[name].words.seats[-1], 2, 0.1, 10) > 2
+
+
+@pytest.mark.parametrize("name", EVERY_GAME)
 def test_only_what_changed_is_encoded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     as_written = encode.zone_body

@@ -15,9 +15,20 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
-from cutpurse.engine.zones import ZoneView
+from cutpurse.engine.zones import MOST_VIEWERS, ZoneView
 from cutpurse.sdk.wire.catalogue import catalogue_of
-from cutpurse.sdk.wire.parts import Fields, Frames, field, present_uint_field, sints, uint_field, uints, uints_field
+from cutpurse.sdk.wire.parts import (
+    LOW,
+    field,
+    frame,
+    frames,
+    present_uint_field,
+    sints,
+    uint_field,
+    uint_fields,
+    uints,
+    uints_field,
+)
 from cutpurse.sdk.wire.phrases import Phrases
 
 __all__ = ["MatchEncoder", "zone_body"]
@@ -25,34 +36,38 @@ __all__ = ["MatchEncoder", "zone_body"]
 MOST_KEPT: Final = 512  # of each sort: several times what lies on a table; then all of them go
 
 # Fields of a Decision, and what stands before its observation.
-_TABLE: Final = Fields(1)
-_DECISION: Final = Fields(2)
-_ASK: Final = Fields(3)
-_OBSERVATION: Final = Frames(5)
-_FIRST_EVENT: Final = Fields(6)
-_BASE_LEFT: Final = Fields(8)
-_BANK_LEFT: Final = Fields(9)
-_SAFE: Final = Fields(10)
+_TABLE: Final = uint_fields(1)
+_DECISION: Final = uint_fields(2)
+_OBSERVATION: Final = frames(5)
+_FIRST_EVENT: Final = uint_fields(6)
+_SAFE: Final = uint_fields(10)
+_VIEWER: Final = tuple([present_uint_field(1, viewer) for viewer in range(MOST_VIEWERS)])  # Observation.viewer
 # What stands before each of several.
-_TABLE_ZONE: Final = Frames(3)  # Observation.zones
-_SIDE: Final = Frames(4)  # Observation.sides
-_SIDE_ZONE: Final = Frames(2)  # Side.zones
+_TABLE_ZONE: Final = frames(3)  # Observation.zones
+_SIDE: Final = frames(4)  # Observation.sides
+_SIDE_ZONE: Final = frames(2)  # Side.zones
 # Fields of a Zone.
-_NUMBER: Final = Fields(1)
-_KIND: Final = Fields(2)
-_SIZE: Final = Fields(3)
-_CARDS: Final = Frames(4)
+_NUMBER: Final = uint_fields(1)
+_KIND: Final = uint_fields(2)
+_SIZE: Final = uint_fields(3)
+_CARDS: Final = frames(4)
 
 
 def zone_body(zone: ZoneView) -> bytes:
     """A Zone, without its tag and length."""
     number, kind, _, size, cards, known, maybe, counters, columns = zone
-    body = _NUMBER[number] + _KIND[kind.number] + _SIZE[size]
+    if number < LOW and size < LOW:
+        body = _NUMBER[number] + _KIND[kind.number] + _SIZE[size]
+    else:
+        body = uint_field(1, number) + uint_field(2, kind.number) + uint_field(3, size)
     if cards:
         packed = uints(cards)
-        body += _CARDS[len(packed)] + packed
-    if known or maybe:
-        body += uints_field(5, known) + uints_field(6, maybe)
+        length = len(packed)
+        body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
+    if known:
+        body += uints_field(5, known)
+    if maybe:
+        body += uints_field(6, maybe)
     if counters:
         body += field(7, sints(counters))
     if columns:
@@ -74,8 +89,11 @@ class MatchEncoder:
         of_table, of_seat = len(numbering.fixed_of_table), len(numbering.fixed_of_seat)
         # Where in a view the zones are that are there from the beginning.
         self._of_table = of_table
-        self._of_seats = [slice(of_table + seat * of_seat, of_table + (seat + 1) * of_seat) for seat in range(seats)]
+        self._of_seat = of_seat
         self._fixed = of_table + seats * of_seat
+        # By viewer, the zones of the last view and their bytes: most of them are in the next one too.
+        self._last: list[tuple[ZoneView, ...]] = [()] * (seats + 1)
+        self._shown: list[list[bytes]] = [[] for _ in range(seats + 1)]
         # Kept by identity, with the object itself so that its identity is not used again.
         self._zones: dict[int, bytes] = {}  # with tag and length
         self._pictures: list[ZoneView] = []
@@ -84,6 +102,8 @@ class MatchEncoder:
         # The counters of the seats as they were last, and their fields, by seat.
         self._values: tuple[tuple[int, ...], ...] | None = None
         self._counters: list[bytes] = [b""] * seats
+        self._left_ms = (0, 0)  # what was told last of the time, and as it was told
+        self._left = b""
 
     @property
     def digest(self) -> str:
@@ -93,36 +113,62 @@ class MatchEncoder:
     # -- what a seat may know
     def observation(self, view: View, agenda: bool) -> bytes:
         """An Observation, without its tag and length; the agenda is told only if it is asked for."""
-        _, _, _, viewer, counters, seat_counters, zones, steps = view
+        _, _, _, seat, counters, seat_counters, zones, steps = view
         phrases = self.phrases
-        kept = self._zones
-        shown = [kept.get(id(zone)) or self._zone(zone) for zone in zones]
+        viewer = self.seats if seat is None else seat
+        shown = self._shown_to(viewer, zones)
         if seat_counters is not self._values:
             self._encode_counters(seat_counters)
-        found = [present_uint_field(1, viewer)]
+        found = [b"" if seat is None else _VIEWER[seat]]
         if counters:
             found += (b"\x12", phrases.counters.get(counters) or phrases.counter(counters))
-        found += shown[: self._of_table]
+        end = self._of_table
+        found += shown[:end]
         if len(zones) == self._fixed:
-            for own, part in zip(self._counters, self._of_seats):  # noqa: B905  # slower
-                side = own + b"".join(shown[part])
-                found += (_SIDE[len(side)], side)
+            for own in self._counters:
+                begin, end = end, end + self._of_seat
+                side = own + b"".join(shown[begin:end])
+                length = len(side)
+                found += (_SIDE[length] if length < LOW else frame(4, length), side)
         else:
-            sides = [[own, *shown[part]] for own, part in zip(self._counters, self._of_seats, strict=True)]
-            # Zones made in play come last in a view, those of all seats mixed.
-            for zone, body in zip(zones[self._fixed :], shown[self._fixed :], strict=True):
-                sides[zone.owner].append(body)
-            for parts in sides:
-                side = b"".join(parts)
-                found += (_SIDE[len(side)], side)
-        made, tell, planned = phrases.steps, found.append, []
-        for step in steps:
-            _, told, field_of_agenda = made.get(id(step)) or phrases.step(step)
-            tell(told)
-            planned.append(field_of_agenda)
+            found += self._sides_with_made(zones, shown)
+        _, pending, planned = phrases.agendas.get(tuple(map(id, steps))) or phrases.agenda(steps)
+        found.append(pending)
         if agenda:
-            found += planned
+            found.append(planned)
         return b"".join(found)
+
+    def _shown_to(self, viewer: int, zones: tuple[ZoneView, ...]) -> list[bytes]:
+        """The zones of a view, each with its tag and length; not to be changed."""
+        last, shown, kept = self._last[viewer], self._shown[viewer], self._zones
+        if len(zones) == len(last):
+            place = 0
+            for zone in zones:
+                if zone is not last[place]:
+                    shown[place] = kept.get(id(zone)) or self._zone(zone)
+                place += 1  # noqa: SIM113  # slower
+        else:
+            shown = self._shown[viewer] = [kept.get(id(zone)) or self._zone(zone) for zone in zones]
+        self._last[viewer] = zones
+        return shown
+
+    def _sides_with_made(self, zones: tuple[ZoneView, ...], shown: list[bytes]) -> list[bytes]:
+        """The field `sides` of an Observation where there are zones that were made in play.
+
+        They come last in a view, those of all seats mixed.
+        """
+        sides, end = [], self._of_table
+        for own in self._counters:
+            begin, end = end, end + self._of_seat
+            sides.append([own, *shown[begin:end]])
+        for zone, body in zip(zones[end:], shown[end:], strict=True):
+            sides[zone.owner].append(body)
+        found: list[bytes] = []
+        for parts in sides:
+            side = b"".join(parts)
+            length = len(side)
+            found += (_SIDE[length] if length < LOW else frame(4, length), side)
+        return found
 
     def _zone(self, zone: ZoneView) -> bytes:
         """A zone with its tag and length, encoded and kept."""
@@ -131,7 +177,12 @@ class MatchEncoder:
             self._pictures.clear()
         self._pictures.append(zone)
         body = zone_body(zone)
-        found = self._zones[id(zone)] = (_TABLE_ZONE if zone.owner < 0 else _SIDE_ZONE)[len(body)] + body
+        length = len(body)
+        if zone.owner < 0:
+            found = (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
+        else:
+            found = (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
+        self._zones[id(zone)] = found
         return found
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
@@ -153,7 +204,6 @@ class MatchEncoder:
 
     def decision(
         self,
-        *,
         table: int,
         number: int,
         ask: str,
@@ -172,21 +222,28 @@ class MatchEncoder:
         them numbered `first_event`; whose view it is sees of them what he may. Times are milliseconds.
         """
         observation = self.observation(view, agenda)
+        length = len(observation)
         return b"".join(
             (
-                _TABLE[table],
-                _DECISION[number + 1],
-                _ASK[self.phrases.numbering.ask_number[ask]],
+                _TABLE[table] if table < LOW else uint_field(1, table),
+                _DECISION[number + 1] if number + 1 < LOW else uint_field(2, number + 1),
+                self.phrases.asks[ask],
                 self.options(options),
-                _OBSERVATION[len(observation)],
+                _OBSERVATION[length] if length < LOW else frame(5, length),
                 observation,
-                _FIRST_EVENT[first_event],
+                _FIRST_EVENT[first_event] if first_event < LOW else uint_field(6, first_event),
                 self.events(7, events, self.seats if view.viewer is None else view.viewer) if events else b"",
-                _BASE_LEFT[base_left_ms],
-                _BANK_LEFT[bank_left_ms],
-                _SAFE[safe_option],
+                self._time_left(base_left_ms, bank_left_ms),
+                _SAFE[safe_option] if safe_option < LOW else uint_field(10, safe_option),
             )
         )
+
+    def _time_left(self, base_ms: int, bank_ms: int) -> bytes:
+        """The fields `base_left_ms` and `bank_left_ms` of a Decision; from one to the next they are mostly the same."""
+        if self._left_ms != (base_ms, bank_ms):
+            self._left_ms = base_ms, bank_ms
+            self._left = uint_field(8, base_ms) + uint_field(9, bank_ms)
+        return self._left
 
     # -- what happened
     def events(self, number: int, events: Sequence[Event], viewer: int) -> bytes:

@@ -51,17 +51,20 @@ def act_body(act: Act) -> bytes:
 class Phrases:
     """The phrases of a game with so many seats, for any number of matches, also under different settings.
 
-    options, counters and steps hold what was made so far; ask for what is missing with the method of that name.
+    options, counters and agendas hold what was made so far; ask for what is missing with the method of that name.
     """
 
     def __init__(self, rules: type[Game], seats: int) -> None:
         self.rules = rules
         self.seats = seats
         self.numbering = numbering_of(rules)
+        self.asks = {name: uint_field(3, number) for name, number in self.numbering.ask_number.items()}  # of a Decision
         self.options: dict[Act, bytes] = {}  # the field of a Decision
         self.counters: dict[tuple[int, ...], bytes] = {}  # with length
-        # By identity, with the step itself so that its identity is not used again: its fields in pending and agenda.
-        self.steps: dict[int, tuple[Step, bytes, bytes]] = {}
+        # By identity, with the steps themselves so that their identities are not used again: the fields `pending` and
+        # `agenda` of an Observation, of a whole agenda and of each step.
+        self.agendas: dict[tuple[int, ...], tuple[tuple[Step, ...], bytes, bytes]] = {}
+        self._steps: dict[int, tuple[Step, bytes, bytes]] = {}
         self._acts: dict[Act, bytes] = {}  # with length
         # By kind, for events of different kinds can be equal as tuples: what `faces` returns.
         self._faces: dict[type, dict[Event, tuple[bytes, ...]]] = {}
@@ -78,8 +81,16 @@ class Phrases:
         found = self.counters[values] = framed(sints(values))
         return found
 
-    def step(self, step: Step) -> tuple[Step, bytes, bytes]:
-        """The step, and its fields `pending` (nothing if it announces nothing) and `agenda` of an Observation."""
+    def agenda(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], bytes, bytes]:
+        """The steps, and the fields `pending` and `agenda` of an Observation that tell of them."""
+        told = [self._steps.get(id(step)) or self._step(step) for step in steps]
+        pending = b"".join([pending for _, pending, _ in told])
+        _make_room(self.agendas)
+        entry = self.agendas[tuple(map(id, steps))] = (steps, pending, b"".join([planned for _, _, planned in told]))
+        return entry
+
+    def _step(self, step: Step) -> tuple[Step, bytes, bytes]:
+        """The step, and its fields in `pending` (nothing if it announces nothing) and `agenda`."""
         numbering = self.numbering
         number = numbering.step_number[type(step)]
         numbers: list[int] = []
@@ -89,8 +100,8 @@ class Phrases:
         act = step.act()
         pending = b"" if act is None else _PENDING + self._act(act)
         body = uint_field(1, number) + (field(2, sints(numbers)) if numbers else b"")
-        _make_room(self.steps)
-        entry = self.steps[id(step)] = (step, pending, _AGENDA + framed(body))
+        _make_room(self._steps)
+        entry = self._steps[id(step)] = (step, pending, _AGENDA + framed(body))
         return entry
 
     def _act(self, act: Act) -> bytes:

@@ -17,7 +17,7 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import Outcome, OutcomeKind
-from cutpurse.sdk.wire.parts import Frames, field, uints, varint
+from cutpurse.sdk.wire.parts import LOW, field, frame, frames, uints, varint
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, Ending, ending, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
@@ -32,7 +32,7 @@ _WELCOME: Final = 2
 _ACCEPTED: Final = 3
 _REFUSALS: Final = 4
 _STARTS: Final = 5
-_DECISIONS: Final = Frames(6)
+_DECISIONS: Final = frames(6)
 _ENDS: Final = 7
 _DRAIN: Final = 8
 _PROBLEMS: Final = 9
@@ -315,9 +315,10 @@ class Link:
                 parts.append(started)
             decision = seat.decision(now)
             if decision is not None:
-                room -= len(decision)
+                length = len(decision)
+                room -= length
                 decisions += 1
-                parts += (_DECISIONS[len(decision)], decision)
+                parts += (_DECISIONS[length] if length < LOW else frame(6, length), decision)
                 continue
             ends += self._tell_end(parts, place)
         if told < len(ready):
