@@ -116,6 +116,7 @@ class Bot:
                 asked = arena_pb2.Decision.FromString(body)
                 self.decisions += 1
                 seat.answer(asked.decision - 1, self.random.randrange(len(asked.options)), now)
+                seat.go_on()
                 return True
             if seat.ended() is not None:
                 del self.seats[seat]

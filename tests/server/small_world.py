@@ -255,10 +255,12 @@ class BotThere:
             seat.note(decision.decision, f"{NOTE}, {said} of {decision.decision}", NOTE_BYTES)
         if self.random.random() < manner.gives_up:
             played.outcomes.append(seat.give_up(number, "its own code failed", now))
+            seat.go_on()
             return
         if self.random.random() < manner.illegal:
             wrong = self.random.choice([None, options, 2**32 - 1, 10**30, -1])
             outcome = seat.answer(number, wrong, now)
+            seat.go_on()
             played.outcomes.append(outcome)
             if outcome.corrections_left:
                 self.world.after(0.001, lambda: self._answer(played, decision))
@@ -266,6 +268,7 @@ class BotThere:
         played.outcomes.append(seat.answer(number, self.random.randrange(options), now))
         if self.random.random() < manner.repeats:
             played.outcomes.append(seat.answer(number, self.random.randrange(options), now))
+        seat.go_on()
 
     def _over(self, played: Played, body: bytes) -> None:
         ended = arena_pb2.MatchEnded.FromString(body)

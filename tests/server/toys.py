@@ -84,17 +84,17 @@ class ToySeat:
         if option is None or not 0 <= option < OPTIONS:
             self.corrections -= 1
             if self.corrections < 0:
-                self.go_on()
+                self._closed()
                 return Outcome(OutcomeKind.ILLEGAL_CLOSED, 0, OPTIONS, problem=SECRET)
             return Outcome(OutcomeKind.ILLEGAL, self.corrections + 1, OPTIONS, problem=SECRET)
-        self.go_on()
+        self._closed()
         return Outcome(OutcomeKind.ACCEPTED)
 
     def give_up(self, decision: int, reason: str, now: float) -> Outcome:
         if decision != self.question - 1 or not self.is_open:
             return Outcome(OutcomeKind.UNKNOWN_DECISION)
         self.given_up.append(reason)
-        self.go_on()
+        self._closed()
         return Outcome(OutcomeKind.ACCEPTED)
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
@@ -113,7 +113,9 @@ class ToySeat:
         return arena_pb2.MatchEnded(table=self.number, rated=True).SerializeToString()
 
     def go_on(self) -> None:
-        """The question is closed."""
+        """It has told already."""
+
+    def _closed(self) -> None:
         self.is_open = False
         if self.asks_itself:
             if self.question < self.length:

@@ -211,7 +211,7 @@ def faults_are_not_counted(patch: Patch) -> None:
 # -- what seats are told
 @plant
 def a_seat_sees_what_another_sees(patch: Patch) -> None:
-    true = _Seat._decision
+    true = _Seat.decision
     view = Toy.view
 
     def decision(self: _Seat, now: float) -> bytes | None:
@@ -219,12 +219,12 @@ def a_seat_sees_what_another_sees(patch: Patch) -> None:
             wrong.setattr(Toy, "view", lambda game, viewer: view(game, (viewer + 1) % game.n))
             return true(self, now)
 
-    patch.setattr(_Seat, "_decision", decision)
+    patch.setattr(_Seat, "decision", decision)
 
 
 @plant
 def an_event_is_told_twice(patch: Patch) -> None:
-    true = _Seat._decision
+    true = _Seat.decision
 
     def decision(self: _Seat, now: float) -> bytes | None:
         body = true(self, now)
@@ -232,7 +232,7 @@ def an_event_is_told_twice(patch: Patch) -> None:
             self._told -= 1
         return body
 
-    patch.setattr(_Seat, "_decision", decision)
+    patch.setattr(_Seat, "decision", decision)
 
 
 @plant

@@ -61,10 +61,16 @@ class SeatAt(Protocol):
         """
 
     def answer(self, decision: int, option: int | None, now: float) -> Outcome:
-        """Take an answer to a decision, which is numbered from 0 here and from 1 on the wire."""
+        """Take an answer to a decision, which is numbered from 0 here and from 1 on the wire.
+
+        Nobody is told what follows until `go_on` is called, at once or after the answers at other tables.
+        """
 
     def give_up(self, decision: int, reason: str, now: float) -> Outcome:
-        """The bot's own code failed at a decision."""
+        """The bot's own code failed at a decision; else as `answer`."""
+
+    def go_on(self) -> None:
+        """Whoever is asked next is told, and whoever keeps the time."""
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         """Something for the log of the seat, of which so many bytes are kept.  Whether this was kept, or a part of it.
@@ -153,39 +159,39 @@ class _Seat:
         return self._table.decision_of(self.seat) is not None
 
     def decision(self, now: float) -> bytes | None:
-        table = self._table
+        table, seat = self._table, self.seat
+        asked = table.match.open.get(seat)
+        if asked is None or table.incident is not None:
+            return None
         try:
-            return self._decision(now)
+            return self._decision(asked, now)
         except Exception as problem:
             table.broke(problem)
             table.go_on()
             return None
 
-    def _decision(self, now: float) -> bytes | None:
-        table, seat = self._table, self.seat
-        match, player = table.match, self.player
-        asked = match.decision(seat) if table.incident is None else None
-        if asked is None:
-            return None
-        game = match.game
-        first, told = self._first, self._told
-        if asked.number != self._sent and game.log is not None:
-            first, told = told, len(game.log)
-        base_left_ms, bank_left_ms = table.timed.handed_over(seat, asked.number, now)
+    def _decision(self, asked: Decision, now: float) -> bytes:
+        table, seat, number, options = self._table, self.seat, asked.number, asked.options
+        game, session = table.match.game, self.player
+        first, told, log = self._first, self._told, game.log
+        if number != self._sent and log is not None:
+            first, told = told, len(log)
+        base_left_ms, bank_left_ms = table.timed.handed_over(seat, number, now)
+        safe = game.safe_option(seat, options)
         body = table.encoder.decision(
-            table=self.number,
-            number=asked.number,
-            ask=asked.ask,
-            options=asked.options,
-            view=game.view(seat),
-            events=game.log[first:told] if game.log is not None and player.wants_events else (),
-            first_event=first,
-            base_left_ms=base_left_ms,
-            bank_left_ms=bank_left_ms,
-            safe_option=match.safe_option(seat),
-            agenda=player.wants_agenda,
+            self.number,
+            number,
+            asked.ask,
+            options,
+            game.view(seat),
+            log[first:told] if log is not None and session.wants_events else (),
+            first,
+            base_left_ms,
+            bank_left_ms,
+            0 if safe is options[0] else options.index(safe),
+            session.wants_agenda,
         )
-        self._sent, self._first, self._told = asked.number, first, told
+        self._sent, self._first, self._told = number, first, told
         return body
 
     def answer(self, decision: int, option: int | None, now: float) -> Outcome:
@@ -193,24 +199,23 @@ class _Seat:
         if table.incident is not None:
             return _STALE
         try:
-            outcome = table.timed.answer(self.seat, decision, option, now)
+            return table.timed.answer(self.seat, decision, option, now)
         except Exception as problem:
             table.broke(problem)
-            outcome = _STALE
-        table.go_on()
-        return outcome
+            return _STALE
 
     def give_up(self, decision: int, reason: str, now: float) -> Outcome:
         table = self._table
         if table.incident is not None:
             return _STALE
         try:
-            outcome = table.timed.give_up(self.seat, decision, reason, now)
+            return table.timed.give_up(self.seat, decision, reason, now)
         except Exception as problem:
             table.broke(problem)
-            outcome = _STALE
-        table.go_on()
-        return outcome
+            return _STALE
+
+    def go_on(self) -> None:
+        self._table.go_on()
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         table = self._table

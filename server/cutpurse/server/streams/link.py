@@ -22,6 +22,7 @@ from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, Ending, ending, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
 from cutpurse.server.limits import Limits, Paced
+from cutpurse.server.matches.table import SeatAt
 from cutpurse.server.streams.session import Place, Session
 from cutpurse.v1 import arena_pb2
 
@@ -157,22 +158,28 @@ class Link:
             self._ends = []
 
     def _take_answers(self, request: arena_pb2.PlayRequest, now: float) -> None:
+        """First all answers are taken, then all tables go on: it is quicker to do one thing many times."""
         places, accepted, counts = self.session.places, self._accepted, self._counts
+        seats: list[SeatAt] = []
         for answer in request.answers:
             table = answer.table
             place = places.get(table)
             if place is None:
                 outcome = self._nowhere(table)
             else:
+                seat = place.seat
+                seats.append(seat)
                 option = answer.option if answer.HasField("option") else None
-                outcome = place.seat.answer(answer.decision - 1, option, now)
+                outcome = seat.answer(answer.decision - 1, option, now)
             if outcome.kind is _IS_ACCEPTED:
                 if not accepted:
                     self._accepted_at = now
                 accepted.append(table)
                 counts.accepted += 1
             elif not self._refuse(table, answer.decision, outcome, now):
-                return
+                break
+        for seat in seats:
+            seat.go_on()
 
     def _take_give_ups(self, request: arena_pb2.PlayRequest, now: float) -> None:
         for given_up in request.give_ups:
@@ -182,6 +189,7 @@ class Link:
                 outcome = self._nowhere(table)
             else:
                 outcome = seat.give_up(given_up.decision - 1, legible(given_up.reason, _REASON_LENGTH), now)
+                seat.go_on()
             if outcome.kind is _IS_ACCEPTED:
                 if not self._accepted:
                     self._accepted_at = now

@@ -42,7 +42,7 @@ class Session:
     def __init__(self, id: str, secret: bytes, introduction: Introduction, matches: Matches) -> None:
         self.id = id
         self.secret = secret
-        self.introduction = introduction
+        self.introduce(introduction)
         self.max_tables = introduction.max_tables
         self.leaving = False
         self.is_met = False  # the bot has its secret, and can come back
@@ -58,21 +58,18 @@ class Session:
     def __repr__(self) -> str:
         return f"<Session {self.id} of {self.identity.bot} {self.identity.version}>"  # never the secret
 
+    def introduce(self, introduction: Introduction) -> None:
+        """The bot has said who it is and what it wants, for the first time or when it came back."""
+        self.introduction = introduction
+        self.wants_events = introduction.events  # to be told what happened between its decisions
+        self.wants_agenda = "agenda" in introduction.features  # in its observations
+        self.one_match: OneMatch | None = introduction.one_match  # None: it plays as many as come
+
     # -- what the lobby and the tables see
     @property
     def identity(self) -> Identity:
         """Who it is."""
         return self.introduction.identity
-
-    @property
-    def wants_events(self) -> bool:
-        """Whether it is told what happened between its decisions."""
-        return self.introduction.events
-
-    @property
-    def wants_agenda(self) -> bool:
-        """Whether its observations carry the agenda."""
-        return "agenda" in self.introduction.features
 
     @property
     def sends_notes(self) -> bool:
@@ -83,11 +80,6 @@ class Session:
     def forgets(self) -> bool:
         """Whether it keeps nothing from one match to the next."""
         return self.introduction.forgets
-
-    @property
-    def one_match(self) -> OneMatch | None:
-        """The one match that it plays; None if it plays as many as come."""
-        return self.introduction.one_match
 
     @property
     def is_connected(self) -> bool:

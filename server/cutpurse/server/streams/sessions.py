@@ -167,7 +167,7 @@ class Sessions:
         if session.link is not None:
             session.link.close(OVERTAKEN, now)
         session.is_met = True
-        session.introduction = told
+        session.introduce(told)
         session.max_tables = told.max_tables
         return session
 
