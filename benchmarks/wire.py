@@ -2,9 +2,10 @@
 
     python -m benchmarks.wire [--seconds S] [--games NAME,...]
 
-Whole random matches are recorded first, four seats and default settings: at each question with two options or more what
-the server would encode, with the events since that seat's last one and the agenda. Then each row goes through all of
-them, again and again, for about so many CPU seconds, and its quickest pass counts. Nothing is sent anywhere.
+Whole random matches are recorded first, four seats and default settings. To encode is what a server does at each
+question with two options or more, view, events since that seat's last one and agenda: the matches are played again with
+and without it (and, for what did not change, with it twice), and the difference is told. Each row goes through all
+matches, again and again, for about so many CPU seconds, and its quickest pass counts. Nothing is sent anywhere.
 """
 
 import argparse
@@ -17,15 +18,13 @@ from dataclasses import dataclass
 from benchmarks.protocol import Stopwatch
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import KEY_BYTES, Chance
-from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.view import View
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.asked import TableInfo, asked
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["Put", "main", "matches", "measured"]
+__all__ = ["Played", "Put", "main", "matches", "measured"]
 
 SEATS = 4
 SEED = 1
@@ -34,52 +33,70 @@ DECISIONS = 400  # at least so many are recorded of a game, in whole matches
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A question as it is put: everything that `MatchEncoder.decision` takes and the clock does not give."""
+    """A question as it is put, and what it takes to put it again."""
 
+    seat: int
     number: int
     ask: str
     options: list[Option]
-    view: View
-    events: list[Event]
     first_event: int
 
-    def encoded(self, encoder: MatchEncoder) -> bytes:
+    def encoded(self, game: Game, encoder: MatchEncoder) -> bytes:
+        """The Decision of the wire, as a server makes it."""
         return encoder.decision(
             table=3,
             number=self.number,
             ask=self.ask,
             options=self.options,
-            view=self.view,
-            events=self.events,
+            observation=encoder.observation_of(game, self.seat, agenda=True),
+            events=encoder.events(7, (game.log or [])[self.first_event :], self.seat),
             first_event=self.first_event,
             base_left_ms=1000,
             bank_left_ms=9500,
             safe_option=0,
-            agenda=True,
         )
 
 
-def matches(rules: type[Game]) -> list[list[Put]]:
-    """Random matches to their ends, the same each time."""
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A random match to its end: each answer, and the question if it had two options or more."""
+
+    key: bytes
+    answers: list[tuple[int, Option, Put | None]]
+
+    def again(self, rules: type[Game], look: Callable[[Game, MatchEncoder, Put], None]) -> None:
+        """Play it again; `look` is called at each question."""
+        game = rules(SEATS, rules.check(SEATS, {}), Chance(self.key))
+        game.start(log=True)
+        encoder = MatchEncoder(rules, game.settings, SEATS)
+        for seat, option, put in self.answers:
+            if put is not None:
+                look(game, encoder, put)
+            game.choose(seat, option)
+
+
+def matches(rules: type[Game]) -> list[Played]:
+    """Random matches, the same each time."""
     dice = random.Random(SEED)
-    found: list[list[Put]] = []
-    while sum(map(len, found)) < DECISIONS:
-        game = rules(SEATS, rules.check(SEATS, {}), Chance(dice.randbytes(KEY_BYTES)))
+    found: list[Played] = []
+    while sum(put is not None for match in found for _, _, put in match.answers) < DECISIONS:
+        match = Played(dice.randbytes(KEY_BYTES), [])
+        game = rules(SEATS, rules.check(SEATS, {}), Chance(match.key))
         game.start(log=True)
         log = game.log
         assert log is not None
         told, asked_before = [0] * SEATS, [0] * SEATS
-        puts: list[Put] = []
         while waiting := game.waiting():
-            seat = waiting[0]
+            seat, put = waiting[0], None
             options = game.options(seat)
             if len(options) > 1:
-                view, name = game.view(seat), game.question.name
-                puts.append(Put(asked_before[seat], name, options, view, log[told[seat] :], told[seat]))
+                put = Put(seat, asked_before[seat], game.question.name, options, told[seat])
                 told[seat] = len(log)
                 asked_before[seat] += 1
-            game.choose(seat, dice.choice(options))
-        found.append(puts)
+            option = dice.choice(options)
+            match.answers.append((seat, option, put))
+            game.choose(seat, option)
+        found.append(match)
     return found
 
 
@@ -87,20 +104,21 @@ def measured(rules: type[Game], seconds: float) -> dict[str, float]:
     """By row the microseconds of one decision, and last the bytes of one."""
     played = matches(rules)
     settings = rules.check(SEATS, {})
-    puts = [put for match in played for put in match]
-    warm = {id(put): MatchEncoder(rules, settings, SEATS) for put in puts}
-    bodies = [(put.encoded(warm[id(put)]), put.view.viewer or 0) for put in puts]
+    bodies: list[tuple[bytes, int]] = []
+    for match in played:
+        match.again(rules, lambda game, encoder, put: bodies.append((put.encoded(game, encoder), put.seat)))
     tables = [TableInfo(rules, settings, SEATS, seat) for seat in range(SEATS)]
 
-    def in_play() -> None:
-        for match in played:
-            encoder = MatchEncoder(rules, settings, SEATS)
-            for put in match:
-                put.encoded(encoder)
+    def encoded(times: int) -> Callable[[], None]:
+        def look(game: Game, encoder: MatchEncoder, put: Put) -> None:
+            for _ in range(times):
+                put.encoded(game, encoder)
 
-    def again() -> None:
-        for put in puts:
-            put.encoded(warm[id(put)])
+        def row() -> None:
+            for match in played:
+                match.again(rules, look)
+
+        return row
 
     def parsed() -> None:
         for body, _ in bodies:
@@ -124,14 +142,14 @@ def measured(rules: type[Game], seconds: float) -> dict[str, float]:
             assert view.events is not None
 
     rows: list[tuple[str, Callable[[], None]]] = [
-        ("encode, in play", in_play),
-        ("encode, unchanged", again),
         ("parse", parsed),
         ("hand over", handed_over),
         ("options, view", looked_at),
         ("and events", read),
     ]
-    found = {name: _microseconds(row, seconds) / len(puts) for name, row in rows}
+    never, once, twice = [_microseconds(encoded(times), seconds) / len(bodies) for times in range(3)]
+    found = {"encode, in play": once - never, "encode, unchanged": twice - once}
+    found |= {name: _microseconds(row, seconds) / len(bodies) for name, row in rows}
     return found | {"bytes": sum(len(body) for body, _ in bodies) / len(bodies)}
 
 

@@ -91,13 +91,12 @@ class Meeting:
             number=asked.number,
             ask=asked.ask,
             options=asked.options,
-            view=game.view(self.seat),
-            events=log[since:],
+            observation=self.encoder.observation_of(game, self.seat, agenda=True),
+            events=self.encoder.events(7, log[since:], self.seat),
             first_event=since,
             base_left_ms=1000,
             bank_left_ms=10_000,
             safe_option=asked.options.index(game.safe_option(self.seat, asked.options)),
-            agenda=True,
         )
         return arena_pb2.Decision.FromString(body)
 

@@ -17,7 +17,7 @@ from tests.server.small_world import Manner, World
 SECRET = "the top card is copper_wire, key 0011223344"
 
 # Where a match may break: what is called when a bot answers, when it is told, when it is late.
-PLACES = ["choose", "options", "view", "safe_option"]
+PLACES = ["choose", "options", "seat_values", "safe_option"]
 
 
 class Planted:

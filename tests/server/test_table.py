@@ -72,7 +72,7 @@ def test_a_broken_match_asks_nothing_and_takes_nothing(monkeypatch: pytest.Monke
         raise RuntimeError("the rules broke down")
 
     with monkeypatch.context() as planted:
-        planted.setattr(Greed, "view", broken)
+        planted.setattr(Greed, "seat_values", broken)
         assert seat.decision(world.now) is None
     incident, taken = seat.incident, len(table.match.choices)
     assert incident

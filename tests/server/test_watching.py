@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.events import Event
+from cutpurse.engine.game import Game
 from cutpurse.engine.record import event_to_json
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.decode import event_of, view_of
+from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.server.errors import LEFT, Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limits import Limits
@@ -163,12 +165,13 @@ def test_many_spectators_are_told_the_same_bytes_from_one_look(monkeypatch: pyte
     hall.bots()
     table = hall.begin()
     looks: list[int | None] = []
-    view = type(table.match.game).view
-    monkeypatch.setattr(
-        type(table.match.game),
-        "view",
-        lambda game, seat: looks.append(seat) or view(game, seat),  # type: ignore[func-returns-value]
-    )
+    as_written = MatchEncoder.observation_of
+
+    def observation_of(self: MatchEncoder, game: Game, seat: int | None, agenda: bool) -> bytes:
+        looks.append(seat)
+        return as_written(self, game, seat, agenda)
+
+    monkeypatch.setattr(MatchEncoder, "observation_of", observation_of)
     several = [Seen(hall, match=table.name, address=str(number)) for number in range(50)]
     hall.world.run(lambda: all(seen.ending for seen in several))
     assert all(seen.raw == several[0].raw for seen in several)
@@ -381,17 +384,17 @@ def test_what_breaks_in_watching_does_not_break_the_match() -> None:
     hall.bots(Manner(least_s=0.1, most_s=0.2))
     table = hall.begin()
     seen = Seen(hall, match=table.name)
-    original = table.encoder.observation
+    original = table.encoder.observation_of
     calls = 0
 
-    def breaks_once(view: Any, agenda: bool) -> bytes:
+    def breaks_once(game: Any, seat: int | None, agenda: bool) -> bytes:
         nonlocal calls
-        if view.viewer is None:
+        if seat is None:
             calls += 1
             raise KeyError("a card that nobody may know")
-        return original(view, agenda)
+        return original(game, seat, agenda)
 
-    table.encoder.observation = breaks_once  # type: ignore[method-assign]
+    table.encoder.observation_of = breaks_once  # type: ignore[method-assign]
     hall.world.run(lambda: hall.world.lobby.is_complete)
     assert (calls, seen.ending.reason, seen.told) == (1, "INCIDENT", [])
     (problem,) = [json.loads(line) for line in hall.said.getvalue().splitlines()]

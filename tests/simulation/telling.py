@@ -194,13 +194,12 @@ class Telling:
             number=asked.decision.number,
             ask=asked.decision.ask,
             options=asked.decision.options,
-            view=game.view(at),
-            events=log[first : seat.events] if hello.events else (),
+            observation=encoder.observation(game.view(at), "agenda" in hello.features),
+            events=encoder.events(7, log[first : seat.events], at) if hello.events else b"",
             first_event=first,
             base_left_ms=told.base_left_ms,
             bank_left_ms=told.bank_left_ms,
             safe_option=asked.decision.options.index(game.safe_option(at, asked.decision.options)),
-            agenda="agenda" in hello.features,
         )
         if arena_pb2.Decision.FromString(body) != told:
             self._wrong(f"{book.where(seat, asked)} is not what this seat may be told")

@@ -22,6 +22,7 @@ from cutpurse.leaderboard.standings import Standing
 from cutpurse.leaderboard.standings import step as true_step
 from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.parts import field
 from cutpurse.server.errors import OVERTAKEN, Ending
 from cutpurse.server.hosting.pulse import Pulse
@@ -43,7 +44,6 @@ from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.session import Session
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
-from tests.engine.toy import Toy
 from tests.simulation.world import Broken, World
 
 MOST_WORLDS = 600
@@ -212,11 +212,15 @@ def faults_are_not_counted(patch: Patch) -> None:
 @plant
 def a_seat_sees_what_another_sees(patch: Patch) -> None:
     true = _Seat.decision
-    view = Toy.view
+    told = MatchEncoder.observation_of
 
     def decision(self: _Seat, now: float) -> bytes | None:
         with pytest.MonkeyPatch.context() as wrong:
-            wrong.setattr(Toy, "view", lambda game, viewer: view(game, (viewer + 1) % game.n))
+            wrong.setattr(
+                MatchEncoder,
+                "observation_of",
+                lambda encoder, game, seat, agenda: told(encoder, game, (seat + 1) % game.n, agenda),
+            )
             return true(self, now)
 
     patch.setattr(_Seat, "decision", decision)

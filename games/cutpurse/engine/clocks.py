@@ -96,18 +96,21 @@ class Closed(NamedTuple):
     cause: EndCause  # TIMEOUT, or DISCONNECTED if the seat was away
 
 
-@dataclass(slots=True)
 class _Clock:
     """The clock of an open decision, in microseconds."""
 
-    decision: Decision
-    number: int  # of the decision
-    deadline: int  # the last moment at which an answer is in time
-    allowed: int
-    is_handed_over: bool = False
-    # Answers that were not offered; of them those that came on an earlier stream, whose refusal may be lost with it.
-    refused: tuple[int | None, ...] = ()
-    repeats: tuple[int | None, ...] = ()
+    __slots__ = ("allowed", "deadline", "decision", "is_handed_over", "number", "refused", "repeats")
+
+    def __init__(self, decision: Decision, deadline: int, allowed: int) -> None:
+        """`deadline`: the last moment at which an answer is in time."""
+        self.decision = decision
+        self.number = decision.number
+        self.deadline = deadline
+        self.allowed = allowed
+        self.is_handed_over = False
+        # Answers that were not offered; those that came on an earlier stream, whose refusal may be lost with it.
+        self.refused: tuple[int | None, ...] = ()
+        self.repeats: tuple[int | None, ...] = ()
 
     def thought(self, now: int) -> int:
         """The thinking time until now, from nothing to what is allowed."""
@@ -365,7 +368,7 @@ class TimedMatch:
                 for seat, decision in match.open.items():
                     allowed = self._base + self._bank[seat] + self._grace
                     deadline = now + self._handover + allowed
-                    self._clocks[seat] = _Clock(decision, decision.number, deadline, allowed)
+                    self._clocks[seat] = _Clock(decision, deadline, allowed)
                     self._opened.append(decision)
             if not match.held or self._now < self._floor:
                 return

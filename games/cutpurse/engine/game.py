@@ -226,10 +226,6 @@ class Game(Table):
     def view(self, seat: int | None = None) -> View:
         """Everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
-        layout = self.layout
-        seat_lists = layout.values_of_seats(self)
-        if seat_lists != self._seat_lists:
-            self.keep_seat_values(seat_lists)
         # tuple.__new__ takes little more than half the time of View(...), and a search bot makes nothing else as often
         return _new(
             View,
@@ -238,8 +234,8 @@ class Game(Table):
                 self.settings,
                 self.n,
                 seat,
-                layout.values_of_table(self),
-                self._seat_values,
+                self.layout.values_of_table(self),
+                self.seat_values(),
                 tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.in_order()]),
                 tuple(self._agenda),
             ),

@@ -154,18 +154,23 @@ class Table(Dealer):
         for name in self.shared:
             setattr(other, name, getattr(self, name))
 
-    def keep_seat_values(self, lists: tuple[list[int], ...]) -> None:
-        """The counters of the seats as a view has them: kept, for most stay as they are from one look to the next."""
-        self._seat_lists = tuple([of_seats[:] for of_seats in lists])
-        self._seat_values = tuple([tuple(of_seats) for of_seats in lists])
+    def seat_values(self) -> tuple[tuple[int, ...], ...]:
+        """The counters of the seats as a view has them: one object as long as none of them changes."""
+        lists = self.layout.values_of_seats(self)
+        if lists != self._seat_lists:
+            self._seat_lists = tuple([of_seats[:] for of_seats in lists])
+            self._seat_values = tuple([tuple(of_seats) for of_seats in lists])
+        return self._seat_values
 
     # -- looking zones up
     def zones(self) -> list[Zone]:
         """Every zone, in the order of a view."""
-        return (self._in_order or self.in_order())[:]
+        return self.in_order()[:]
 
     def in_order(self) -> list[Zone]:
         """The same, and the list is kept; it is not to be changed."""
+        if self._in_order is not None:
+            return self._in_order
         zones = self.fixed[:]
         for name in self.layout.made:
             for side in getattr(self, name):

@@ -9,7 +9,7 @@ card came. Rules move cards through `Game` only; this module knows no rules.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cutpurse.engine.intel import Entry, Note, Run, entries_of, runs_of, work_off
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
@@ -49,9 +49,13 @@ class ZoneView(NamedTuple):
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
 
-NONE_KEPT: Final[list[ZoneView | None]] = [None] * MOST_VIEWERS  # never written to
+# What is kept of a zone as it lies: by viewer the picture, and after these by viewer (from MOST_VIEWERS on) whatever
+# somebody has made of the picture and wants to find again, as the wire its bytes. It all goes when the zone changes.
+Kept = list[Any]
+NONE_KEPT: Final[Kept] = [None] * (2 * MOST_VIEWERS)  # never written to
+_NOTHING_MADE: Final[Kept] = [None] * MOST_VIEWERS
 
-_Backs = dict[int, list[ZoneView | None]]  # by size, the picture of so many backs, for each viewer
+_Backs = dict[int, Kept]  # by size, what is kept of so many backs
 NO_BACKS: Final[_Backs] = {}  # never written to
 _BACKS: Final[dict[tuple[int, ZoneKind, int], _Backs]] = {}  # those of the zones that every game of a kind has
 
@@ -95,7 +99,7 @@ class Zone:
         self.counters: list[int] = [0] * len(kind.counters)
         self.runs: tuple[Run, ...] = ()
         self.journal: list[Note] = []
-        self.kept = NONE_KEPT  # pictures by viewer, where they are made and nothing has changed
+        self.kept = NONE_KEPT
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
@@ -241,7 +245,7 @@ class Zone:
         cards = self.cards
         if not cards and not self.counters:
             self.kept = self.backs.get(0) or self._new_backs(0)
-            return self.kept[viewer]  # type: ignore[return-value]  # it has one for everybody
+            return self.kept[viewer]  # type: ignore[no-any-return]
         if self.sees >> viewer & 1:
             if self.columns is None:  # `_picture`, written out: most are like this
                 counters = tuple(self.counters) if self.counters else ()
@@ -251,7 +255,7 @@ class Zone:
             else:
                 picture = self._picture(tuple(cards))
             if self.shared:
-                self.kept = [picture] * MOST_VIEWERS
+                self.kept = [picture] * MOST_VIEWERS + _NOTHING_MADE
                 return picture
             if self.kept is NONE_KEPT:
                 self.kept = [*NONE_KEPT]
@@ -262,10 +266,10 @@ class Zone:
         if self.runs or self.journal:
             return self._learned_picture(viewer)
         if self.counters:
-            self._keep_for_the_blind([self._picture(())] * MOST_VIEWERS)
+            self._keep_for_the_blind([self._picture(())] * MOST_VIEWERS + _NOTHING_MADE)
         else:
             self._keep_for_the_blind(self.backs.get(len(cards)) or self._new_backs(len(cards)))
-        return self.kept[viewer]  # type: ignore[return-value]
+        return self.kept[viewer]  # type: ignore[no-any-return]
 
     def _masked_picture(self, mine: int) -> ZoneView:
         """Of cards some of which this viewer sees; kept for all who see the same of them."""
@@ -315,27 +319,27 @@ class Zone:
             ZoneView, (self.number, self.kind, self.owner, len(self.cards), (), known, maybe, counters, ())
         )
         if alike:
-            self._keep_for_the_blind([picture] * MOST_VIEWERS)
+            self._keep_for_the_blind([picture] * MOST_VIEWERS + _NOTHING_MADE)
             return picture
         if self.kept is NONE_KEPT:
             self.kept = [*NONE_KEPT]
         self.kept[viewer] = picture
         return picture
 
-    def _keep_for_the_blind(self, kept: list[ZoneView | None]) -> None:
+    def _keep_for_the_blind(self, kept: Kept) -> None:
         """All who do not see the faces have these pictures; the owner, if he does, keeps his."""
         if self.sees:
-            kept = [*kept]
-            kept[self.owner] = self.kept[self.owner]
+            kept, owner = [*kept], self.owner
+            kept[owner] = self.kept[owner]
+            kept[owner + MOST_VIEWERS] = self.kept[owner + MOST_VIEWERS]
         self.kept = kept
 
-    def _new_backs(self, size: int) -> list[ZoneView | None]:
-        """The picture of so many backs, for each viewer; this zone has no counters. To be copied, not written to."""
+    def _new_backs(self, size: int) -> Kept:
+        """What is kept of so many backs, for all zones like this one; it has no counters."""
         if self.backs is NO_BACKS:
             many = self.kind.many
             self.backs = {} if many else _BACKS.setdefault((self.number, self.kind, self.owner), {})
-        kept: list[ZoneView | None] = [self._picture(())] * MOST_VIEWERS
-        self.backs[size] = kept
+        kept = self.backs[size] = [self._picture(())] * MOST_VIEWERS + _NOTHING_MADE
         return kept
 
     def _picture(self, seen: tuple[int, ...], known: tuple[int, ...] = (), maybe: tuple[int, ...] = ()) -> ZoneView:

@@ -55,6 +55,7 @@ class RoundTrip:
     def check_observation(self, game: Game, viewer: int | None, who: object) -> None:
         view = game.view(viewer)
         body = self.encoder.observation(view, agenda=True)
+        assert self.encoder.observation_of(game, viewer, agenda=True) == body, who
         message = game_pb2.Observation.FromString(body)
         assert message == self.slow.observation(view, agenda=True), who
         assert message.SerializeToString() == body, who
@@ -90,13 +91,12 @@ class RoundTrip:
             number=self.decisions * 3,
             ask=game.question.name,
             options=options,
-            view=view,
-            events=game.log[since:],
+            observation=self.encoder.observation_of(game, seat, agenda=True),
+            events=self.encoder.events(7, game.log[since:], seat),
             first_event=since,
             base_left_ms=1000 - self.decisions % 1000,
             bank_left_ms=self.decisions * 17 % 10_000,
             safe_option=safe,
-            agenda=True,
         )
         message = arena_pb2.Decision.FromString(body)
         expected = arena_pb2.Decision(

@@ -49,13 +49,12 @@ class WiredMatch:
                 number=open_one.number,
                 ask=open_one.ask,
                 options=open_one.options,
-                view=game.view(seat),
-                events=game.log[since:],
+                observation=self.encoder.observation_of(game, seat, agenda=True),
+                events=self.encoder.events(7, game.log[since:], seat),
                 first_event=since,
                 base_left_ms=1000,
                 bank_left_ms=10_000,
                 safe_option=open_one.options.index(game.safe_option(seat, open_one.options)),
-                agenda=True,
             )
         )
         return view, decision, message, TableInfo(self.rules, game.settings, game.n, seat)

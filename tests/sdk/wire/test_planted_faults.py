@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cutpurse.engine.agenda import Act
-from cutpurse.engine.zones import ZoneView
+from cutpurse.engine.zones import MOST_VIEWERS, Zone
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire import decode, encode, phrases
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -59,12 +58,15 @@ def test_a_counter_of_another_place_in_an_event_is_found(name: str, monkeypatch:
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_the_picture_of_another_viewer_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes kept by the number of a zone, so that who looks second is shown what the first may see."""
+    """Bytes kept for everybody, so that who looks second is shown what the first may see."""
+    as_written = encode._kept_zone
 
-    def wrong_id(one: object) -> int:
-        return one.number if isinstance(one, ZoneView) else builtins.id(one)
+    def kept_for_all(zone: Zone, place: int) -> bytes:
+        told = as_written(zone, place)
+        zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
+        return told
 
-    monkeypatch.setattr(encode, "id", wrong_id, raising=False)
+    monkeypatch.setattr(encode, "_kept_zone", kept_for_all)
     assert is_found_in(name)
 
 

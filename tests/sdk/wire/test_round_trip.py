@@ -54,7 +54,6 @@ def test_only_what_changed_is_encoded(name: str, monkeypatch: pytest.MonkeyPatch
         return as_written(zone)
 
     monkeypatch.setattr(encode, "zone_body", zone_body)
-    monkeypatch.setattr(encode, "MOST_KEPT", 100_000)
     rules = GAMES[name]
     play = RandomGame(rules, rules.usual_seats, 0)
     game = play.begin(log=True)
@@ -62,11 +61,11 @@ def test_only_what_changed_is_encoded(name: str, monkeypatch: pytest.MonkeyPatch
     changed = 0
     for position, _ in zip(play.play(game), range(60), strict=False):
         for viewer in viewers(position):
-            encoder.observation(position.view(viewer), agenda=True)
+            encoder.observation_of(position, viewer, agenda=True)
         of_this_move = len(made)
         made.clear()
         for viewer in viewers(position):
-            encoder.observation(position.view(viewer), agenda=True)
+            encoder.observation_of(position, viewer, agenda=True)
         assert made == []
         if play.answers:
             pictures = len({id(zone) for viewer in viewers(position) for zone in position.view(viewer).zones})

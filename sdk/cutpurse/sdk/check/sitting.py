@@ -73,19 +73,18 @@ class Sitting:
         assert asked is not None
         hello, log = self.guest.hello, self.match.game.log
         assert log is not None
-        events = log[self.told :] if hello.events else ()
-        body = self.encoder.decision(
+        encoder = self.encoder
+        body = encoder.decision(
             table=self.table.number,
             number=asked.number,
             ask=asked.ask,
             options=asked.options,
-            view=self.match.game.view(self.seat),
-            events=events,
+            observation=encoder.observation_of(self.match.game, self.seat, "agenda" in hello.features),
+            events=encoder.events(7, log[self.told :], self.seat) if hello.events else b"",
             first_event=self.told,
             base_left_ms=1_000,
             bank_left_ms=10_000,
             safe_option=self.match.safe_option(self.seat),
-            agenda="agenda" in hello.features,
         )
         self.told = len(log)
         self.guest.ask(self.table, asked.number + 1, body + self.extra)

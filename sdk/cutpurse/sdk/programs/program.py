@@ -261,13 +261,12 @@ class ProgramBot:
             number=decision.number,
             ask=decision.ask,
             options=[option.raw for option in decision.options],
-            view=view.raw,
-            events=events if hello.events else (),
+            observation=self.encoder.observation(view.raw, "agenda" in hello.features),
+            events=self.encoder.events(7, events, view.raw.viewer) if hello.events else b"",
             first_event=self._first_event,
             base_left_ms=CONTROL.base_ms,
             bank_left_ms=CONTROL.bank_ms,
             safe_option=decision.safe.index,
-            agenda="agenda" in hello.features,
         )
         self._first_event += len(events)
         return body

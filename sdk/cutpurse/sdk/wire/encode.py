@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from cutpurse.engine.agenda import Option
+from cutpurse.engine.agenda import Option, Step
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
-from cutpurse.engine.zones import MOST_VIEWERS, ZoneView
+from cutpurse.engine.zones import MOST_VIEWERS, Zone, ZoneView
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.parts import (
     LOW,
@@ -33,8 +33,9 @@ from cutpurse.sdk.wire.phrases import Phrases
 
 __all__ = ["MatchEncoder", "zone_body"]
 
-MOST_KEPT: Final = 512  # of each sort: several times what lies on a table; then all of them go
+MOST_KEPT: Final = 512  # events; then all of them go
 
+_VIEWERS: Final = range(MOST_VIEWERS)
 # Fields of a Decision, and what stands before its observation.
 _TABLE: Final = uint_fields(1)
 _DECISION: Final = uint_fields(2)
@@ -76,6 +77,29 @@ def zone_body(zone: ZoneView) -> bytes:
     return body
 
 
+def _zone(zone: ZoneView) -> bytes:
+    """A Zone with its tag and length."""
+    body = zone_body(zone)
+    length = len(body)
+    if zone.owner < 0:
+        return (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
+    return (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
+
+
+def _kept_zone(zone: Zone, place: int) -> bytes:
+    """The same for a viewer, kept beside his picture and beside those of all who have the same picture."""
+    viewer = place - MOST_VIEWERS
+    picture = zone.kept[viewer] or zone.picture(viewer)
+    told, kept = _zone(picture), zone.kept
+    if zone.sees == 1 << viewer:
+        kept[place] = told
+    else:
+        for other in _VIEWERS:
+            if kept[other] is picture:
+                kept[other + MOST_VIEWERS] = told
+    return told
+
+
 class MatchEncoder:
     """The bytes of one match for all its seats; what did not change since they were made is not made again."""
 
@@ -86,17 +110,9 @@ class MatchEncoder:
         self.seats = seats
         self.phrases = phrases or Phrases(rules, seats)
         numbering = self.phrases.numbering
-        of_table, of_seat = len(numbering.fixed_of_table), len(numbering.fixed_of_seat)
-        # Where in a view the zones are that are there from the beginning.
-        self._of_table = of_table
-        self._of_seat = of_seat
-        self._fixed = of_table + seats * of_seat
-        # By viewer, the zones of the last view and their bytes: most of them are in the next one too.
-        self._last: list[tuple[ZoneView, ...]] = [()] * (seats + 1)
-        self._shown: list[list[bytes]] = [[] for _ in range(seats + 1)]
-        # Kept by identity, with the object itself so that its identity is not used again.
-        self._zones: dict[int, bytes] = {}  # with tag and length
-        self._pictures: list[ZoneView] = []
+        self._of_table, self._of_seat = len(numbering.fixed_of_table), len(numbering.fixed_of_seat)
+        self._fixed = self._of_table + seats * self._of_seat  # zones that are there from the beginning
+        # Kept by identity, with the event itself so that its identity is not used again.
         self._events: dict[int, tuple[bytes, ...]] = {}  # by viewer, with length
         self._told: list[Event] = []
         # The counters of the seats as they were last, and their fields, by seat.
@@ -113,10 +129,28 @@ class MatchEncoder:
     # -- what a seat may know
     def observation(self, view: View, agenda: bool) -> bytes:
         """An Observation, without its tag and length; the agenda is told only if it is asked for."""
-        _, _, _, seat, counters, seat_counters, zones, steps = view
+        shown = [_zone(zone) for zone in view.zones]
+        return self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
+
+    def observation_of(self, game: Game, seat: int | None, agenda: bool) -> bytes:
+        """`observation(game.view(seat), agenda)`; the bytes of zones are kept where their pictures are."""
+        place = (game.n if seat is None else seat) + MOST_VIEWERS
+        zones = game.in_order()
+        shown = [zone.kept[place] or _kept_zone(zone, place) for zone in zones]
+        counters, seat_counters = game.layout.values_of_table(game), game.seat_values()
+        return self._observation(seat, counters, seat_counters, zones, shown, game.agenda, agenda)
+
+    def _observation(
+        self,
+        seat: int | None,
+        counters: tuple[int, ...],
+        seat_counters: tuple[tuple[int, ...], ...],
+        zones: Sequence[ZoneView | Zone],
+        shown: list[bytes],
+        steps: Sequence[Step],
+        agenda: bool,
+    ) -> bytes:
         phrases = self.phrases
-        viewer = self.seats if seat is None else seat
-        shown = self._shown_to(viewer, zones)
         if seat_counters is not self._values:
             self._encode_counters(seat_counters)
         found = [b"" if seat is None else _VIEWER[seat]]
@@ -138,21 +172,7 @@ class MatchEncoder:
             found.append(planned)
         return b"".join(found)
 
-    def _shown_to(self, viewer: int, zones: tuple[ZoneView, ...]) -> list[bytes]:
-        """The zones of a view, each with its tag and length; not to be changed."""
-        last, shown, kept = self._last[viewer], self._shown[viewer], self._zones
-        if len(zones) == len(last):
-            place = 0
-            for zone in zones:
-                if zone is not last[place]:
-                    shown[place] = kept.get(id(zone)) or self._zone(zone)
-                place += 1  # noqa: SIM113  # slower
-        else:
-            shown = self._shown[viewer] = [kept.get(id(zone)) or self._zone(zone) for zone in zones]
-        self._last[viewer] = zones
-        return shown
-
-    def _sides_with_made(self, zones: tuple[ZoneView, ...], shown: list[bytes]) -> list[bytes]:
+    def _sides_with_made(self, zones: Sequence[ZoneView | Zone], shown: list[bytes]) -> list[bytes]:
         """The field `sides` of an Observation where there are zones that were made in play.
 
         They come last in a view, those of all seats mixed.
@@ -168,21 +188,6 @@ class MatchEncoder:
             side = b"".join(parts)
             length = len(side)
             found += (_SIDE[length] if length < LOW else frame(4, length), side)
-        return found
-
-    def _zone(self, zone: ZoneView) -> bytes:
-        """A zone with its tag and length, encoded and kept."""
-        if len(self._zones) >= MOST_KEPT:
-            self._zones.clear()
-            self._pictures.clear()
-        self._pictures.append(zone)
-        body = zone_body(zone)
-        length = len(body)
-        if zone.owner < 0:
-            found = (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
-        else:
-            found = (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
-        self._zones[id(zone)] = found
         return found
 
     def _encode_counters(self, values: tuple[tuple[int, ...], ...]) -> None:
@@ -208,20 +213,18 @@ class MatchEncoder:
         number: int,
         ask: str,
         options: Sequence[Option],
-        view: View,
-        events: Sequence[Event],
+        observation: bytes,
+        events: bytes,
         first_event: int,
         base_left_ms: int,
         bank_left_ms: int,
         safe_option: int,
-        agenda: bool,
     ) -> bytes:
         """A Decision, without its tag and length.
 
-        `number` is the engine's, from 0; the wire's is one more. `events` are as the engine logged them, the first of
-        them numbered `first_event`; whose view it is sees of them what he may. Times are milliseconds.
+        `number` is the engine's, from 0; the wire's is one more. `events` is the field 7 of them, the first of them
+        numbered `first_event`. Times are milliseconds.
         """
-        observation = self.observation(view, agenda)
         length = len(observation)
         return b"".join(
             (
@@ -232,7 +235,7 @@ class MatchEncoder:
                 _OBSERVATION[length] if length < LOW else frame(5, length),
                 observation,
                 _FIRST_EVENT[first_event] if first_event < LOW else uint_field(6, first_event),
-                self.events(7, events, self.seats if view.viewer is None else view.viewer) if events else b"",
+                events,
                 self._time_left(base_left_ms, bank_left_ms),
                 _SAFE[safe_option] if safe_option < LOW else uint_field(10, safe_option),
             )

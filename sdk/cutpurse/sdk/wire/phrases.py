@@ -7,7 +7,7 @@ holds of every other. This module knows no match and no zone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cutpurse.engine.agenda import Act, Step
@@ -81,12 +81,13 @@ class Phrases:
         found = self.counters[values] = framed(sints(values))
         return found
 
-    def agenda(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], bytes, bytes]:
+    def agenda(self, steps: Sequence[Step]) -> tuple[tuple[Step, ...], bytes, bytes]:
         """The steps, and the fields `pending` and `agenda` of an Observation that tell of them."""
         told = [self._steps.get(id(step)) or self._step(step) for step in steps]
         pending = b"".join([pending for _, pending, _ in told])
         _make_room(self.agendas)
-        entry = self.agendas[tuple(map(id, steps))] = (steps, pending, b"".join([planned for _, _, planned in told]))
+        planned = b"".join([planned for _, _, planned in told])
+        entry = self.agendas[tuple(map(id, steps))] = (tuple(steps), pending, planned)
         return entry
 
     def _step(self, step: Step) -> tuple[Step, bytes, bytes]:

@@ -248,19 +248,17 @@ def _put(guest: Guest, table: HostTable, encoder: MatchEncoder, match: Match, se
     asked, log = match.decision(seat), match.game.log
     assert asked is not None
     assert log is not None
-    events = log[told[seat] :] if guest.hello.events else ()
     body = encoder.decision(
         table=table.number,
         number=asked.number,
         ask=asked.ask,
         options=asked.options,
-        view=match.game.view(seat),
-        events=events,
+        observation=encoder.observation_of(match.game, seat, "agenda" in guest.hello.features),
+        events=encoder.events(7, log[told[seat] :], seat) if guest.hello.events else b"",
         first_event=told[seat],
         base_left_ms=1_000,
         bank_left_ms=10_000,
         safe_option=match.safe_option(seat),
-        agenda="agenda" in guest.hello.features,
     )
     told[seat] = len(log)
     guest.ask(table, asked.number + 1, body)

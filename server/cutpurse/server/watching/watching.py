@@ -167,7 +167,7 @@ class _Show:
         table = self.match.table
         game = table.match.game
         self._told = len(game.log or ())
-        return table.encoder.observation(game.view(self.viewer), agenda=True)
+        return table.encoder.observation_of(game, self.viewer, agenda=True)
 
     @property
     def _viewer(self) -> int:
