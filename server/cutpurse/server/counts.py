@@ -28,10 +28,12 @@ class Tally:
         self.counts = [0] * (len(self.bounds) + 1)  # the last: beyond all bounds
         self.total = 0.0
 
-    def add(self, value: float) -> None:
-        """One more value; one that equals a bound is within it."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.total += value
+    def add(self, *values: float) -> None:
+        """One more value, or several; one that equals a bound is within it."""
+        bounds, counts = self.bounds, self.counts
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+            self.total += value
 
 
 @dataclass(slots=True)

@@ -87,15 +87,19 @@ def check_ended(match: Match, result: MatchResult) -> None:
     if result.voided:
         return
     game = match.game
-    if sorted(card for zone in game.zones() for card in zone.cards) != sorted(game.box(game.n, game.settings)):
+    there: list[int] = []
+    for zone in game.zones():
+        there += zone.cards
+    if sorted(there) != sorted(game.box(game.n, game.settings)):
         raise CardsLost
     if not len(result.scores) == len(result.places) == game.n:
         raise PlacesWrong
     if any(place != 1 + sum(other < place for other in result.places) for place in result.places):
         raise PlacesWrong
+    chosen_by = [chosen.seat for chosen in match.choices]
     for seat, cause in enumerate(result.end_causes):
         faults = sum(fault.seat == seat for fault in match.faults)
         if faults > FAULTS or (faults == FAULTS) is (cause is EndCause.NORMAL):
             raise FaultsWrong
-        if match.asked(seat) > sum(chosen.seat == seat for chosen in match.choices):
+        if match.asked(seat) > chosen_by.count(seat):
             raise DecisionsUncounted

@@ -65,10 +65,8 @@ def zone_body(zone: ZoneView) -> bytes:
         packed = uints(cards)
         length = len(packed)
         body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
-    if known:
-        body += uints_field(5, known)
-    if maybe:
-        body += uints_field(6, maybe)
+    if known or maybe:
+        body += uints_field(5, known) + uints_field(6, maybe)
     if counters:
         body += field(7, sints(counters))
     if columns:
@@ -91,7 +89,9 @@ def _kept_zone(zone: Zone, place: int) -> bytes:
     viewer = place - MOST_VIEWERS
     picture = zone.kept[viewer] or zone.picture(viewer)
     told, kept = _zone(picture), zone.kept
-    if zone.sees == 1 << viewer:
+    if zone.shared:
+        kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
+    elif zone.sees == 1 << viewer:
         kept[place] = told
     else:
         for other in _VIEWERS:

@@ -351,8 +351,7 @@ class Lobby:
         counts.storing += 1
         for fault in table.match.faults:
             counts.faults[fault.cause.value] += 1
-        for seconds in table.timed.thinking_times():
-            counts.thinking.add(seconds)
+        counts.thinking.add(*table.timed.thinking_times())
 
     # -- what became of its result (`Settles`)
     def is_untold(self, entry: Entry) -> bool:

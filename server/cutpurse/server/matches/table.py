@@ -25,6 +25,7 @@ from cutpurse.engine.match import CORRECTIONS, FAULTS, Decision, EndCause, Match
 from cutpurse.leaderboard.results import Course, CourseFault
 from cutpurse.sdk.wire.catalogue import settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.parts import uint_field
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladders import Ladder
@@ -35,6 +36,8 @@ from cutpurse.v1 import arena_pb2
 
 __all__ = ["Incident", "Player", "SeatAt", "Table", "incident_of"]
 
+_TABLE: Final = arena_pb2.MatchStarted.TABLE_FIELD_NUMBER
+_SEAT: Final = arena_pb2.MatchStarted.SEAT_FIELD_NUMBER
 _STALE: Final = Outcome(OutcomeKind.STALE)
 _CAUSES: Final = {cause: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause in EndCause}
 
@@ -283,6 +286,7 @@ class Table:
         self._identities = tuple(player.identity for player in players)
         self._moved = moved
         self._incident_number = incident_number
+        self._beginning = b""  # as seats are told of it, once it was
         self._ending: FinishedMatch | None = None
         self._is_rated = False
         self._is_seated = False
@@ -313,15 +317,19 @@ class Table:
 
     def started(self, seat: int, number: int) -> bytes:
         """MatchStarted for a seat, to whose session this table has this number."""
+        if not self._beginning:
+            self._beginning = self._begins()
+        return uint_field(_TABLE, number) + self._beginning + uint_field(_SEAT, seat)
+
+    def _begins(self) -> bytes:
+        """MatchStarted without what differs from seat to seat."""
         ladder, control = self.ladder, self.ladder.control
         return arena_pb2.MatchStarted(
-            table=number,
             match=self.name,
             game=ladder.game,
             rules_version=ladder.rules.words.version,
             catalogue_digest=self.encoder.digest,
             settings=settings_on_the_wire(self.match.game.settings),
-            seat=seat,
             seats=[arena_pb2.SeatTaken(bot=who.bot, version=who.version, owner=who.owner) for who in self._identities],
             clock=arena_pb2.Clock(
                 base_ms=control.base_ms,
