@@ -1,8 +1,8 @@
 """The wheel with its engine in C: `CUTPURSE_COMPILED=1 pip install .`, or `make compiled`.
 
 Modules where a match spends its time are handed to Cython as they are, and what comes of them lies beside them in the
-wheel, which then is for one Python on one kind of machine. `.pxd` files in the engine give the fields and methods that
-every move of a card touches a type in C; Python does not read them. Without the variable the wheel is pure, as ever.
+wheel, which then is for one Python on one kind of machine. `.pxd` files beside some of them give the fields that every
+move of a card and every decision touch a type in C; Python does not read them. Without the variable the wheel is pure.
 
 A hook of hatchling's build; by hand it compiles into a folder: python scripts/compiled.py FOLDER [MODULE ...].
 """
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-__all__ = ["FAILED", "MODULES", "NO_COMPILER", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
+__all__ = ["FAILED", "MODULES", "NO_COMPILER", "ROOTS", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 VARIABLE: Final = "CUTPURSE_COMPILED"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.compiled import FAILED, NO_COMPILER, compile_modules, compiler, sources
+from scripts.compiled import FAILED, NO_COMPILER, ROOTS, compile_modules, compiler, sources
 from tests.roots import CHECKOUT
 
 KERNEL = ("cutpurse/engine/chance.py", "cutpurse/engine/dealer.py", "cutpurse/engine/zones.py")
@@ -68,8 +68,8 @@ def test_every_module_that_is_compiled_is_there_and_the_kernel_is_among_them() -
     paths = [path.as_posix() for path in sources()]
     assert {*KERNEL, AND_A_GAME} <= set(paths)
     assert len(paths) == len(set(paths))
-    types = {path.with_suffix("").name for path in (CHECKOUT / "games" / "cutpurse" / "engine").glob("*.pxd")}
-    assert types == {Path(name).stem for name in KERNEL}
+    typed = {path.relative_to(CHECKOUT / root) for root in ROOTS for path in (CHECKOUT / root).rglob("*.pxd")}
+    assert {Path(name) for name in KERNEL} < {path.with_suffix(".py") for path in typed} < set(sources())
 
 
 def build(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.arena.child import LOOK_S, Does, serve, so_long
 from benchmarks.arena.figures import nearest_rank
-from benchmarks.arena.watch import watching
+from benchmarks.arena.watch import to_be_watched, watching
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
@@ -141,6 +141,7 @@ class Server:
 
 def prepare() -> Does:
     """What this process does."""
+    to_be_watched()
     server = Server()
     return {
         "open": server.open,

@@ -1,8 +1,7 @@
 """What can be seen of an arena from inside while it plays: how long answers take, and how much goes over its streams.
 
-To look costs a little of each decision, so the bench counts decisions first and looks afterwards. Only methods whose
-meaning is written down are looked at: `TimedMatch` says when a decision is handed over and answered, `Link` what is
-read and sent.
+To look costs a little of each decision, so the bench counts decisions first and looks afterwards. Looked at are the
+envelopes that a `Link` reads and sends, and what stands in them.
 """
 
 from collections.abc import Iterator
@@ -11,10 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from cutpurse.engine.clocks import OutcomeKind, TimedMatch
+from cutpurse.server.streams import sessions as sessions_module
 from cutpurse.server.streams.link import Link
+from cutpurse.server.streams.session import Session
+from cutpurse.v1 import arena_pb2
 
-__all__ = ["Seen", "watching"]
+__all__ = ["Seen", "to_be_watched", "watching"]
+
+
+class _Link(Link):
+    """Its methods can be replaced; in the compiled build those of `Link` itself cannot."""
+
+
+def to_be_watched() -> None:
+    """From now on links are such that `watching` sees what they do."""
+    there: Any = sessions_module
+    there.Link = _Link
 
 
 @dataclass
@@ -30,35 +41,23 @@ class Seen:
 def watching() -> Iterator[Seen]:
     """Look for the length of the block."""
     seen = Seen()
-    open_since: dict[tuple[TimedMatch, int, int], float] = {}
-    handed_over, answer = TimedMatch.handed_over, TimedMatch.answer
-    next_envelope, receive = Link.next_envelope, Link.receive
+    open_since: dict[tuple[Session, int, int], float] = {}
 
-    def watched_handed_over(self: TimedMatch, seat: int, number: int, now: float) -> Any:
-        open_since.setdefault((self, seat, number), now)
-        return handed_over(self, seat, number, now)
-
-    def watched_answer(self: TimedMatch, seat: int, number: int, option: int | None, now: float) -> Any:
-        outcome = answer(self, seat, number, option, now)
-        since = open_since.pop((self, seat, number), None)
-        if since is not None and outcome.kind is OutcomeKind.ACCEPTED:
-            seen.took.append(now - since)
-        return outcome
-
-    def watched_next_envelope(self: Link, now: float) -> Any:
-        envelope = next_envelope(self, now)
+    def next_envelope(self: Link, now: float) -> Any:
+        envelope = Link.next_envelope(self, now)
         if envelope is not None:
             seen.sent_bytes += len(envelope)
+            for decision in arena_pb2.PlayResponse.FromString(envelope).decisions:
+                open_since.setdefault((self.session, decision.table, decision.decision), now)
         return envelope
 
-    def watched_receive(self: Link, envelope: bytes, now: float) -> Any:
+    def receive(self: Link, envelope: bytes, now: float) -> Any:
         seen.read_bytes += len(envelope)
-        return receive(self, envelope, now)
+        for answer in arena_pb2.PlayRequest.FromString(envelope).answers:
+            since = open_since.pop((self.session, answer.table, answer.decision), None)
+            if since is not None:
+                seen.took.append(now - since)
+        return Link.receive(self, envelope, now)
 
-    with (
-        patch.object(TimedMatch, "handed_over", watched_handed_over),
-        patch.object(TimedMatch, "answer", watched_answer),
-        patch.object(Link, "next_envelope", watched_next_envelope),
-        patch.object(Link, "receive", watched_receive),
-    ):
+    with patch.object(_Link, "next_envelope", next_envelope), patch.object(_Link, "receive", receive):
         yield seen
