@@ -106,6 +106,30 @@ def test_answers_gather_until_the_next_envelope_goes_out() -> None:
     assert give_up.reason == ("my_bot.py:7: KeyError " + 300 * "x")[:200]
 
 
+@pytest.mark.parametrize("number", [1, 1_023, 1_024, 2**32 - 1])
+@pytest.mark.parametrize("decision", [1, 1_023, 1_024])
+@pytest.mark.parametrize("option", [0, 1_023, 1_024, 2**32 - 1, None])
+def test_an_answer_is_told_whatever_its_numbers(number: int, decision: int, option: int | None) -> None:
+    script = Script(meeting(number))
+    script.deal()
+    (table,) = script.session.tables.values()
+    script.session.answer(table, decision, option)
+    envelope = sent(script.session)
+    assert envelope is not None
+    assert list(envelope.answers) == [arena_pb2.Answer(table=number, decision=decision, option=option)]
+
+
+@pytest.mark.parametrize("option", [-1, 2**32])
+def test_an_index_that_no_message_holds_is_told_as_none(option: int) -> None:
+    script = Script(meeting())
+    script.deal()
+    (table,) = script.session.tables.values()
+    script.session.answer(table, 1, option)
+    envelope = sent(script.session)
+    assert envelope is not None
+    assert list(envelope.answers) == [arena_pb2.Answer(table=1, decision=1)]
+
+
 def test_a_reason_of_which_no_text_can_be_made_is_told_all_the_same() -> None:
     """What is raised about the name of a file may hold bytes that are no text."""
     script = Script(meeting())

@@ -27,7 +27,7 @@ from cutpurse.sdk.online.address import CA_VARIABLE, SECURE
 from cutpurse.sdk.online.dialling import Dialling, why_unreachable
 from cutpurse.sdk.online.pace import Pace
 from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Begin, Finish, Session, Welcomed
+from cutpurse.sdk.online.session import Ask, Begin, Finish, Session, Welcomed
 from cutpurse.sdk.terminal import counted, legible
 
 __all__ = ["Client"]
@@ -376,6 +376,9 @@ class Client:
 
     def _do(self, todo: Any) -> None:
         assert self.bots is not None
+        if type(todo) is Ask:  # nearly always
+            self.bots.do(todo)
+            return
         if isinstance(todo, Welcomed):
             self._welcomed(todo)
         self.bots.do(todo)

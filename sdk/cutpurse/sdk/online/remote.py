@@ -95,7 +95,8 @@ class _Seat:
     notes: Notes = field(default_factory=Notes)
 
 
-class _Chosen(NamedTuple):
+@dataclass(slots=True)
+class _Chosen:
     answer: object
     option: int | None
     notes: str
@@ -132,9 +133,10 @@ class RemoteBots:
 
     def do(self, todo: Todo) -> None:
         """Do what the session asks for, or begin to."""
+        if type(todo) is Ask:  # nearly always
+            self._ask(self.seats[todo.table.number], todo.decision, todo.at)
+            return
         match todo:
-            case Ask(table, message, at):
-                self._ask(self.seats[table.number], message, at)
             case Begin(table):
                 self._begin(table)
             case Finish():
@@ -243,9 +245,9 @@ class RemoteBots:
         self, seat: _Seat, decision: Decision, number: int, outcome: _Chosen | _Failed | _TooLate, seconds: float
     ) -> None:
         match outcome:
-            case _Chosen(answer, option, notes):
-                seat.answer = answer
-                self.session.answer(seat.table, number, option, notes)
+            case _Chosen():
+                seat.answer = outcome.answer
+                self.session.answer(seat.table, number, outcome.option, outcome.notes)
             case _Failed(where, trace, notes):
                 self.faults += 1
                 self.session.give_up(seat.table, number, where, notes)

@@ -31,7 +31,7 @@ from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.version import VERSION
 from cutpurse.sdk.wire.asked import TableInfo, events_of
 from cutpurse.sdk.wire.catalogue import catalogue_of
-from cutpurse.sdk.wire.parts import field, present_uint_field, uint_field
+from cutpurse.sdk.wire.parts import LOW, field, frames, present_uint_field, uint_field, uint_fields
 from cutpurse.v1 import arena_pb2
 
 __all__ = [
@@ -74,6 +74,11 @@ _GIVE_UPS: Final = 4
 _MAX_TABLES: Final = 5
 _LEAVING: Final = 6
 _NOTES: Final = 8
+_ANSWER: Final = frames(_ANSWERS)  # what stands before it
+# Fields of an Answer; an option is told even if it is the first.
+_TABLE: Final = uint_fields(1)
+_DECISION: Final = uint_fields(2)
+_OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
 
 
 @dataclass(slots=True)
@@ -318,14 +323,14 @@ class Session:
         todos.append(Begin(table))
 
     def _decision(self, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
-        table = self.tables.get(decision.table)
+        table, number = self.tables.get(decision.table), decision.decision
         if table is None:
             return  # of a match that this session has forgotten
-        if table.asked == decision.decision:  # put once more after a resume
+        if table.asked == number:  # put once more after a resume
             if table.answer:
                 self._out.append(table.answer)
             return
-        table.asked, table.answer = decision.decision, b""
+        table.asked, table.answer = number, b""
         todos.append(Ask(table, decision, now))
 
     def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
@@ -384,10 +389,16 @@ class Session:
     # -- what the bot says
     def answer(self, table: Table, decision: int, option: int | None, notes: str = "") -> None:
         """The bot's answer, as an index; None for one that is no index of anything.  notes: what it had to say."""
-        if option is not None and not 0 <= option < 1 << 32:
-            option = None
-        said = uint_field(1, table.number) + uint_field(2, decision) + present_uint_field(3, option)
-        self._say(table, decision, field(_ANSWERS, said), notes)
+        number = table.number
+        if option is not None and 0 <= option < LOW and number < LOW and 0 <= decision < LOW:
+            said = _TABLE[number] + _DECISION[decision] + _OPTION[option]
+            said = _ANSWER[len(said)] + said
+        else:
+            if option is not None and not 0 <= option < 1 << 32:
+                option = None
+            said = uint_field(1, number) + uint_field(2, decision) + present_uint_field(3, option)
+            said = field(_ANSWERS, said)
+        self._say(table, decision, said, notes)
 
     def give_up(self, table: Table, decision: int, reason: str, notes: str = "") -> None:
         """The bot's own code failed at this decision."""

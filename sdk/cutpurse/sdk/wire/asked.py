@@ -6,7 +6,6 @@ This module knows no game and no stream.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from cutpurse.engine.agenda import Option
@@ -39,14 +38,15 @@ def asked(decision: arena_pb2.Decision, table: TableInfo, events: bool = True) -
 
     Raises ValueError, now or when the bot looks, if the message tells of what the game as played here has not.
     """
-    ask = ask_of(decision.ask, table.rules)
-    view = VIEWS[table.rules.words.game](
-        partial(view_of, decision.observation, table.rules, table.settings, table.seats, table.seat),
-        partial(events_of, decision, table) if events else None,
+    rules, seats = table.rules, table.seats
+    ask = ask_of(decision.ask, rules)
+    view = VIEWS[rules.words.game](
+        lambda: view_of(decision.observation, rules, table.settings, seats, table.seat),
+        (lambda: events_of(decision, table)) if events else None,
         decision.first_event,
     )
-    options = partial(options_of, decision, table.rules, table.seats)
-    return view, Decision(decision.decision - 1, ask, options, partial(_safe, decision, table), view)
+    number = decision.decision - 1
+    return view, Decision(number, ask, lambda: options_of(decision, rules, seats), lambda: _safe(decision, table), view)
 
 
 def time_left(decision: arena_pb2.Decision, passed_s: float) -> tuple[float, float]:
