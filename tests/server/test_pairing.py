@@ -410,3 +410,20 @@ def test_where_bots_lie_in_memory_does_not_matter(is_asked_for: bool) -> None:
         assert seating is not None
         paired.add(tuple(map(repr, seating.players)))
     assert len(paired) == 1
+
+
+def test_a_match_is_sought_when_somebody_is_free_who_was_not() -> None:
+    """And not whenever the number of his free tables is another: most of these can make no match possible."""
+    pairing = Pairing([Ladder("it", "greed", 4)], Chance(sha256(b"free").digest()))
+    ann, bob = Somebody("ann", tables=2), Somebody("bob")
+    assert not pairing.changed(ann), "she is not there"
+    pairing.enter(ann)
+    for sits_at, is_sought in ((1, False), (0, False), (2, False), (2, False), (1, True), (0, False)):
+        ann.sits_at = sits_at
+        assert pairing.changed(ann) is is_sought
+    pairing.enter(bob)
+    pairing.keep([ann])  # for a match that was asked for
+    ann.sits_at = 1
+    assert pairing.changed(ann), "the table that is kept is free"
+    ann.sits_at = 2
+    assert not pairing.changed(ann)

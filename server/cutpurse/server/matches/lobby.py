@@ -166,8 +166,8 @@ class Lobby:
 
     def changed(self, session: Player) -> None:
         """A bot has more or fewer free tables than before."""
-        self._pairing.changed(session)
-        self._seek()
+        if self._pairing.changed(session):
+            self._seek()
 
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""

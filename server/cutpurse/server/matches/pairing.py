@@ -137,18 +137,21 @@ class Pairing:
                 for other in self._there:
                     books.enter(other)
 
-    def changed(self, player: Plays) -> None:
-        """The number of a bot's free tables has changed."""
+    def changed(self, player: Plays) -> bool:
+        """The number of a bot's free tables has changed.  Whether that may be what a match has waited for."""
         if player not in self._there:
-            return
-        if player.free_tables - (player in self._kept) <= 0:
+            return False
+        is_kept, was_free = player in self._kept, player in self._free
+        free = player.free_tables
+        if free - is_kept <= 0:
             self._free.pop(player, None)
-        elif player not in self._free:
+        elif not was_free:
             self._free[player] = None
             for books in self._books.values():
                 if (entry := books.entries.get(player)) is not None:
                     others = [other.matches for other in books.free(self._free) if other is not entry]
                     entry.matches = max(entry.matches, min(others, default=0) - LAG)
+        return free > 0 and (is_kept or not was_free)
 
     def keep(self, players: Iterable[Plays]) -> None:
         """One free table of each of these is for somebody else, until this is called again.
