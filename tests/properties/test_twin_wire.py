@@ -7,15 +7,14 @@ from random import Random
 import pytest
 
 from cutpurse.engine.game import Game
-from cutpurse.engine.zones import MOST_VIEWERS, Zone
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import encode
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.phrases import _BODY, Phrases
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
 from tests.properties.who_sees_what import table_of
+from tests.sdk.wire.round_trip import plant_bytes_kept_for_all
 
 PAIRS, PAIRS_IN_SOAK = 15, 500  # for each number of players
 STEPS = 6
@@ -97,13 +96,6 @@ def test_a_face_too_many_in_an_event_is_found(name: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_bytes_kept_for_another_viewer_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_written = encode._kept_zone
-
-    def kept_for_all(zone: Zone, place: int) -> bytes:
-        told = as_written(zone, place)
-        zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
-        return told
-
-    monkeypatch.setattr(encode, "_kept_zone", kept_for_all)
+    plant_bytes_kept_for_all(monkeypatch)
     with pytest.raises(Leak, match="is not sent what is in his view"):
         compared(name, GAMES[name].usual_seats, 400, monkeypatch)

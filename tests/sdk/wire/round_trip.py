@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
+import pytest
+
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
+from cutpurse.engine.zones import MOST_VIEWERS, Zone
 from cutpurse.games import GAMES
+from cutpurse.sdk.wire import encode
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.decode import act_of, ask_of, event_of, options_of, view_of
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -15,7 +19,7 @@ from cutpurse.v1 import arena_pb2, game_pb2
 from tests.properties.random_play import RandomGame
 from tests.sdk.wire.slow_encoder import SlowEncoder, slow_act
 
-__all__ = ["RoundTrip", "as_told", "check_game", "viewers"]
+__all__ = ["RoundTrip", "as_told", "check_game", "plant_bytes_kept_for_all", "viewers"]
 
 
 def viewers(game: Game) -> list[int | None]:
@@ -116,6 +120,18 @@ class RoundTrip:
         assert ask_of(message.ask, self.rules) == game.question.name, who
         assert self.slow.catalogue.asks[message.ask - 1].name == game.question.name, who
         assert options_of(message, self.rules, game.n) == options, who
+
+
+def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault to be found: the bytes of a zone that one viewer is sent are kept for all of them."""
+    as_written = encode._kept_zone
+
+    def kept_for_all(zone: Zone, place: int) -> bytes:
+        told = as_written(zone, place)
+        zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
+        return told
+
+    monkeypatch.setattr(encode, "_kept_zone", kept_for_all)
 
 
 def check_game(name: str, seats: int, number: int, share: float, most: int | None = None) -> int:

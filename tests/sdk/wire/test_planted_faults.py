@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.agenda import Act
-from cutpurse.engine.zones import MOST_VIEWERS, Zone
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import decode, encode, phrases
+from cutpurse.sdk.wire import decode, phrases
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.numbering import Numbering, numbering_of
 from cutpurse.sdk.wire.phrases import _BODY, Phrases
 from tests.properties.random_play import EVERY_GAME, RandomGame
-from tests.sdk.wire.round_trip import RoundTrip, check_game
+from tests.sdk.wire.round_trip import RoundTrip, check_game, plant_bytes_kept_for_all
 
 
 def is_found_in(name: str, games: int = 6) -> bool:
@@ -59,14 +58,7 @@ def test_a_counter_of_another_place_in_an_event_is_found(name: str, monkeypatch:
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_the_picture_of_another_viewer_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes kept for everybody, so that who looks second is shown what the first may see."""
-    as_written = encode._kept_zone
-
-    def kept_for_all(zone: Zone, place: int) -> bytes:
-        told = as_written(zone, place)
-        zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
-        return told
-
-    monkeypatch.setattr(encode, "_kept_zone", kept_for_all)
+    plant_bytes_kept_for_all(monkeypatch)
     assert is_found_in(name)
 
 
