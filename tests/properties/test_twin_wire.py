@@ -46,11 +46,11 @@ class SentAlike:
         observation, events = encoder.observation_of(game, seat, agenda=True), game.log or []
         if observation != encoder.observation(game.view(seat), agenda=True):
             raise Leak(f"viewer {viewer} is not sent what is in his view")
-        if viewer not in game.waiting():
+        options = game.options(viewer) if viewer in game.waiting() else []
+        if not options:  # whom nobody asks; or, in a twin, who could not be asked with the hand that he has there
             self.events += len(events)
             return [observation, encoder.events(3, events, viewer)]
         self.decisions += 1
-        options = game.options(viewer)
         decision = encoder.decision(
             table=1,
             number=0,
