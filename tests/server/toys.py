@@ -36,6 +36,7 @@ class ToySeat:
         self.given_up: list[str] = []
         self.notes: list[tuple[int, str]] = []
         self.is_connected = True
+        self.went_on = 0
         self.incident = ""
 
     def sit(self) -> ToySeat:
@@ -113,7 +114,8 @@ class ToySeat:
         return arena_pb2.MatchEnded(table=self.number, rated=True).SerializeToString()
 
     def go_on(self) -> None:
-        """It has told already."""
+        """It has told already, and counts."""
+        self.went_on += 1
 
     def _closed(self) -> None:
         self.is_open = False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from cutpurse.server.streams.link import Link
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 from tests.server.toys import OPTIONS, SECRET, ToySeat
@@ -32,6 +35,27 @@ def test_every_answer_is_accepted_or_refused_by_name(house: House) -> None:
         (1, 0),
         (-1, 0),
     ]
+
+
+def test_tables_go_on_once_all_answers_of_an_envelope_are_taken_even_if_that_breaks(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = house.dial().welcomed()
+    one, two, three = peer.tables(3)
+    for seat in (one, two, three):
+        seat.ask()
+    peer.expect("ask 1#1", "ask 2#1", "ask 3#1")
+    peer.answer((1, 1, 0))
+    assert (one.went_on, two.went_on, three.went_on) == (1, 0, 0)
+
+    def broken(*_: object) -> bool:
+        assert (two.answered[0][1], two.went_on) == (1, 0), "its answer was taken, and the rest comes first"
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(Link, "_refuse", broken)
+    with pytest.raises(RuntimeError):
+        peer.answer((2, 1, 1), (7, 1, 0), (3, 1, 0))
+    assert (one.went_on, two.went_on, three.went_on) == (1, 1, 0)
 
 
 def test_a_refusal_tells_how_many_options_there_were_and_nothing_else(house: House) -> None:

@@ -161,25 +161,27 @@ class Link:
         """First all answers are taken, then all tables go on: it is quicker to do one thing many times."""
         places, accepted, counts = self.session.places, self._accepted, self._counts
         seats: list[SeatAt] = []
-        for answer in request.answers:
-            table = answer.table
-            place = places.get(table)
-            if place is None:
-                outcome = self._nowhere(table)
-            else:
-                seat = place.seat
-                seats.append(seat)
-                option = answer.option if answer.HasField("option") else None
-                outcome = seat.answer(answer.decision - 1, option, now)
-            if outcome.kind is _IS_ACCEPTED:
-                if not accepted:
-                    self._accepted_at = now
-                accepted.append(table)
-                counts.accepted += 1
-            elif not self._refuse(table, answer.decision, outcome, now):
-                break
-        for seat in seats:
-            seat.go_on()
+        try:
+            for answer in request.answers:
+                table = answer.table
+                place = places.get(table)
+                if place is None:
+                    outcome = self._nowhere(table)
+                else:
+                    seat = place.seat
+                    seats.append(seat)
+                    option = answer.option if answer.HasField("option") else None
+                    outcome = seat.answer(answer.decision - 1, option, now)
+                if outcome.kind is _IS_ACCEPTED:
+                    if not accepted:
+                        self._accepted_at = now
+                    accepted.append(table)
+                    counts.accepted += 1
+                elif not self._refuse(table, answer.decision, outcome, now):
+                    break
+        finally:  # whatever breaks here, the others at these tables are asked
+            for seat in seats:
+                seat.go_on()
 
     def _take_give_ups(self, request: arena_pb2.PlayRequest, now: float) -> None:
         for given_up in request.give_ups:
