@@ -347,8 +347,7 @@ class TimedMatch:
     def _stop(self, clock: _Clock, at: int, is_late: bool = False) -> None:
         """The decision of this clock is closed."""
         seat = clock.decision.seat
-        left, allowed = clock.deadline - at, clock.allowed
-        thought = allowed if left < 0 else allowed - left if left < allowed else 0  # `thought`, written out
+        thought = clock.thought(at)
         self._clocks[seat] = None
         self._thought[seat].append(thought)
         if (beyond := thought - self._grace - self._base) > 0:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Self
 
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.dealer import Dealer
-from cutpurse.engine.events import Counted, Placed
+from cutpurse.engine.events import ALONE, Counted, Placed
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import Visibility, Words, ZoneKind
 from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
@@ -91,6 +91,7 @@ class Table(Dealer):
         super().__init_subclass__(**kwargs)
         if "words" in cls.__dict__:
             assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
+            assert len(cls.words.cards) < len(ALONE), "a card that moves is told of by one of so many tuples"
             cls.layout = _Layout.of(cls.words)
 
     def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:

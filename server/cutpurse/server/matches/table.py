@@ -174,24 +174,23 @@ class _Seat:
             return None
 
     def _decision(self, asked: Decision, now: float) -> bytes:
-        table, seat, number, options = self._table, self.seat, asked.number, asked.options
+        table, seat, number = self._table, self.seat, asked.number
         game, player, encoder = table.match.game, self.player, table.encoder
         first, told, log = self._first, self._told, game.log
         if number != self._sent and log is not None:
             first, told = told, len(log)
         base_left_ms, bank_left_ms = table.timed.handed_over(seat, number, now)
-        safe = game.safe_option(seat, options)
         body = encoder.decision(
             self.number,
             number,
             asked.ask,
-            options,
+            asked.options,
             encoder.observation_of(game, seat, player.wants_agenda),
             encoder.events(7, log[first:told], seat) if log is not None and player.wants_events else b"",
             first,
             base_left_ms,
             bank_left_ms,
-            0 if safe is options[0] else options.index(safe),
+            table.match.safe_option(seat),
         )
         self._sent, self._first, self._told = number, first, told
         return body
