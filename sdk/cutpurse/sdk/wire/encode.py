@@ -15,7 +15,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
-from cutpurse.engine.zones import MOST_VIEWERS, Zone, ZoneView
+from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, Zone, ZoneView
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.parts import (
     LOW,
@@ -57,14 +57,7 @@ _CARDS: Final = frames(4)
 def zone_body(zone: ZoneView) -> bytes:
     """A Zone, without its tag and length."""
     number, kind, _, size, cards, known, maybe, counters, columns = zone
-    if number < LOW and size < LOW:
-        body = _NUMBER[number] + _KIND[kind.number] + _SIZE[size]
-    else:
-        body = uint_field(1, number) + uint_field(2, kind.number) + uint_field(3, size)
-    if cards:
-        packed = uints(cards)
-        length = len(packed)
-        body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
+    body = _lying(number, kind.number, size, cards)
     if known or maybe:
         body += uints_field(5, known) + uints_field(6, maybe)
     if counters:
@@ -75,11 +68,23 @@ def zone_body(zone: ZoneView) -> bytes:
     return body
 
 
-def _zone(zone: ZoneView) -> bytes:
+def _lying(number: int, kind: int, size: int, cards: Sequence[int]) -> bytes:
+    """The first fields of a Zone, up to its cards; none if they are not to be seen."""
+    if number < LOW and size < LOW:
+        body = _NUMBER[number] + _KIND[kind] + _SIZE[size]
+    else:
+        body = uint_field(1, number) + uint_field(2, kind) + uint_field(3, size)
+    if cards:
+        packed = uints(cards)
+        length = len(packed)
+        body += (_CARDS[length] if length < LOW else frame(4, length)) + packed
+    return body
+
+
+def _zone(owner: int, body: bytes) -> bytes:
     """A Zone with its tag and length."""
-    body = zone_body(zone)
     length = len(body)
-    if zone.owner < 0:
+    if owner < 0:
         return (_TABLE_ZONE[length] if length < LOW else frame(3, length)) + body
     return (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
 
@@ -87,11 +92,20 @@ def _zone(zone: ZoneView) -> bytes:
 def _kept_zone(zone: Zone, place: int) -> bytes:
     """The same for a viewer, kept beside his picture and beside those of all who have the same picture."""
     viewer = place - MOST_VIEWERS
-    picture = zone.kept[viewer] or zone.picture(viewer)
-    told, kept = _zone(picture), zone.kept
+    sees, kept, cards = zone.sees >> viewer & 1, zone.kept, zone.cards
+    if sees and cards and zone.columns is None:  # most are like this: what a picture would hold is at hand
+        body = _lying(zone.number, zone.kind.number, len(cards), cards)
+        if zone.counters:
+            body += field(7, sints(zone.counters))
+        told = _zone(zone.owner, body)
+        if kept is NONE_KEPT:
+            kept = zone.kept = [*kept]
+    else:
+        picture = kept[viewer] or zone.picture(viewer)
+        told, kept = _zone(picture.owner, zone_body(picture)), zone.kept
     if zone.shared:
         kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
-    elif zone.sees == 1 << viewer:
+    elif sees:
         kept[place] = told
     else:
         for other in _VIEWERS:
@@ -129,7 +143,7 @@ class MatchEncoder:
     # -- what a seat may know
     def observation(self, view: View, agenda: bool) -> bytes:
         """An Observation, without its tag and length; the agenda is told only if it is asked for."""
-        shown = [_zone(zone) for zone in view.zones]
+        shown = [_zone(zone.owner, zone_body(zone)) for zone in view.zones]
         return self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
 
     def observation_of(self, game: Game, seat: int | None, agenda: bool) -> bytes:
