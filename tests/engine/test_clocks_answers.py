@@ -156,6 +156,7 @@ def test_whoever_looks_when_he_was_told_is_never_late_whatever_is_handed_over_me
         timed.handed_over(0, 0, handed)
         due = timed.next_event_at()
         assert due is not None
+        assert 11.15 == timed.none_ends_before <= due
         looks = 0
         while look < due:
             assert timed.tick(look) == []  # too early does nothing
@@ -185,6 +186,24 @@ def test_whoever_looks_is_told_of_the_clock_that_ends_first(order: tuple[int, in
     for seat, handed in zip(order, (0.0, 0.4), strict=True):
         timed.handed_over(seat, 0, handed)
     assert timed.look_at() == timed.next_event_at() == 1.151
+    assert timed.none_ends_before == 1.15
+
+
+def test_none_ends_before_the_time_of_whoever_has_the_least_bank() -> None:
+    for spends in (1, 2):  # seat 1 or seat 2 thinks for longer than the base, and both are asked again at once
+        timed = toy(seats=3, stars="12")
+        assert timed.answer(0, 0, 1, 0.0).kind is OutcomeKind.ACCEPTED
+        for seat in (1, 2):
+            timed.handed_over(seat, 0, 0.0)
+        thinks = {1: 0.1, 2: 0.1, spends: 5.15}
+        for seat in sorted(thinks, key=thinks.__getitem__):
+            assert timed.answer(seat, 0, 1, thinks[seat]).kind is OutcomeKind.ACCEPTED
+        while not {1, 2} <= {one.seat for one in timed.match.decisions()}:
+            (one,) = timed.match.decisions()
+            assert timed.answer(one.seat, one.number, 1, 5.15).kind is OutcomeKind.ACCEPTED
+        for one in timed.match.decisions():
+            timed.handed_over(one.seat, one.number, 5.15)
+        assert (timed.none_ends_before, timed.next_event_at()) == (12.3, 12.301)
 
 
 def test_three_faults_and_no_clock_runs_for_the_seat_any_more() -> None:

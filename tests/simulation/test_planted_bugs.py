@@ -139,6 +139,17 @@ def a_decision_is_closed_too_early(patch: Patch) -> None:
 
 # -- answers
 @plant
+def a_table_is_looked_at_too_late(patch: Patch) -> None:
+    true = TimedMatch._go_on
+
+    def go_on(timed: TimedMatch, at: int = 0) -> None:
+        true(timed, at)
+        timed.none_ends_before = 1e9
+
+    patch.setattr(TimedMatch, "_go_on", go_on)
+
+
+@plant
 def an_answer_is_accepted_and_forgotten(patch: Patch) -> None:
     true = TimedMatch.answer
 

@@ -16,6 +16,7 @@ cdef class TimedMatch:
     cdef public long long _base_ms, _base, _grace, _poll_floor, _handover, _now, _floor
     cdef public list _clocks, _bank, _thought, _away, _over, _opened
     cdef public long _questions
+    cdef public double none_ends_before
     cpdef list opened(self)
     cpdef _stop(self, _Clock clock, long long at, bint is_late=*)
     cpdef _go_on(self, long long at=*)

@@ -146,6 +146,8 @@ class TimedMatch:
         self._opened: list[Decision] = []
         self._questions = 0
         self._floor = self._now  # before this moment the window that is open may not close
+        # No time of a decision that is open ends sooner, in seconds, be it handed over whenever.
+        self.none_ends_before = 0.0
         self._go_on()
 
     # -- what there is to send
@@ -364,11 +366,14 @@ class TimedMatch:
                 self._questions = match.questions
                 now = self._now
                 self._floor = now + self._poll_floor
+                shortest = 0
                 for seat, decision in match.open.items():
                     allowed = self._base + self._bank[seat] + self._grace
-                    deadline = now + self._handover + allowed
-                    self._clocks[seat] = _Clock(decision, deadline, allowed)
+                    if not shortest or allowed < shortest:
+                        shortest = allowed
+                    self._clocks[seat] = _Clock(decision, now + self._handover + allowed, allowed)
                     self._opened.append(decision)
+                self.none_ends_before = (now + shortest) / 1e6
             if not match.held or self._now < self._floor:
                 return
             match.release()

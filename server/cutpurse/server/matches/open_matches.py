@@ -57,7 +57,6 @@ class Entry:
     started: datetime
     seats: tuple[Identity, ...]
     board: Board | None = None  # if there are other matches on it
-    due: float = inf  # the moment under which it waits in the queue
     is_over: bool = False
 
 
@@ -75,8 +74,8 @@ class OpenMatches:
         self._finish = finish
         self._wake = wake
         self._open: dict[str, Entry] = {}  # by the name of the match
-        # A heap of moments and matches; those that are not `due` then any more are passed over. Names, not matches: a
-        # moment may be half a minute away, and a match that is over is not to be kept for it.
+        # A heap of moments and matches; whatever is not to be looked at then any more is passed over. Names, and not
+        # matches: a moment may be half a minute away, and a match that is over is not to be kept for it.
         self._queue: list[tuple[float, str]] = []
 
     def __len__(self) -> int:
@@ -111,18 +110,18 @@ class OpenMatches:
         while self._queue and self._queue[0][0] <= now:
             at, name = heappop(self._queue)
             entry = self._open.get(name)
-            if entry is not None and entry.due == at:
-                entry.due = inf
-                due.append(entry)
-        for entry in due:
-            entry.table.tick(now)
+            if entry is not None and entry.table.look_by == at:
+                entry.table.look_by = inf
+                due.append(entry.table)
+        for table in due:
+            table.tick(now)
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do though nothing else happens."""
         while self._queue:
             at, name = self._queue[0]
             entry = self._open.get(name)
-            if entry is not None and entry.due == at:
+            if entry is not None and entry.table.look_by == at:
                 return at
             heappop(self._queue)
         return None
@@ -134,11 +133,11 @@ class OpenMatches:
             return
         at = table.next_event_at()
         if at is None:
-            entry.is_over, entry.due = True, inf
+            entry.is_over, table.look_by = True, inf
             self._finish(entry)
-        elif at < entry.due:
+        elif at < table.look_by:
             is_first = not self._queue or at < self._queue[0][0]
-            entry.due = at
+            table.look_by = at
             heappush(self._queue, (at, table.name))
             if is_first:
                 self._wake()

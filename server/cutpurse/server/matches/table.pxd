@@ -18,4 +18,5 @@ cdef class Table:
     cdef public MatchEncoder encoder
     cdef public tuple tables, seats, _identities, _sealed_seats
     cdef public bytes _beginning
+    cdef public double look_by
     cdef public bint _is_rated, _is_seated, _is_opened

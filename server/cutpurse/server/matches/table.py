@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from pathlib import PurePath
 from typing import Final, Protocol
 
@@ -259,15 +260,16 @@ class Table:
         """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `open`.
 
         `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
-        whenever `next_event_at`, `over` or `incident` may have changed. requested_by: the owner who asked for this
-        match, which then is not rated. reason: why these bots meet. tables: who sits in each match of its board, if
-        that has more than this one.
+        when the match is over, and whenever `next_event_at` may be before `look_by`. requested_by: the owner who asked
+        for this match, which then is not rated. reason: why these bots meet. tables: who sits in each match of its
+        board, if that has more than this one.
         """
         self.ladder = ladder
         self.name = name
         self.deal = deal
         self.incident: Incident | None = None
         self.began = now
+        self.look_by = inf  # whoever drives it has made sure that he calls `tick` then
         self.requested_by = requested_by
         self.reason = reason
         self.tables = tables
@@ -308,7 +310,9 @@ class Table:
             seat.player.ready(seat)
         for tell in self.on_moved:
             tell(self)
-        self._moved(self)
+        # Mostly there is nothing new for whoever keeps the time, and to work the moment out takes longer than all else.
+        if not self.match.open or self.timed.none_ends_before < self.look_by or self.incident is not None:
+            self._moved(self)
 
     def decision_of(self, seat: int) -> Decision | None:
         """What a seat is asked now."""
