@@ -6,7 +6,7 @@ and of who looks (`metrics.py`); no key is anything that a bot chose.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,10 +30,15 @@ class Tally:
 
     def add(self, *values: float) -> None:
         """One more value, or several; one that equals a bound is within it."""
-        bounds, counts = self.bounds, self.counts
-        for value in values:
-            counts[bisect_left(bounds, value)] += 1
-            self.total += value
+        counts, counted, ordered = self.counts, 0, sorted(values)
+        for place, bound in enumerate(self.bounds):
+            within = bisect_right(ordered, bound)
+            counts[place] += within - counted
+            counted = within
+            if counted == len(ordered):
+                break
+        counts[-1] += len(ordered) - counted
+        self.total += sum(ordered)
 
 
 @dataclass(slots=True)
