@@ -35,7 +35,6 @@ __all__ = ["MatchEncoder", "zone_body"]
 
 MOST_KEPT: Final = 512  # events; then all of them go
 
-_VIEWERS: Final = range(MOST_VIEWERS)
 # Fields of a Decision, and what stands before its observation.
 _TABLE: Final = uint_fields(1)
 _DECISION: Final = uint_fields(2)
@@ -108,7 +107,7 @@ def _kept_zone(zone: Zone, place: int) -> bytes:
     elif sees:
         kept[place] = told
     else:
-        for other in _VIEWERS:
+        for other in range(zone.everyone.bit_length()):
             if kept[other] is picture:
                 kept[other + MOST_VIEWERS] = told
     return told
@@ -170,12 +169,11 @@ class MatchEncoder:
         found = [b"" if seat is None else _VIEWER[seat]]
         if counters:
             found += (b"\x12", phrases.counters.get(counters) or phrases.counter(counters))
-        end = self._of_table
-        found += shown[:end]
+        of_table = self._of_table
+        found += shown[:of_table]
         if len(zones) == self._fixed:
-            for own in self._counters:
-                begin, end = end, end + self._of_seat
-                side = own + b"".join(shown[begin:end])
+            rest = iter(shown[of_table:])  # of which each seat has the next few
+            for side in map(b"".join, zip(self._counters, *[rest] * self._of_seat, strict=True)):
                 length = len(side)
                 found += (_SIDE[length] if length < LOW else frame(4, length), side)
         else:
