@@ -12,10 +12,11 @@ from random import Random
 import pytest
 
 from cutpurse.engine.chance import Chance
+from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.pairing import Pairing, Seating
 from cutpurse.server.matches.requests import Requests
-from cutpurse.server.results import Identity
+from cutpurse.server.results import HOUSE, Identity
 
 
 class Somebody:
@@ -414,16 +415,65 @@ def test_where_bots_lie_in_memory_does_not_matter(is_asked_for: bool) -> None:
 
 def test_a_match_is_sought_when_somebody_is_free_who_was_not() -> None:
     """And not whenever the number of his free tables is another: most of these can make no match possible."""
-    pairing = Pairing([Ladder("it", "greed", 4)], Chance(sha256(b"free").digest()))
+    pairing = Pairing([Ladder("it", "greed", 2)], Chance(sha256(b"free").digest()))
     ann, bob = Somebody("ann", tables=2), Somebody("bob")
     assert not pairing.changed(ann), "she is not there"
+    pairing.enter(bob)
     pairing.enter(ann)
     for sits_at, is_sought in ((1, False), (0, False), (2, False), (2, False), (1, True), (0, False)):
         ann.sits_at = sits_at
         assert pairing.changed(ann) is is_sought
-    pairing.enter(bob)
     pairing.keep([ann])  # for a match that was asked for
     ann.sits_at = 1
     assert pairing.changed(ann), "the table that is kept is free"
     ann.sits_at = 2
     assert not pairing.changed(ann)
+
+
+def test_no_match_is_sought_while_fewer_are_free_than_any_has_seats() -> None:
+    housed = Ladder("housed", "greed", 3, terms=LadderTerms(house=("random",)))
+    pairing = Pairing([Ladder("it", "greed", 4), housed], Chance(sha256(b"few").digest()))
+    ann, bob, cid = bots = [Somebody(name, tables=1) for name in ("ann", "bob", "cid")]
+    for bot in bots:
+        bot.sits_at = 1
+        pairing.enter(bot)
+    for bot, is_sought in ((ann, False), (bob, False), (cid, True)):
+        bot.sits_at = 0
+        assert pairing.changed(bot) is is_sought
+    pairing.enter(Somebody("random", owner=HOUSE))  # it takes the seats that are left
+    for bot in bots:
+        bot.sits_at = 1
+        assert not pairing.changed(bot)
+    ann.sits_at = 0
+    assert pairing.changed(ann)
+
+
+def test_another_bot_is_waited_for_anew_once_too_few_were_free() -> None:
+    """Five are there, and four rise from a table: it is waited for the fifth, a tenth of what a match lasts."""
+    pairing = Pairing([Ladder("it", "greed", 4)], Chance(sha256(b"anew").digest()))
+    bots = [Somebody(name, tables=1) for name in "abcde"]
+
+    def sit(sits_at: int, *some: Somebody) -> list[bool]:
+        for bot in some:
+            bot.sits_at = sits_at
+        return [pairing.changed(bot) for bot in some]
+
+    for bot in bots:
+        pairing.enter(bot)
+    seating = pairing.next(0.0)
+    assert seating is not None
+    (fifth,) = [bot for bot in bots if bot not in seating.players]
+    four = [bot for bot in bots if bot is not fifth]
+    sit(1, *bots)
+    pairing.sat([fifth])
+    pairing.ended(seating, 10.0, is_void=False)
+    assert sit(0, *four) == [False, False, False, True]
+    assert pairing.next(100.0) is None
+    assert pairing.next_event_at() == 101.0
+    sit(1, *four[:2])
+    assert sit(0, four[0]) == [False]
+    assert pairing.next_event_at() is None
+    assert sit(0, four[1]) == [True]
+    assert pairing.next(100.9) is None
+    assert pairing.next(101.8) is None
+    assert pairing.next(101.9) is not None

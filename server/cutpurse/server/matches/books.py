@@ -88,6 +88,11 @@ class Books:
         wanted = self.ladder.matches_wanted
         return wanted is not None and self.played >= wanted
 
+    @property
+    def fewest(self) -> int:
+        """So many bots are free at least where a match can begin: house bots may take the other seats."""
+        return 1 if self.house else self.ladder.seats
+
     def others(self, identity: Identity) -> Others:
         """The other bots that are on it."""
         return Others.of(identity, [player.identity for player in self.entries])

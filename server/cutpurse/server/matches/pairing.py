@@ -138,7 +138,10 @@ class Pairing:
                     books.enter(other)
 
     def changed(self, player: Plays) -> bool:
-        """The number of a bot's free tables has changed.  Whether that may be what a match has waited for."""
+        """The number of a bot's free tables has changed.  Whether that may be what a match has waited for.
+
+        That of a board or a request, too: whose next free table is kept for one, is kept here.
+        """
         if player not in self._there:
             return False
         is_kept, was_free = player in self._kept, player in self._free
@@ -151,7 +154,13 @@ class Pairing:
                 if (entry := books.entries.get(player)) is not None:
                     others = [other.matches for other in books.free(self._free) if other is not entry]
                     entry.matches = max(entry.matches, min(others, default=0) - LAG)
-        return free > 0 and (is_kept or not was_free)
+        if free <= 0 or (was_free and not is_kept):
+            return False
+        if not is_kept and all(len(self._free) < books.fewest for books in self._books.values()):
+            for books in self._books.values():  # as `next` would do, only to find this out
+                books.waits_since = books.short_since = None
+            return False
+        return True
 
     def keep(self, players: Iterable[Plays]) -> None:
         """One free table of each of these is for somebody else, until this is called again.
