@@ -141,7 +141,6 @@ def a_decision_is_closed_too_early(patch: Patch) -> None:
     patch.setattr(TimedMatch, "tick", tick)
 
 
-# -- answers
 @plant
 def a_table_is_looked_at_too_late(patch: Patch) -> None:
     true = TimedMatch._go_on
@@ -153,6 +152,7 @@ def a_table_is_looked_at_too_late(patch: Patch) -> None:
     patch.setattr(TimedMatch, "_go_on", go_on)
 
 
+# -- answers
 @plant
 def an_answer_is_accepted_and_forgotten(patch: Patch) -> None:
     true = TimedMatch.answer
