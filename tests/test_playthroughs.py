@@ -14,6 +14,7 @@ import pytest
 from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
+from cutpurse.engine.history import PastTable, ZoneHistory
 from cutpurse.engine.text import act_text, cards_text, event_text, option_text, zone_text
 from cutpurse.engine.view import View
 from cutpurse.games import GAMES
@@ -48,10 +49,12 @@ def tell(rules: type[Game]) -> Iterator[str]:
     yield f"settings: {settings or 'none'}"
     game.start(log=True)
     decisions = told = 0
+    history = ZoneHistory(rules.words, seats)
     while True:
         assert game.log is not None
+        history.add(game.log[told:], told)
         for event in game.log[told:]:
-            yield from tell_event(game, told, event)
+            yield from tell_event(history.at(told), game.n, told, event)
             told += 1
         waiting = game.waiting()
         if not waiting or decisions % VIEWS_EVERY == 0:
@@ -73,14 +76,14 @@ def tell(rules: type[Game]) -> Iterator[str]:
     yield f"scores {game.scores()}, places {game.places()}"
 
 
-def tell_event(game: Game, number: int, event: Event) -> Iterator[str]:
+def tell_event(table: PastTable, seats: int, number: int, event: Event) -> Iterator[str]:
     """One line for all who were told the same."""
     told: dict[str, list[str]] = {}
-    for viewer in range(game.n + 1):
-        who = str(viewer) if viewer < game.n else "spectator"
-        told.setdefault(event_text(game, event.to(viewer)), []).append(who)
+    for viewer in range(seats + 1):
+        who = str(viewer) if viewer < seats else "spectator"
+        told.setdefault(event_text(table, event.to(viewer)), []).append(who)
     for text, viewers in told.items():
-        yield f"{number} {'all' if len(viewers) > game.n else ' '.join(viewers)}: {text}"
+        yield f"{number} {'all' if len(viewers) > seats else ' '.join(viewers)}: {text}"
 
 
 def tell_view(view: View) -> Iterator[str]:

@@ -85,7 +85,7 @@ def test_every_event_is_a_sentence() -> None:
         "markers of hand of seat 0 is 2",
         "rounds is 2",
         "pack 9 lies before seat 1",
-        "zone 9 is gone",
+        "purse of seat 2 is gone",
         "asked window: seat 0, seat 1",
         "counted up: 1, 2,000",
         "the end: 1, 2",

@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from cutpurse.engine.agenda import Option, Step
 from cutpurse.engine.chance import Script
 from cutpurse.engine.game import Game
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.text import event_text, option_text
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import TABLE, Zone
@@ -40,6 +41,8 @@ class Story(Generic[G]):
     ) -> None:
         self.script = Script(chance)
         self.g = rules(seats, rules.check(seats, settings or {}), self.script)
+        self.history = ZoneHistory(self.g.words, seats)
+        self.heard = 0  # events that the history has
         for name, cards in zones.items():
             zone = getattr(self.g, name)
             if isinstance(cards, str):
@@ -67,6 +70,8 @@ class Story(Generic[G]):
     def begin(self, *steps: Step) -> None:
         """Let these steps be all of the agenda, and let everything happen that waits for nobody."""
         self.g.log = []
+        self.history = ZoneHistory(self.g.words, self.g.n, self.g.zones())
+        self.heard = 0
         self.g.agenda[:] = list(reversed(steps))
         self.g.settle()
 
@@ -139,4 +144,7 @@ class Story(Generic[G]):
         """Every event since the beginning (or since one number) as a viewer is told it, in words."""
         assert self.g.log is not None
         number = self.g.n if viewer is None else viewer
-        return [event_text(self.g, event.to(number)) for event in self.g.log[since:]]
+        self.history.add(self.g.log[self.heard :], self.heard)
+        self.heard = len(self.g.log)
+        events = enumerate(self.g.log[since:], since)
+        return [event_text(self.history.at(place), event.to(number)) for place, event in events]

@@ -110,7 +110,10 @@ def test_a_bot_that_raises_is_played_on_and_reported_once(tmp_path: Path) -> Non
         ("decision.option", "'Decision' object has no attribute 'option'; did you mean 'options'?"),
         (
             "decision.options[0].gold",
-            "'Option' object has no attribute 'gold'; it has: actor, card, cards, index, is_pass, number, places",
+            (
+                "'Option' object has no attribute 'gold'; "
+                "it has: actor, card, cards, index, is_pass, number, owner, places"
+            ),
         ),
         ("view.me.hand.append(1)", "'Pile' object has no attribute 'append'; it has: "),
         ("[].hnad", "'list' object has no attribute 'hnad'"),

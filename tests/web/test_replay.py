@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, read_record, replay, write_record
 from cutpurse.engine.text import option_text
@@ -25,7 +26,6 @@ from cutpurse.server.web.pages.replay import BATCH
 from cutpurse.server.web.table.drawing import drawn, lines_of
 from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.replay import STRIDE, Replayed, Swing
-from cutpurse.server.web.table.telling import Whereabouts
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.web.drawings import taken_apart
@@ -57,7 +57,7 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
     replayed = Replayed(record, record.seats)
     for seat in range(len(record.seats)):
         told = 0
-        where: Whereabouts | None = None
+        history = ZoneHistory(GAMES[record.game].words, len(record.seats))
         moments = iter(replayed.moments(seat, 0, 10**6))
         for match, asked, chosen in replay(record, GAMES[record.game]):
             if asked.seat != seat:
@@ -67,8 +67,7 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
             view = match.game.view(seat)
             whom = asked_of(view, match.game.log or [])
             marks = {one.seat: one.marks for one in moment.frame.seats}
-            where = where or Whereabouts(view)
-            where.hear(events, told)
+            history.add(events, told)
             wanted = frame(
                 view,
                 events,
@@ -77,7 +76,7 @@ def test_a_seat_sees_what_it_was_sent_and_was_asked(record: Record) -> None:
                 first_event=told,
                 public=match.game.view(None),
                 marks=marks,
-                where=where,
+                history=history,
             )
             assert moment.frame == wanted
             assert moment.at == len(match.choices)

@@ -5,7 +5,8 @@
     >>> option_text(game, game.options(game.waiting()[0])[0])
     'play 1 with two for three'
 
-This module knows no game; a place to look zones up (`Game` or `View`) is handed in.
+This module knows no game; a place to look zones up is handed in: a `Game` or `View` for what may be done or is under
+way, `ZoneHistory.at(number)` for an event, whose sentence names owners as they were when it happened.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ class _Zone(Protocol):
 
 
 class _Table(Protocol):
-    """Where zones are looked up by number: a game or a view."""
+    """Where zones are looked up by number: a game, a view, or the table at an event."""
 
     def zone(self, number: int) -> _Zone: ...
 
 
 def _words(table: _Table) -> Words:
-    source: Any = getattr(table, "rules", table)  # a view names its game; a game has the words itself
+    source: Any = getattr(table, "rules", table)  # a view names its game; the others have the words themselves
     words: Words = source.words
     return words
 
@@ -71,6 +72,14 @@ def zone_text(table: _Table, number: int) -> str:
     return title if zone.owner == TABLE else f"{title} of seat {zone.owner}"
 
 
+def _title_of_gone(table: _Table, number: int) -> str:
+    try:
+        table.zone(number)
+    except KeyError:  # a game or view does not have it any more
+        return f"zone {number}"
+    return zone_text(table, number)
+
+
 def option_text(table: _Table, option: Act) -> str:
     """An option as it is offered: "attack pack 14 of seat 2 with Gold Bar". Copies are told apart by their place."""
     words = _words(table)
@@ -95,7 +104,7 @@ def _fill(table: _Table, sentence: str, act: Act) -> str:
 
 
 def event_text(table: _Table, event: Event) -> str:
-    """An event as a sentence."""
+    """Describe an event in a sentence; `table` is the one at the event (see `ZoneHistory`)."""
     words = _words(table)
     match event:
         case Happened(act=act):
@@ -112,7 +121,7 @@ def event_text(table: _Table, event: Event) -> str:
             return f"{counter}{whose} is {value:,}"
         case Placed(zone=zone, kind=kind, seat=seat):
             if kind == 0:
-                return f"zone {zone} is gone"
+                return f"{_title_of_gone(table, zone)} is gone"
             return f"{words.zones[kind - 1].title} {zone} lies before seat {seat}"
         case Asked(ask=ask, seats=seats):
             return f"asked {ask}: {', '.join(f'seat {seat}' for seat in seats)}"

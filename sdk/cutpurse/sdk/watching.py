@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
+from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.online.session import Table, broken_promise, result_of, table_of
 from cutpurse.sdk.terminal import legible
@@ -75,21 +76,23 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
     Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
     """
     table: Table | None = None
+    last: GameView[Any] | None = None
     for message in messages:
         what = message.WhichOneof("what")
         try:
             if what == "started":
                 table = table_of(message.started.match)
                 names = tuple(map(_shown, table.names, message.started.match.seats))
-                view = _view(message.started.observation, table, seat, (), 0)
-                yield Began(table, names, seat, message.started.delay_ms, view)
+                last = _view(message.started.observation, table, seat, (), 0)
+                yield Began(table, names, seat, message.started.delay_ms, last)
             elif table is None:
                 raise ServerRefused("the server tells of a match that has not begun")
             elif what == "moved":
                 moved = message.moved
                 events = _events(moved.events, table)
-                view = _view(moved.observation, table, seat, events, moved.first_event)
-                yield Moved(table, moved.at_ms, moved.first_event, events, view)
+                before = None if last is None else last.raw
+                last = _view(moved.observation, table, seat, events, moved.first_event, before)
+                yield Moved(table, moved.at_ms, moved.first_event, events, last)
             elif what == "ended":
                 yield _over(table, message)
                 table = None
@@ -103,11 +106,16 @@ def _shown(name: str, seat: arena_pb2.SeatTaken) -> str:
 
 
 def _view(
-    observation: game_pb2.Observation, table: Table, seat: int | None, events: tuple[Event, ...], first: int
+    observation: game_pb2.Observation,
+    table: Table,
+    seat: int | None,
+    events: tuple[Event, ...],
+    first: int,
+    before: View | None = None,
 ) -> GameView[Any]:
     info = table.info
     raw = view_of(observation, info.rules, info.settings, info.seats, seat)
-    return VIEWS[table.game](lambda: raw, lambda: list(events), first)
+    return VIEWS[table.game](lambda: raw, lambda: list(events), first, before)
 
 
 def _events(events: Iterable[game_pb2.Event], table: Table) -> tuple[Event, ...]:

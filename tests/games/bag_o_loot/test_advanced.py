@@ -33,13 +33,13 @@ def test_bl_6_2_the_fifth_card_may_be_any_and_only_who_laid_it_sees_it() -> None
     assert bag.counters == [5]
     assert [story.seen(bag, viewer) for viewer in (0, 1, None)] == ["? ? ? ? 6", "? ? ? ? ?", "? ? ? ? ?"]
     assert story.told(1)[1:] == [
-        "seat 0 bags bag 6 of seat 0 with card face down",
+        "seat 0 bags set 6 of seat 1 with card face down",
         "bag 6 lies before seat 0",
         "card face down: from hand of seat 0 to middle",
         "card face down: from middle to bag 6 of seat 0",
         "asked make_a_play: seat 0",
     ]
-    assert "seat 0 bags bag 6 of seat 0 with Coin 6" in story.told(0)
+    assert "seat 0 bags set 6 of seat 1 with Coin 6" in story.told(0)
 
 
 def test_bl_6_2_a_bag_keeps_its_number_and_its_secret_when_it_changes_hands() -> None:
@@ -71,7 +71,7 @@ def test_bl_6_3_a_bluff_on_anothers_set_is_caught_and_the_turn_goes_on() -> None
         "bluff_bag 7 of 1": "5 5 5 5 6",
     }
     assert [story.seen(bag, viewer) for viewer in (0, 1, 2)] == ["? ? ? ? 6", "? ? ? ? 6", "? ? ? ? ?"]
-    assert "bag 7 of seat 1 is a bluff of seat 0" in story.told(2)
+    assert "bag 7 of seat 0 is a bluff of seat 0" in story.told(2)
     assert "seat 1 sees middle: card face down" in story.told(2)
     assert "seat 1 sees middle: Coin 6" in story.told(1)
     assert story.g.waiting() == [0]

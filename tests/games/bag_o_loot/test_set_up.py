@@ -43,7 +43,7 @@ def test_bl_0_2_the_first_clockwise_of_those_who_challenge_acts_and_the_others_s
     story.says(0, "challenge bag 10 of seat 2")
     assert [zone.number for zone in story.g.bluff_bag[0]] == [10]  # seat 3 passed, seat 1 sits further round the table
     assert [line for line in story.told(2)[before:] if "seat 1" in line or "seat 3" in line] == []
-    assert "seat 0 challenges bag 10 of seat 0" in story.told(2)
+    assert "seat 0 challenges bag 10 of seat 2" in story.told(2)
 
 
 def test_bl_0_2_left_of_the_challenged_player_comes_before_seat_0() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cutpurse.games.bag_o_loot.rules import (
     MakeAPlay,
+    TakeABag,
     TakeATurn,
 )
 from tests.games.bag_o_loot.table import ADVANCED, at_table
@@ -214,3 +215,21 @@ def test_bl_4_5_with_no_card_nothing_is_given() -> None:
     story.says(0, "done")
     assert story.table() == {"hand 1": "2"}
     assert story.g.waiting() == [1]
+
+
+def test_bl_4_2_a_theft_is_told_with_the_owner_before_it() -> None:
+    story = at_table(["5 6", "2"], {1: ["5 5 looter"]})
+    story.begin(MakeAPlay(0))
+    story.says(0, "steal set 6 of seat 1 with Coin 5")
+    assert story.told(None)[1:4] == [
+        "seat 0 steals set 6 of seat 1 with Coin 5",
+        "Coin 5: from hand of seat 0 to set 6 of seat 1",
+        "set 6 lies before seat 0",
+    ]
+
+
+def test_bl_5_2_a_bag_that_is_taken_is_told_with_the_owner_before_it() -> None:
+    story = at_table(["", "2"], bags={1: ["9 9 9 9 9"]}, settings={"rounds": 2}, round=1)
+    story.begin(TakeABag(0))
+    story.says(0, "take bag 6 of seat 1")
+    assert "seat 0 takes bag 6 of seat 1" in story.told(None)

@@ -25,7 +25,7 @@ def test_bl_8_2_a_bag_is_told_once_and_then_face_down_for_all_its_owner_too() ->
     bag = story.g.bag[0][0]
     assert [story.seen(bag, viewer) for viewer in (0, 1, None)] == ["", "", ""]
     assert [story.known(bag, viewer) for viewer in (0, 1, None)] == [("", "")] * 3
-    assert "Coin 7: from hand of seat 0 to bag 6 of seat 0" in story.told(1)
+    assert "Coin 7: from hand of seat 0 to set 6 of seat 1" in story.told(1)
 
 
 def test_bl_8_2_open_bags_stay_visible() -> None:

@@ -127,6 +127,13 @@ def test_sp_4_18_a_pack_taken_with_steal_is_open_and_can_be_lost_again() -> None
     table.says(1, "play Steal on the open pack of seat 0")
     assert table.stack(1) == ["liberated_livestock liberated_livestock", "gold_bar copper_wire"]
     assert table.offers(2) == ["discard Copper Wire", "attack the open pack of seat 1 with Copper Wire"]
+    taken = [line for line in table.told(None) if line.startswith(("seat", "pack"))]
+    assert taken == [
+        "seat 0 plays Steal on the open pack of seat 1",
+        f"pack {pack} lies before seat 0",
+        "seat 1 plays Steal on the open pack of seat 0",
+        f"pack {pack} lies before seat 1",
+    ]
 
 
 def test_sp_4_18_neither_steal_nor_plunder_takes_ones_own_pack() -> None:

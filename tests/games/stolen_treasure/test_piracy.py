@@ -450,6 +450,12 @@ def test_st_3_18_yo_ho_ho_takes_two_random_treasures_of_each_or_fewer() -> None:
         "piracy_hand 3": "hook",
         "piracy_discards": "yo_ho_ho",
     }
+    moved = [line for line in story.told(0) if "from treasure hand" in line]
+    assert moved == [
+        "Diamond: from treasure hand of seat 1 to treasure hand of seat 0",
+        "Silver coin: from treasure hand of seat 1 to treasure hand of seat 0",
+        "Emerald: from treasure hand of seat 2 to treasure hand of seat 0",
+    ]
 
 
 def test_st_3_19_hook_takes_a_random_card_and_the_next_turn() -> None:

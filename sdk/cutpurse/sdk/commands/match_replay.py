@@ -15,6 +15,7 @@ from cutpurse.engine.match import Decision as EngineDecision
 from cutpurse.engine.record import Record, act_to_json, event_to_json
 from cutpurse.engine.record import replay as replay_record
 from cutpurse.engine.text import option_text
+from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY, as_test, decision_at
 from cutpurse.sdk.commands.arguments import AsJson
@@ -105,12 +106,14 @@ class _Step:
 def _steps(record: Record, seat: int | None) -> Iterator[_Step]:
     """The match as a viewer was told it; nothing where it was void before its first decision."""
     told = 0
+    before: View | None = None
     match: Match | None = None
     for match, asked, chosen in replay_record(record, game_named(record.game)):
-        yield _Step(match, view_for(match, seat, told), told, (asked, chosen))
-        told = len(match.game.log or ())
+        view = view_for(match, seat, told, before)
+        yield _Step(match, view, told, (asked, chosen))
+        told, before = len(match.game.log or ()), view.raw
     if match is not None:
-        yield _Step(match, view_for(match, seat, told), told, None)
+        yield _Step(match, view_for(match, seat, told, before), told, None)
 
 
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:

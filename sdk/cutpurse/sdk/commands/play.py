@@ -13,6 +13,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Match
+from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk import local
 from cutpurse.sdk.bot import BotMaker, bot_makers
@@ -202,13 +203,14 @@ class Watcher:
         self.screen = screen
         self.match: Match | None = None
         self.told = 0
+        self.before: View | None = None  # the view before what is told next
 
     def __call__(self, match: Match) -> None:
         """The match has gone on."""
         if match is not self.match:
-            self.match, self.told = match, 0
-        view = view_for(match, None, self.told)
+            self.match, self.told, self.before = match, 0, None
+        view = view_for(match, None, self.told, self.before)
         told = event_lines(view)
-        self.told = len(match.game.log or ())
+        self.told, self.before = len(match.game.log or ()), view.raw
         if told or match.over:  # else a sealed answer: a spectator learns nothing of it yet
             self.screen.show(told, picture(view, match.seats))

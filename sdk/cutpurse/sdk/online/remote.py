@@ -39,6 +39,7 @@ from cutpurse.sdk.online.thinking import Kind, Thinker
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.asked import asked, time_left
+from cutpurse.v1 import arena_pb2
 
 __all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
 
@@ -90,6 +91,7 @@ class _Seat:
     bot: Any = None
     view: GameView[Any] | None = None  # of the last decision
     decision: Decision | None = None
+    message: arena_pb2.Decision | None = None  # of that decision
     number: int = 0  # of that decision, as the server counts
     answer: object = None
     notes: Notes = field(default_factory=Notes)
@@ -185,12 +187,12 @@ class RemoteBots:
         pass
 
     # -- a decision
-    def _ask(self, seat: _Seat, message: Any, at: float) -> None:
+    def _ask(self, seat: _Seat, message: arena_pb2.Decision, at: float) -> None:
         try:
-            seat.view, seat.decision = asked(message, seat.table.info, self.session.events)
+            seat.view, seat.decision = asked(message, seat.table.info, self.session.events, seat.message)
         except ValueError as problem:
             raise ServerRefused(str(problem)) from None
-        seat.number = message.decision
+        seat.number, seat.message = message.decision, message
         seat.decision.keep_time(lambda: time_left(message, self.clock() - at))
         if self.session.keeps_notes:
             seat.decision.keep_notes(seat.notes)
@@ -303,7 +305,7 @@ class RemoteBots:
     def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
         info = seat.table.info
         seen = seat.view or hooks.nothing_seen(info.rules, info.settings, info.seats, info.seat)
-        view = VIEWS[seat.table.game](lambda: seen.raw, finish.events, finish.first_event)
+        view = VIEWS[seat.table.game](lambda: seen.raw, finish.events, finish.first_event, lambda: seen.raw)
         try:
             yield from hooks.ended(seat.bot, view, finish.result)
         except (Exception, SystemExit) as problem:

@@ -17,6 +17,7 @@ from cutpurse.engine.match import Decision as EngineDecision
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import answer_text
+from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, bot_makers
@@ -27,9 +28,14 @@ from cutpurse.sdk.playing.seating import view_for
 __all__ = ["ask_again", "decision_for"]
 
 
-def decision_for(match: Match, asked: EngineDecision, since: int = 0) -> tuple[Any, Decision]:
-    """The view and the decision that the bot of an open question gets, with the events from number `since` on."""
-    view = view_for(match, asked.seat, since)
+def decision_for(
+    match: Match, asked: EngineDecision, since: int = 0, before: View | None = None
+) -> tuple[Any, Decision]:
+    """The view and the decision that the bot of an open question gets, with the events from number `since` on.
+
+    before: the view of that seat before them.
+    """
+    view = view_for(match, asked.seat, since, before)
     safe = match.game.safe_option(asked.seat, asked.options)
     return view, Decision(asked.number, asked.ask, asked.options, lambda: safe, view)
 
@@ -75,11 +81,12 @@ def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name:
     info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
     player = hooks.without_a_loop(hooks.started(maker, info))
     told = 0
+    before: View | None = None
     for match, asked, chosen in replay(record, game_named(record.game)):
         if asked.seat != seat:
             continue
-        view, decision = decision_for(match, asked, told)
-        told = len(match.game.log or ())
+        view, decision = decision_for(match, asked, told, before)
+        told, before = len(match.game.log or ()), view.raw
         is_meant = len(match.choices) == choices - 1
         began = perf_counter()
         try:

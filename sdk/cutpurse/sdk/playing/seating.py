@@ -13,6 +13,7 @@ from cutpurse.engine import match as engine
 from cutpurse.engine.agenda import Option
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
+from cutpurse.engine.view import View
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
@@ -50,7 +51,7 @@ class _Table:
         self.makers = makers
         self.failed: list[tuple[int, FailureParts]] = []
         self.told = [0] * len(makers)  # by seat, how many events it has been told
-        self.seen: dict[int, GameView[Any]] = {}  # by seat, what a bot that hears events saw when it was last asked
+        self.seen: list[View | None] = [None] * len(makers)  # by seat, its view when it was last asked
         self.bots: list[Any] = []
         self.view_type: type[GameView[Any]] = VIEWS[match.game.words.game]
         settings = match.game.settings.changed()
@@ -71,10 +72,11 @@ class _Table:
         since = self.told[seat]
         self.told[seat] = len(log)
         bot = self.bots[seat]
-        view = self.view_type(game.view(seat), log[since:] if hooks.hears_events(bot) else None, since)
+        raw = game.view(seat)
+        events = log[since:] if hooks.hears_events(bot) else None
+        view = self.view_type(raw, events, since, self.seen[seat])
+        self.seen[seat] = raw
         decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
-        if hasattr(bot, "event"):
-            self.seen[seat] = view
         reason = ""
         for time in range(CORRECTIONS + 1):
             try:
@@ -106,10 +108,10 @@ class _Table:
         """What happened since a bot was last asked; piles are as they were then, for a server would show it no more."""
         match, log = self.match, self.match.game.log
         assert log is not None
-        seen = self.seen.get(seat)
+        seen = self.seen[seat]
         if seen is None:
-            seen = hooks.nothing_seen(match.rules, match.game.settings, len(match.seats), seat)
-        return self.view_type(seen.raw, log[self.told[seat] :], self.told[seat])
+            seen = hooks.nothing_seen(match.rules, match.game.settings, len(match.seats), seat).raw
+        return self.view_type(seen, log[self.told[seat] :], self.told[seat], seen)
 
 
 class _Safe:
@@ -128,8 +130,11 @@ class _Safe:
         return self.match.game.safe_option(seat, self.asked.options)
 
 
-def view_for(match: Match, seat: int | None, since: int = 0) -> GameView[Any]:
-    """What a seat, or (None) the spectator, sees now, with the events from number `since` on."""
+def view_for(match: Match, seat: int | None, since: int = 0, before: View | None = None) -> GameView[Any]:
+    """What a seat, or (None) the spectator, sees now, with the events from number `since` on.
+
+    before: the view before event `since`, for their sentences (see `GameView`).
+    """
     game = match.game
     log = game.log
-    return VIEWS[game.words.game](game.view(seat), log[since:] if log else (), since)
+    return VIEWS[game.words.game](game.view(seat), log[since:] if log else (), since, before)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cutpurse.engine import agenda
 from cutpurse.engine.events import Event, Happened, Moved, Placed
 from cutpurse.engine.text import act_text, event_text, option_text
+from cutpurse.engine.zones import TABLE
 from cutpurse.sdk.cards import Card, cards_of
 
 if TYPE_CHECKING:
@@ -22,11 +23,18 @@ __all__ = ["Act", "Option", "Told"]
 class Act:
     """Something that is under way, may be done or was done: a verb and what it is done to."""
 
-    __slots__ = ("_view", "raw")
+    __slots__ = ("_event", "_view", "raw")
 
-    def __init__(self, act: agenda.Act, view: GameView[Any]) -> None:
+    def __init__(self, act: agenda.Act, view: GameView[Any], event: int | None = None) -> None:
+        """event: the number of the event that tells of the act; None for one that is under way or may be done."""
         self.raw = act
         self._view = view
+        self._event = event
+
+    @property
+    def _table(self) -> Any:
+        """Where zones are looked up: as they lay when the act was done, or as they lie now."""
+        return self._view.raw if self._event is None else self._view.table_at(self._event)
 
     @property
     def verb(self) -> str:
@@ -66,8 +74,17 @@ class Act:
 
     @property
     def zone(self) -> Pile | None:
-        """The pile it is done to; None if there is none, or it is gone."""
+        """The pile it is done to, as it is now; None if there is none, or it is gone."""
         return self._view.pile_numbered(self.raw.zone)
+
+    @property
+    def owner(self) -> int | None:
+        """The seat before which that pile lay when the act was done; None if there is none, or it lay on the table."""
+        try:
+            owner: int = self._table.zone(self.raw.zone).owner
+        except KeyError:
+            return None
+        return None if owner == TABLE else owner
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -77,7 +94,7 @@ class Act:
     @property
     def text(self) -> str:
         """A sentence: "seat 1 raids the hand of seat 2"."""
-        return act_text(self._view.raw, self.raw)
+        return act_text(self._table, self.raw)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Act) and self.raw == other.raw
@@ -97,6 +114,7 @@ class Option(Act):
     def __init__(self, act: agenda.Option, view: GameView[Any], index: int) -> None:
         self.raw = act
         self._view = view
+        self._event = None
         self.index = index
 
     @property
@@ -135,13 +153,13 @@ class Told:
 
     @property
     def text(self) -> str:
-        """A sentence: "Gold Bar: from hand of seat 2 to hand of seat 0"."""
-        return event_text(self._view.raw, self._event)
+        """A sentence, with owners as they were then: "Gold Bar: from hand of seat 2 to hand of seat 0"."""
+        return event_text(self._view.table_at(self.number), self._event)
 
     @property
     def act(self) -> Act | None:
         """What a seat or the rules did (happened)."""
-        return Act(self._event.act, self._view) if isinstance(self._event, Happened) else None
+        return Act(self._event.act, self._view, self.number) if isinstance(self._event, Happened) else None
 
     @property
     def cards(self) -> tuple[Card | None, ...]:

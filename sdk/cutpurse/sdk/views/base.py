@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.events import Event
+from cutpurse.engine.history import PastTable, ZoneHistory
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
 from cutpurse.engine.zones import TABLE
@@ -86,7 +87,7 @@ A = TypeVar("A", bound=Player)
 class GameView(Generic[A]):
     """All that you may know at a decision. It never changes: keep it if you like."""
 
-    __slots__ = ("_events", "_make", "_players", "_since", "raw")
+    __slots__ = ("_before", "_events", "_history", "_make", "_players", "_since", "raw")
 
     player_type: ClassVar[type[Player]] = Player
     raw: View
@@ -96,11 +97,13 @@ class GameView(Generic[A]):
         raw: View | Callable[[], View],
         events: Sequence[Event] | Callable[[], Sequence[Event]] | None = (),
         since: int = 0,
+        before: View | Callable[[], View] | None = None,
     ) -> None:
         """`events` are as they were told to this viewer, or to everybody: faces he may not see are hidden here.
 
         None: they are not for a bot that does without. Both may be what makes them; it is called when they are first
-        looked at.
+        looked at. `before` is the view before the first of the events (or makes it), so that their sentences name
+        owners as they were; the events of a match from its beginning need none.
         """
         if isinstance(raw, View):
             self.raw = raw
@@ -108,6 +111,8 @@ class GameView(Generic[A]):
             self._make = raw  # `raw` stays empty, so that whoever looks comes to `__getattr__`
         self._events = events
         self._since = since
+        self._before = before
+        self._history: ZoneHistory | None = None
         self._players: tuple[A, ...] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -170,14 +175,26 @@ class GameView(Generic[A]):
 
         Raises UsageError for a bot whose class says that it does not read them.
         """
+        viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
+        events = self._raw_events()
+        return tuple([Told(event.to(viewer), self, number) for number, event in enumerate(events, self._since)])
+
+    def _raw_events(self) -> Sequence[Event]:
         if self._events is None:
             raise UsageError(
                 "this bot has no view.events, for its class says `reads_events = False`: take that line out"
             )
         if callable(self._events):
             self._events = self._events()
-        viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
-        return tuple([Told(event.to(viewer), self, number) for number, event in enumerate(self._events, self._since)])
+        return self._events
+
+    def table_at(self, number: int) -> PastTable:
+        """Return kinds and owners of all zones at the event of this number, one of `events`."""
+        if self._history is None:
+            before = self._before() if callable(self._before) else self._before
+            self._history = ZoneHistory.of_window(self.raw, self._raw_events(), self._since, before)
+            self._before = None
+        return self._history.at(number)
 
     @property
     def counters(self) -> Mapping[str, int]:

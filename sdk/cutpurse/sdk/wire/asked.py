@@ -5,6 +5,7 @@ This module knows no game and no stream.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
+from cutpurse.engine.view import View
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
@@ -31,10 +33,16 @@ class TableInfo:
     seat: int
 
 
-def asked(decision: arena_pb2.Decision, table: TableInfo, events: bool = True) -> tuple[GameView[Any], Decision]:
+def asked(
+    decision: arena_pb2.Decision,
+    table: TableInfo,
+    events: bool = True,
+    earlier: arena_pb2.Decision | None = None,
+) -> tuple[GameView[Any], Decision]:
     """The view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
 
-    events: whether the message holds them, because they were asked for.
+    events: whether the message holds them, because they were asked for; earlier: the decision that was put before,
+    from which the events go on.
 
     Raises ValueError, now or when the bot looks, if the message tells of what the game as played here has not.
     """
@@ -44,9 +52,17 @@ def asked(decision: arena_pb2.Decision, table: TableInfo, events: bool = True) -
         lambda: view_of(decision.observation, rules, table.settings, seats, table.seat),
         (lambda: events_of(decision, table)) if events else None,
         decision.first_event,
+        _view_maker(earlier, decision.first_event, table) if events and earlier is not None else None,
     )
     number = decision.decision - 1
     return view, Decision(number, ask, lambda: options_of(decision, rules, seats), lambda: _safe(decision, table), view)
+
+
+def _view_maker(earlier: arena_pb2.Decision, first_event: int, table: TableInfo) -> Callable[[], View] | None:
+    """Return what makes the view of an earlier decision, unless events between the two are missing (after a resume)."""
+    if earlier.first_event + len(earlier.events) != first_event:
+        return None
+    return lambda: view_of(earlier.observation, table.rules, table.settings, table.seats, table.seat)
 
 
 def time_left(decision: arena_pb2.Decision, passed_s: float) -> tuple[float, float]:

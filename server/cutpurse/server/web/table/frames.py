@@ -16,13 +16,14 @@ from typing import Final
 from cutpurse.engine.agenda import Choice, Question
 from cutpurse.engine.events import Asked, Event, Happened, Moved
 from cutpurse.engine.game import Game
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.text import act_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
 from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.table.layouts import Layout, layout_of
-from cutpurse.server.web.table.telling import Told, Whereabouts, came_by, told_lines
+from cutpurse.server.web.table.telling import Told, came_by, told_lines
 
 __all__ = [
     "CardShown",
@@ -196,17 +197,17 @@ def frame(
     first_event: int = 0,
     public: View | None = None,
     marks: Mapping[int, SeatMarks] | None = None,
-    where: Whereabouts | None = None,
+    history: ZoneHistory | None = None,
 ) -> Frame:
     """A moment, made of what a viewer sees and the events that he was told since the last.
 
-    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  where: has heard
-    the events; without it sentences name zones by where they lie now.
+    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  history: has
+    the events, for their sentences (see `told_lines`).
     """
     words = view.rules.words
     layout = layout_of(words.game)
     drawing = _Zones(view, layout, came_by(events), public)
-    told = told_lines(view, events, first_event, where)
+    told = told_lines(view, events, first_event, history)
     acting = next((event.act.actor for event in reversed(events) if isinstance(event, Happened)), None)
     badges = _badges(view)
     order = (

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
 from cutpurse.server.web.table.frames import SeatMarks, asked_of, frame
-from cutpurse.server.web.table.telling import Told, Whereabouts
+from cutpurse.server.web.table.telling import Told
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Messages", "News", "Reader", "Stream", "Watch", "Watches"]
@@ -368,7 +369,7 @@ class _Picture:
         self._began: Began | None = None
         self._view: View | None = None
         self._asked: tuple[int, ...] = ()
-        self._where: Whereabouts | None = None
+        self._history: ZoneHistory | None = None
         self._told: deque[Told] = deque(maxlen=MOST_TOLD)
         self._at_ms = 0
 
@@ -376,7 +377,7 @@ class _Picture:
         """The table after this step, as HTML."""
         if isinstance(step, Began):
             self._began = step
-            self._asked, self._at_ms, self._where = (), 0, None
+            self._asked, self._at_ms, self._history = (), 0, None
             self._told.clear()
         began = self._began
         assert began is not None  # `watched` tells of nothing before
@@ -390,9 +391,18 @@ class _Picture:
         result = step.result if isinstance(step, Over) else None
         self._asked = () if result else asked_of(view, events, self._asked)
         first = 0 if isinstance(step, Began) else step.first_event
-        where = self._where = self._where or Whereabouts(view, first)
-        where.hear(events, first)
-        made = frame(view, events, began.names, asked=self._asked, first_event=first, marks=_marks(result), where=where)
+        if self._history is None:
+            self._history = ZoneHistory(view.rules.words, view.seats, view.zones, first)
+        self._history.add(events, first)
+        made = frame(
+            view,
+            events,
+            began.names,
+            asked=self._asked,
+            first_event=first,
+            marks=_marks(result),
+            history=self._history,
+        )
         self._told.extend(made.told)
         return rendered(
             "live_moment.html",

@@ -21,6 +21,7 @@ from typing import Final
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.events import Asked as Question
 from cutpurse.engine.events import Event, Happened, Scored
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import Chosen, EndCause, Match
 from cutpurse.engine.match import Decision as Asked
 from cutpurse.engine.record import Record, event_hashes, replay, replay_on
@@ -30,7 +31,6 @@ from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY
 from cutpurse.server.web.table.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.layouts import layout_of
-from cutpurse.server.web.table.telling import Whereabouts
 
 __all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row", "Swing"]
 
@@ -173,7 +173,7 @@ class Replayed:
         self._steps: list[_Step] = []
         self._lines: list[_Line] = []
         self._kept: dict[int, Match] = {}
-        self._where: Whereabouts | None = None
+        self._history: Final = ZoneHistory(game_named(record.game).words, self.seats)
         self._end = self._play()
         self._log: Final[Sequence[Event]] = self._end.game.log or ()
         self._faults: Final = [(at, one.seat) for at, one in enumerate(self._end.choices) if _is_fault(one)]
@@ -213,10 +213,9 @@ class Replayed:
         game = match.game
         log = game.log or []
         viewers = range(self.seats + 1)
-        where = self._where = self._where or Whereabouts(game.view(None))
-        where.hear(log[told:], told)
+        self._history.add(log[told:], told)
         for number, event in enumerate(log[told:], told):
-            then = where.at(number)
+            then = self._history.at(number)
             if isinstance(event, Happened):
                 seen = [event.to(viewer) for viewer in viewers] if event.masks else [event]
                 texts = [event_text(then, one) for one in (*seen, event)] if event.masks else [event_text(then, event)]
@@ -308,7 +307,7 @@ class Replayed:
             first_event=since,
             public=match.game.view(None),
             marks=self._marks(viewer, step),
-            where=self._where,
+            history=self._history,
         )
         decided = self._decided(match, asked, step) if asked is not None else None
         return Moment(step.at, index, made, decided, self._rows(way, viewer, since, step.until))

@@ -1,24 +1,23 @@
 """What happened at a table, in words for people: events as one viewer was told them, line by line.
 
-A sentence names a zone by where it lay when the event was told, which `Whereabouts` knows. This module knows no HTML,
+A sentence names a zone by where it lay when the event was told, which `ZoneHistory` knows. This module knows no HTML,
 and no face that the viewer was not told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored
-from cutpurse.engine.game import Game
+from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.text import event_text
 from cutpurse.engine.view import View
-from cutpurse.engine.words import Unit, Words, ZoneKind
+from cutpurse.engine.words import Unit, Words
 from cutpurse.server.web.table.layouts import layout_of
 
-__all__ = ["Told", "Whereabouts", "came_by", "told_lines"]
+__all__ = ["Told", "came_by", "told_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,57 +32,19 @@ class Told:
     times: int = 1
 
 
-class Whereabouts:
-    """Where zones that are made in play lay, event by event: a sentence about a theft names whose it was before it."""
-
-    def __init__(self, view: View, before: int = 0) -> None:
-        """view: how the table lay before the event of this number, as far as that is known."""
-        self.rules = view.rules
-        self._since: dict[int, list[tuple[int, ZoneKind, int]]] = {
-            zone.number: [(before - 1, zone.kind, zone.owner)] for zone in view.zones
-        }
-
-    def hear(self, events: Sequence[Event], first: int) -> None:
-        """More that has happened; `first`: the number of its first event."""
-        kinds = self.rules.words.zones
-        for number, event in enumerate(events, first):
-            if isinstance(event, Placed) and event.kind:
-                self._since.setdefault(event.zone, []).append((number, kinds[event.kind - 1], event.seat))
-
-    def at(self, number: int) -> _Then:
-        """The table as it lay when this event was told, for sentences."""
-        return _Then(self.rules, self._since, number)
-
-
-class _There(NamedTuple):
-    kind: ZoneKind
-    owner: int
-
-
-class _Then(NamedTuple):
-    """Where zones lay when an event was told; one that was dropped since lies where it did."""
-
-    rules: type[Game]
-    since: Mapping[int, list[tuple[int, ZoneKind, int]]]
-    event: int
-
-    def zone(self, number: int) -> _There:
-        """Raises KeyError for a zone that was not made yet."""
-        for since, kind, owner in reversed(self.since[number]):
-            if since <= self.event:
-                return _There(kind, owner)
-        raise KeyError(number)
-
-
 def told_lines(
-    view: View, events: Sequence[Event], first: int = 0, where: Whereabouts | None = None
+    view: View, events: Sequence[Event], first: int = 0, history: ZoneHistory | None = None
 ) -> tuple[Told, ...]:
     """What has happened, in words, equal ones in a row told once. `first`: the number of the first event.
+
+    history: has the events; without it owners are known only as far as the events and the view tell.
 
     That a seat is asked is left out, since the answer is told; so are numbers that are not money or points.
     """
     words = view.rules.words
     steals = layout_of(words.game).steals
+    if history is None:
+        history = ZoneHistory.of_window(view, events, first, None)
     lines: list[Told] = []
     for number, event in enumerate(events, first):
         if (weight := _weight(words, event)) is None:
@@ -91,7 +52,7 @@ def told_lines(
         act = event.act if isinstance(event, Happened) else None
         lines.append(
             Told(
-                text=event_text(view if where is None else where.at(number), event),
+                text=event_text(history.at(number), event),
                 weight=weight,
                 seat=act.actor if act is not None else event.seat if isinstance(event, Counted) else None,
                 is_steal=act is not None and words.verbs[act.verb - 1].name in steals,
