@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 from cutpurse.engine.agenda import Step
+from cutpurse.engine.chance import Chance
 from cutpurse.games import GAMES
 from tests.lockstep.driver import in_lockstep
 from tests.without_a_step import what_follows
@@ -32,7 +33,9 @@ def one_match(name: str, seed: int) -> int:
     rng = random.Random(seed)
     seats = rng.choice(list(GAMES[name].words.seats))
     settings = TELLINGS[name].settings(seats, rng)
-    game = GAMES[name].new(seats, seed.to_bytes(32, "big"), settings)
+    rules = GAMES[name]
+    game = rules(seats, rules.check(seats, settings), Chance(seed.to_bytes(32, "big")))
+    game.start()
     assert game.waiting(), "nobody is asked anything"
     try:
         return in_lockstep(game, TELLINGS[name].Telling(game, rng), rng)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.agenda import Option
-from cutpurse.engine.chance import match_key
+from cutpurse.engine.chance import Chance, match_key
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
@@ -86,11 +86,8 @@ class RandomGame:
 
     def begin(self, log: bool = False) -> Game:
         """The game before its first answer, with or without its events."""
-        game = self.rules.new(self.seats, self.key, self.settings)
-        if not log:
-            return game
-        game = self.rules(self.seats, self.rules.check(self.seats, self.settings), game.chance.__class__(self.key))
-        game.start(log=True)
+        game = self.rules(self.seats, self.rules.check(self.seats, self.settings), Chance(self.key))
+        game.start(log)
         return game
 
     def play(self, game: Game) -> Iterator[Game]:

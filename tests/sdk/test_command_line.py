@@ -280,6 +280,11 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
         ("play greed random random --set speed=9", 2, "no setting is called 'speed'; there are: mode, "),
         ("play greed random random --set mode=9", 2, "setting mode cannot be '9'; it can be: single, tournament"),
         ("play greed random random --set mode", 2, "a setting is given as NAME=VALUE"),
+        (
+            "play greed random random random --set two_player_pile=false",
+            2,
+            "setting two_player_pile has no effect with 3 players, only with 2: leave it out",
+        ),
         ("play greed random random --set mode=single --set mode=single", 2, "mode was set before"),
         ("play greed random random --matches 0", 2, "0 matches cannot be played"),
         ("play greed random random --out rows.csv --record ./rows.csv", 2, "each needs a file of its own"),

@@ -243,6 +243,45 @@ def test_a_ladder_of_the_file_that_is_another_one_is_a_line(
         found(store, **from_file(tmp_path, FILE.replace(old, new)))
 
 
+SIX = """
+[[ladder]]
+name = "six"
+game = "stolen_treasure"
+seats = 6
+"""
+USELESS = """
+[[ladder]]
+name = "bags"
+game = "bag_o_loot"
+settings = { ditch_per_turn = "unlimited" }
+"""
+
+
+def test_a_new_ladder_gets_the_defaults_of_its_number_of_players(store: Store, tmp_path: Path) -> None:
+    (six,) = found(store, **from_file(tmp_path, SIX))
+    assert (dict(six.settings), store.ladder("six").settings) == ({"target": "1000"}, {"target": "1000"})
+    assert found(store, **from_file(tmp_path, SIX)) == [six]
+
+
+def test_a_ladder_that_was_made_without_a_target_keeps_1500(store: Store, tmp_path: Path) -> None:
+    make(store, "six", "stolen_treasure", 6)
+    (six,) = found(store, **from_file(tmp_path, SIX))
+    assert dict(six.settings) == {}
+    assert six.rules.check(6, six.settings).text("target") == "1500"
+
+
+def test_a_ladder_with_a_setting_without_effect_is_refused_but_opens_if_it_was_made_before(
+    store: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        UsageError, match=r"ladder 'bags': setting ditch_per_turn has no effect unless advanced is true"
+    ):
+        found(store, **from_file(tmp_path, USELESS))
+    make(store, "bags", "bag_o_loot", 4, ditch_per_turn="unlimited")
+    (bags,) = found(store, **from_file(tmp_path, USELESS))
+    assert dict(bags.settings) == {"ditch_per_turn": "unlimited"}
+
+
 def test_a_house_bot_of_the_file_that_there_is_not_is_refused(store: Store, tmp_path: Path) -> None:
     wanted = from_file(tmp_path, FILE.replace('"random"', '"rando"'))
     with pytest.raises(UsageError, match=r"ladder 'duel': there is no house bot 'rando'; there are: random, greedy, s"):

@@ -99,17 +99,35 @@ class Game(Table):
         Raises SettingsError for an unknown or impossible setting or number of seats, naming what is allowed.
         """
         seats = cls.usual_seats if seats is None else seats
-        game = cls(seats, cls.check(seats, settings or {}), Chance(key))
+        game = cls(seats, cls.set_up(seats, settings or {}), Chance(key))
         game.start()
         return game
 
     @classmethod
     def check(cls, seats: int, settings: Mapping[str, object]) -> Settings:
-        """The settings, parsed.  Raises SettingsError as `new` does."""
+        """Parse settings that were written down, of a record or a ladder.
+
+        Raises:
+            SettingsError: For an unknown or impossible setting or number of seats, naming what is allowed.
+        """
+        cls._check_seats(seats)
+        return cls.settings_type.parse(settings, seats) if settings else _usual(cls.settings_type, seats)
+
+    @classmethod
+    def set_up(cls, seats: int, settings: Mapping[str, object]) -> Settings:
+        """Parse the settings of a new match or ladder (see `Settings.set_up`).
+
+        Raises:
+            SettingsError: As `check`, and for a setting that could have no effect.
+        """
+        cls._check_seats(seats)
+        return cls.settings_type.set_up(settings, seats)
+
+    @classmethod
+    def _check_seats(cls, seats: int) -> None:
         allowed = cls.words.seats
         if seats not in allowed:
             raise SettingsError(f"{cls.words.title} is for {allowed[0]} to {allowed[-1]} players, not {seats}")
-        return cls.settings_type.parse(settings, seats) if settings else _usual(cls.settings_type, seats)
 
     def start(self, log: bool = False) -> None:
         """Set up and go on to the first question; with `log` from the first event on."""

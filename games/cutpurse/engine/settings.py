@@ -2,6 +2,10 @@
 
 A game declares a frozen dataclass; every field is made by `choice`, `flag`, `number` or `table`. On the command line,
 in records and on the wire a value is text, and one that the game does not have is refused with what it has.
+
+`parse` reads settings that were written down: a setting that is not named there has its default for good. `set_up`
+reads those of a new match or ladder: some defaults then depend on the number of players, and a setting that could have
+no effect is refused. What `set_up` chose is named in the record, so old records and ladders keep their meaning.
 """
 
 from __future__ import annotations
@@ -27,6 +31,23 @@ class SettingKind:
     step: int = 1
     names: Mapping[str, int] = field(default_factory=dict)  # words that stand for a number: {"random": -1}
     keys: tuple[str, ...] = ()  # of a table
+    by_seats: Mapping[int, int] = field(default_factory=dict)  # default of a new match with this number of players
+    only_seats: tuple[int, ...] = ()  # numbers of players with which it has an effect; empty: all
+    only_with: tuple[str, str] | None = None  # another setting and the value without which it has no effect
+
+    def default_by_seats(self, default: str, seats: range) -> str:
+        """Describe a default that depends on the number of players; empty if it does not.
+
+        Args:
+            default: The value with the other numbers of players, as text.
+            seats: Numbers of players that the game allows.
+        """
+        if not self.by_seats:
+            return ""
+        by_value: dict[str, list[int]] = {}
+        for count in seats:
+            by_value.setdefault(str(self.by_seats.get(count, default)), []).append(count)
+        return ", ".join([f"{value} with {_joined(counts)}" for value, counts in by_value.items()])
 
     def allowed(self) -> str:
         """The allowed values in words."""
@@ -39,15 +60,30 @@ class SettingKind:
         return ", ".join(parts)
 
 
+def _joined(counts: list[int]) -> str:
+    """Neighbouring numbers in a few words: "5", "2 to 4"."""
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
 # The values of a dataclass field made by a function have the type of its default, hence Any: the caller annotates.
-def choice(default: str, *others: str, text: str, rule: str) -> Any:
+# `only_seats` and `only_with` are those of `SettingKind`.
+def choice(default: str, *others: str, text: str, rule: str, only_with: tuple[str, str] | None = None) -> Any:
     """One of several words, the first being the default."""
-    return field(default=default, metadata={"kind": SettingKind(text, rule, (default, *others))})
+    kind = SettingKind(text, rule, (default, *others), only_with=only_with)
+    return field(default=default, metadata={"kind": kind})
 
 
-def flag(default: bool, *, text: str, rule: str) -> Any:
+def flag(
+    default: bool,
+    *,
+    text: str,
+    rule: str,
+    only_seats: tuple[int, ...] = (),
+    only_with: tuple[str, str] | None = None,
+) -> Any:
     """true or false."""
-    return field(default=default, metadata={"kind": SettingKind(text, rule, ("true", "false"))})
+    kind = SettingKind(text, rule, ("true", "false"), only_seats=only_seats, only_with=only_with)
+    return field(default=default, metadata={"kind": kind})
 
 
 def number(
@@ -59,9 +95,20 @@ def number(
     rule: str,
     step: int = 1,
     names: Mapping[str, int] | None = None,
+    by_seats: Mapping[int, int] | None = None,
+    only_with: tuple[str, str] | None = None,
 ) -> Any:
     """A whole number from `least` to `most`, or one of the words in `names` that stand for a number."""
-    kind = SettingKind(text, rule, least=least, most=most, step=step, names=names or {})
+    kind = SettingKind(
+        text,
+        rule,
+        least=least,
+        most=most,
+        step=step,
+        names=names or {},
+        by_seats=by_seats or {},
+        only_with=only_with,
+    )
     return field(default=default, metadata={"kind": kind})
 
 
@@ -96,6 +143,37 @@ class Settings:
         if problem := settings.problem(seats):
             raise SettingsError(problem)
         return settings
+
+    @classmethod
+    def set_up(cls, given: Mapping[str, object], seats: int) -> Self:
+        """Parse the settings of a new match or ladder.
+
+        Args:
+            given: Names and values, text or plain; what is not named gets its default for this number of players.
+            seats: Number of players.
+
+        Raises:
+            SettingsError: As for `parse`, and for a value other than the default that could have no effect.
+        """
+        by_seats = {name: kind.by_seats[seats] for name, kind in cls.kinds().items() if seats in kind.by_seats}
+        settings = cls.parse({**by_seats, **given}, seats)
+        for name in given:
+            if reason := settings.without_effect(name, seats):
+                raise SettingsError(f"setting {name} has no effect {reason}: leave it out")
+        return settings
+
+    def without_effect(self, name: str, seats: int) -> str:
+        """Say why a setting has no effect here: "with 4 players, only with 2"; empty if it has its default or one."""
+        kind = self.kinds()[name]
+        if name not in self.changed():
+            return ""
+        if kind.only_seats and seats not in kind.only_seats:
+            return f"with {seats} players, only with {' or '.join(map(str, kind.only_seats))}"
+        if kind.only_with is not None:
+            other, value = kind.only_with
+            if self.text(other) != value:
+                return f"unless {other} is {value}"
+        return ""
 
     def problem(self, seats: int) -> str:
         """Why these settings do not fit together or this number of seats; empty if they do."""

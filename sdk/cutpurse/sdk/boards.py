@@ -131,11 +131,11 @@ def compare(
     """
     rules = game_named(game)
     seats = rules.usual_seats if seats is None else seats
-    rules.check(seats, settings or {})
+    chosen: dict[str, object] = {**rules.set_up(seats, settings or {}).changed()}
     check_jobs(jobs)
     design = design or Design()
     makers = bot_makers([new, old])
-    boards = Boards(rules, makers[0], makers[1], field_for(field, seats), seed, dict(settings or {}))
+    boards = Boards(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
     path = None if state is None else Path(state)
     identity = boards.identity()
     kept, failures = _load(path, identity, design) if path else (State(design), {})

@@ -133,7 +133,7 @@ def play(
     """
     rules = game_named(game)
     makers = bot_makers(bots)
-    rules.check(len(makers), settings or {})
+    chosen: dict[str, object] = {**rules.set_up(len(makers), settings or {}).changed()}
     check_jobs(jobs)
     if matches < 1:
         raise UsageError(f"{matches} matches cannot be played; at least 1 can")
@@ -141,7 +141,7 @@ def play(
         raise UsageError("matches can be watched in one process only: leave jobs at 1")
     if record is not None and Path(record).suffix == ".py":
         raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
-    run = _Run(rules, tuple(makers), seed, dict(settings or {}), record is not None)
+    run = _Run(rules, tuple(makers), seed, chosen, record is not None)
     began = time.perf_counter()
     rows: list[MatchRow] = []
     count = _Count(makers)

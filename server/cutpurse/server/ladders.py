@@ -113,8 +113,10 @@ def ladder_of(entry: LadderEntry) -> Ladder:
     )
 
 
-def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
+def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None) -> Ladder:
     """A ladder as somebody wants it; what he does not say is as usual for the game.
+
+    kept: the ladder of this name, if it was made before: its settings keep their meaning.
 
     Raises Refused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
     """
@@ -132,12 +134,13 @@ def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
         for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
         if defined.clock.HasField(name)
     }
+    seats = defined.seats or game.usual_seats
     try:
         return Ladder(
             defined.name,
             defined.game,
-            defined.seats or game.usual_seats,
-            {setting.name: setting.value for setting in defined.settings},
+            seats,
+            _settings_defined(game, seats, {setting.name: setting.value for setting in defined.settings}, kept),
             TimeControl(**clock),
             NUMBERS.get(defined.game) or TrueSkill(draw_probability=_USUAL_TIES),
             terms=terms_defined(defined.terms),
@@ -145,6 +148,19 @@ def ladder_defined(defined: ladder_pb2.LadderDefined) -> Ladder:
         )
     except SettingsError as problem:
         raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def _settings_defined(
+    game: type[Game], seats: int, given: Mapping[str, object], kept: Ladder | None
+) -> Mapping[str, str]:
+    """Parse the settings of a ladder that is wanted, as those of a new one unless they are exactly those of `kept`.
+
+    Raises:
+        SettingsError: For what cannot be.
+    """
+    if kept is not None and game.check(seats, given).changed() == kept.settings:
+        return kept.settings
+    return game.set_up(seats, given).changed()
 
 
 def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
@@ -192,7 +208,7 @@ def default_ladders(control: TimeControl | None = None, matches_wanted: int | No
             name,
             name,
             rules.usual_seats,
-            {},
+            rules.set_up(rules.usual_seats, {}).changed(),
             control or TimeControl(),
             NUMBERS[name],
             matches_wanted,

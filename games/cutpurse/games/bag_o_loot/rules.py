@@ -109,7 +109,13 @@ class BagOLootSettings(Settings):
     )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
-        1, 0, 1, names={"unlimited": UNLIMITED}, text="advanced: coins one may ditch in a turn", rule="BL-6.6"
+        1,
+        0,
+        1,
+        names={"unlimited": UNLIMITED},
+        text="advanced: coins one may ditch in a turn",
+        rule="BL-6.6",
+        only_with=("advanced", "true"),
     )
     bag_faces: str = choice("hidden", "open", text="whether the cards in bags stay visible", rule="BL-8.2")
     tie_break_round: bool = flag(False, text="more rounds while the lead is shared, at most three", rule="BL-5.5")

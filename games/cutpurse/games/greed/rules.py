@@ -72,7 +72,9 @@ class GreedSettings(Settings):
 
     mode: str = choice("single", "tournament", text="one game, or as many as there are players", rule="GR-5.2")
     specials: str = choice("standard", "none", "rich", text="how many cards carry a symbol", rule="GR-1.3")
-    two_player_pile: bool = flag(True, text="two players may raid the draw pile instead", rule="GR-4.1")
+    two_player_pile: bool = flag(
+        True, text="two players may raid the draw pile instead", rule="GR-4.1", only_seats=(2,)
+    )
     first_seat: int = number(
         RANDOM, 0, MAX_PLAYERS - 1, names={"random": RANDOM}, text="who begins the first game", rule="GR-2.3"
     )

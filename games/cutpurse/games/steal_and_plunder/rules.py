@@ -78,15 +78,24 @@ class StealAndPlunderSettings(Settings):
 
     mode: str = choice("single", "series", text="one game, or games until a total is reached", rule="SP-5.4")
     target: int = number(
-        10_000_000, 1_000_000, 50_000_000, step=50_000, text="the total that ends a series", rule="SP-5.4"
+        10_000_000,
+        1_000_000,
+        50_000_000,
+        step=50_000,
+        text="the total that ends a series",
+        rule="SP-5.4",
+        only_with=("mode", "series"),
     )
-    max_games: int = number(15, 1, 50, text="games after which a series ends anyhow", rule="SP-5.4")
+    max_games: int = number(
+        15, 1, 50, text="games after which a series ends anyhow", rule="SP-5.4", only_with=("mode", "series")
+    )
     small_deck: bool = flag(False, text="three players leave two industries in the box", rule="SP-2.5")
     removed_yellow: str = choice(
         "bribe_money",
         *[WORDS.cards[card - 1].name for card in YELLOW if WORDS.cards[card - 1].name != "bribe_money"],
         text="which yellow industry the small deck leaves out",
         rule="SP-2.5",
+        only_with=("small_deck", "true"),
     )
     start_method: str = choice("draw", "random", text="how the first player is found", rule="SP-2.1")
     strict_first_pack_order: bool = flag(

@@ -80,7 +80,9 @@ END_THE_TURN: Final = Option(END_TURN)
 class StolenTreasureSettings(Settings):
     """ST-1.2, ST-2.2, ST-2.3, ST-3.5, ST-3.22, ST-3.26, ST-5.3, ST-6.1, ST-6.2, ST-6.3. The variants."""
 
-    target: int = number(1500, 500, 5000, step=50, text="the score that wins", rule="ST-6.2")
+    target: int = number(
+        1500, 500, 5000, step=50, text="the score that wins", rule="ST-6.2", by_seats={5: 1200, 6: 1000}
+    )
     hand_limit: str = choice("off", "7", text="cards that a hand may hold after an action", rule="ST-6.1")
     true_random_theft: bool = flag(False, text="theft does not name a kind of card", rule="ST-6.3")
     wager_method: str = choice("coin", "die", "rps", text="what decides a wager", rule="ST-3.26")

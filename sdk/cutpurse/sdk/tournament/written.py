@@ -109,7 +109,7 @@ def read_tournament(path: str | os.PathLike[str], usual_boards: str = BOARDS[0])
         name: setting_text(value, f"{file}: settings.{name:.80}")
         for name, value in _table(written, "settings", file).items()
     }
-    changed = game.check(seats, settings).changed()
+    changed = game.set_up(seats, settings).changed()
     bots = _bots(written.get("bots"), file)
     boards = _text(written, "boards", file, usual_boards)
     if boards not in BOARDS:

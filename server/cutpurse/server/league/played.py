@@ -42,8 +42,8 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
 
     Raises StoreError, and UsageError for a ladder that cannot be played, or that is another one in the database.
     """
-    defined = [_defined(one, wanted.file) for one in wanted.defined]
     there = {entry.name: _playable(entry) for entry in store.ladders()}
+    defined = [_defined(one, wanted.file, there.get(one.name)) for one in wanted.defined]
     for ladder in defined:
         _compare(ladder, there.get(ladder.name), wanted.file, log)
     made = [ladder for ladder in defined if ladder.name not in there]
@@ -71,9 +71,9 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
     return ladders
 
 
-def _defined(defined: ladder_pb2.LadderDefined, file: str) -> Ladder:
+def _defined(defined: ladder_pb2.LadderDefined, file: str, kept: Ladder | None) -> Ladder:
     try:
-        return ladder_defined(defined)
+        return ladder_defined(defined, kept)
     except Refused as refused:
         raise UsageError(f"{file}, ladder '{legible(defined.name, 40)}': {refused.ending.text}") from None
 
