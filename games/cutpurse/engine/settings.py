@@ -49,6 +49,15 @@ class SettingKind:
             by_value.setdefault(str(self.by_seats.get(count, default)), []).append(count)
         return ", ".join([f"{value} with {_joined(counts)}" for value, counts in by_value.items()])
 
+    def only_where(self) -> str:
+        """Say where the setting has an effect: "with 2 players", "with advanced=true"; empty: everywhere."""
+        parts = []
+        if self.only_seats:
+            parts.append(f"with {' or '.join(map(str, self.only_seats))} players")
+        if self.only_with is not None:
+            parts.append(f"with {self.only_with[0]}={self.only_with[1]}")
+        return " and ".join(parts)
+
     def allowed(self) -> str:
         """The allowed values in words."""
         if self.keys:

@@ -52,7 +52,11 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CardKind:
-    """One face. Printed copies of it are the same card, unless a column of their zone tells them apart."""
+    """One face. Printed copies of it are the same card, unless a column of their zone tells them apart.
+
+    `facts` is what is printed besides, in words, by its heading: {"symbols": "gun, key", "cost": "$10,000"}. `proposed`
+    names what of it is a number of this project, as none is published: "value", "copies". `rule` tells of the card.
+    """
 
     name: str
     title: str
@@ -60,6 +64,9 @@ class CardKind:
     sort: str = ""
     value: int = 0
     traits: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+    proposed: tuple[str, ...] = ()
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +114,15 @@ class ZoneKind:
 class Words:
     """The vocabulary of one game, filled by its module in reading order."""
 
-    def __init__(self, game: str, title: str, prefix: str, version: str, seats: range) -> None:
+    def __init__(
+        self, game: str, title: str, prefix: str, version: str, seats: range, value_title: str = "value"
+    ) -> None:
         self.game = game
         self.title = title
         self.prefix = prefix  # of its rule numbers: "GR"
         self.version = version  # changes whenever the same choices could lead to another position
         self.seats = seats
+        self.value_title = value_title  # what the value of a card is: "number" where it is worth nothing
         self.cards: list[CardKind] = []
         self.verbs: list[Verb] = []
         self.zones: list[ZoneKind] = []
@@ -128,9 +138,12 @@ class Words:
         sort: str = "",
         value: int = 0,
         traits: Mapping[str, int] | None = None,
+        facts: Mapping[str, str] | None = None,
+        proposed: tuple[str, ...] = (),
+        rule: str = "",
     ) -> int:
         """Add a face; its number."""
-        self.cards.append(CardKind(name, title, text, sort, value, traits or {}))
+        self.cards.append(CardKind(name, title, text, sort, value, traits or {}, facts or {}, proposed, rule))
         return len(self.cards)
 
     def verb(self, name: str, text: str, option_text: str = "", rule: str = "") -> int:

@@ -9,16 +9,23 @@ import inspect
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from cutpurse.engine.agenda import Question, Step
 from cutpurse.engine.game import Game
+from cutpurse.games.origins import RULES, SETTINGS
 
 __all__ = ["WIDTH", "rule_book", "rule_numbers", "rules_markdown", "settings_of", "steps_in_order", "summary"]
 
 WIDTH: Final = 100  # columns
+TITLE_WIDTH: Final = 30  # columns of a card's title in the table of cards
+FACT_WIDTH: Final = 18  # columns of a fact there
+MARKS: Final = (
+    "Marks: (ruling) no published text settles the rule, and this project decides; (partly ruling) parts of it; "
+    "(proposed) a number of this project, as none is published. Everything else is the "
+    "publisher's or another public source's. The reasons are in docs/rulings.md."
+)
 _RULES: Final = re.compile(r"(?P<rules>[A-Z]{2}-[\w.-]*\w(?:,\s+[A-Z]{2}-[\w.-]*\w)*)\.\s+(?P<text>.*)", re.DOTALL)
 
 
@@ -35,18 +42,21 @@ def summary(game: type[Game]) -> dict[str, Any]:
     }
 
 
-def settings_of(game: type[Game]) -> dict[str, dict[str, str]]:
-    """The settings by name: rule, text, default and what is allowed, all as text."""
+def settings_of(game: type[Game]) -> dict[str, dict[str, Any]]:
+    """The settings by name: rule, origin, text, default, what is allowed, and where they have an effect."""
     defaults = game.settings_type()
-    kinds = game.settings_type.kinds()
+    origins = SETTINGS.get(game.words.game, {})
     return {
-        one.name: {
-            "rule": kinds[one.name].rule,
-            "text": kinds[one.name].text,
-            "default": defaults.text(one.name),
-            "allowed": kinds[one.name].allowed(),
+        name: {
+            "rule": kind.rule,
+            "origin": origins.get(name, ""),
+            "text": kind.text,
+            "default": defaults.text(name),
+            "default_by_players": kind.default_by_seats(defaults.text(name), game.words.seats),
+            "allowed": kind.allowed(),
+            "only_with": kind.only_where(),
         }
-        for one in fields(game.settings_type)
+        for name, kind in game.settings_type.kinds().items()
     }
 
 
@@ -57,10 +67,13 @@ def rule_book(game: type[Game]) -> dict[str, Any]:
     """
     words = game.words
     seats = game.usual_seats
+    steps = [_told_step(step) for step in steps_in_order(game)]
     copies = Counter(game.box(seats, game.check(seats, {})))
     return summary(game) | {
         "settings": settings_of(game),
-        "steps": [_told_step(step) for step in steps_in_order(game)],
+        "steps": steps,
+        "origins": {rule: RULES[rule] for step in steps for rule in step["rules"] if rule in RULES},
+        "value": words.value_title,
         "cards": [
             {
                 "name": card.name,
@@ -69,7 +82,11 @@ def rule_book(game: type[Game]) -> dict[str, Any]:
                 "sort": card.sort,
                 "value": card.value,
                 "traits": dict(card.traits),
+                "facts": {heading: fact for heading, fact in card.facts.items() if fact},
                 "copies": copies[number],
+                "proposed": list(card.proposed),
+                "rule": card.rule,
+                "origin": RULES.get(card.rule, ""),
             }
             for number, card in enumerate(words.cards, 1)
         ],
@@ -118,27 +135,93 @@ def rules_markdown(game: type[Game]) -> str:
         "",
         f"`{book['game']}`, rules version {book['rules']}, for {players}",
         "",
+        *_paragraph(MARKS),
+        "",
         "## Settings",
         "",
     ]
     for name, setting in book["settings"].items():
-        default = setting["default"] or "as printed"
-        lines += _item(f"`{name}` ({setting['rule']}): {setting['text']}; {default} unless set")
-        lines += _paragraph(f"Can be {setting['allowed']}", "  ")
+        lines += _setting_lines(name, setting)
     if not book["settings"]:
         lines.append("None: the game is played in one way.")
     lines += ["", "## Play", "", "What happens, in the order of the rules; a question has its name behind it."]
     for step in book["steps"]:
         lines += _step_lines(step)
     lines += ["", "## Cards", "", f"Copies with {book['usual_players']} players and no setting changed:", ""]
-    for card in book["cards"]:
-        value = f", value {card['value']:,}" if card["value"] else ""
-        text = f": {card['text']}" if card["text"] else ""
-        lines += _item(f"{card['copies']} x {card['title']} (`{card['name']}`){value}{text}")
+    lines += _card_table(book)
+    if any(card["proposed"] for card in book["cards"]):
+        lines += ["", "* proposed"]
+    if origins := {card["rule"]: card["origin"] for card in book["cards"] if card["origin"]}:
+        marked = ", ".join(_marked(rule, f"({origin})", " ") for rule, origin in origins.items())
+        lines += ["", *_paragraph(f"Rules of these cards: {marked}")]
     lines += ["", "## Where cards lie", ""]
     for zone in book["zones"]:
         lines += _item(f"{zone['title']} (`{zone['name']}`), seen by {zone['seen_by']}: {zone['text']}")
     return "\n".join(lines) + "\n"
+
+
+def _setting_lines(name: str, setting: dict[str, Any]) -> Iterator[str]:
+    by_players = setting["default_by_players"]
+    default = f"by number of players: {by_players}" if by_players else setting["default"] or "as printed"
+    yield from _item(
+        f"`{name}` ({_marked(setting['rule'], setting['origin'])}): {setting['text']}; {default} unless set"
+    )
+    yield from _paragraph(f"Can be {setting['allowed']}", "  ")
+    if setting["only_with"]:
+        yield from _paragraph(f"Has an effect only {setting['only_with']}", "  ")
+
+
+def _marked(rule: str, origin: str, between: str = ", ") -> str:
+    return f"{rule}{between}{origin}" if origin else rule
+
+
+def _card_table(book: dict[str, Any]) -> list[str]:
+    """Lay out all cards with type, value and facts; cells of several lines where they are long, nothing twice."""
+    cards = book["cards"]
+    headings = list(dict.fromkeys([heading for card in cards for heading in card["facts"]]))
+    told = [heading for heading in headings if all(_says(card, heading) for card in cards)]
+    columns = [heading for heading in headings if heading not in told]
+    head = ["card", "type", "copies", book["value"], *columns, "what it does"]
+    rows = [
+        [
+            f"{card['title']}\n{card['name']}",
+            card["sort"],
+            f"{card['copies']}{_star(card, 'copies')}",
+            f"{card['value']:,}{_star(card, 'value')}" if card["value"] or "value" in card["proposed"] else "",
+            *[card["facts"].get(heading, "") for heading in columns],
+            card["text"],
+        ]
+        for card in cards
+    ]
+    widths = [TITLE_WIDTH, *[FACT_WIDTH] * (len(head) - 2)]
+    widths = [min(most, _longest(row[i] for row in [head, *rows])) for i, most in enumerate(widths)]
+    indent = 4  # a block of code in Markdown
+    widths.append(WIDTH - indent - sum(widths) - 2 * len(widths))
+    return [" " * indent + line for row in [head, *rows] for line in _row_lines(row, widths)]
+
+
+def _says(card: dict[str, Any], heading: str) -> bool:
+    """Whether the text of a card begins with this fact: "Cost: $10,000"."""
+    fact = card["facts"].get(heading, "")
+    return not fact or f"{heading.capitalize()}: {fact}" in card["text"]
+
+
+def _star(card: dict[str, Any], what: str) -> str:
+    return "*" if what in card["proposed"] else ""
+
+
+def _longest(cells: Iterable[str]) -> int:
+    return max(len(line) for cell in cells for line in cell.split("\n"))
+
+
+def _row_lines(row: list[str], widths: list[int]) -> Iterator[str]:
+    cells = [
+        [part for line in cell.split("\n") for part in textwrap.wrap(line, width)]
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    for i in range(max(map(len, cells))):
+        parts = [(cell[i] if i < len(cell) else "").ljust(width) for cell, width in zip(cells, widths, strict=True)]
+        yield "  ".join(parts).rstrip()
 
 
 def _step_lines(step: dict[str, Any]) -> Iterator[str]:
@@ -146,7 +229,8 @@ def _step_lines(step: dict[str, Any]) -> Iterator[str]:
     yield from ("", f"### {_spaced(step['name'])}{asks}", "")
     if step.get("question"):
         yield from (*textwrap.wrap(step["question"], WIDTH, initial_indent="> ", subsequent_indent="> "), "")
-    yield from _paragraph(f"{', '.join(step['rules'])}. {step['text']}")
+    rules = [f"{rule} ({RULES[rule]})" if rule in RULES else rule for rule in step["rules"]]
+    yield from _paragraph(f"{', '.join(rules)}. {step['text']}")
     if "safe" in step:
         yield from ("", *_paragraph(f"For a bot that does not answer: {step['safe']}"))
 
@@ -157,7 +241,7 @@ def _spaced(name: str) -> str:
 
 
 def _paragraph(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _item(text: str) -> list[str]:

@@ -44,10 +44,10 @@ COPIES: Final = 5
 """BL-1.1. Coins of the numbers 1 to 16, five of each, and five looters."""
 
 for _n in NUMBERS:
-    _coin = WORDS.card(f"{_n}", f"Coin {_n}", "Five of a number make a bag.", "coin", _n, {"number": _n})
+    _coin = WORDS.card(f"{_n}", f"Coin {_n}", "Five of a number make a bag.", "coin", _n, {"number": _n}, rule="BL-1.1")
     assert _coin == _n  # so the number of a coin is that of its card, and the looter comes last in a sorted zone
 
-LOOTER: Final = WORDS.card("looter", "Looter", "Wild: stands for any coin in a set.", "looter")
+LOOTER: Final = WORDS.card("looter", "Looter", "Wild: stands for any coin in a set.", "looter", rule="BL-2.1")
 """BL-2.1. A coin has a number; a looter is wild."""
 
 

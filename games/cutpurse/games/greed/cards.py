@@ -32,13 +32,15 @@ __all__ = [
     "WORDS",
 ]
 
-WORDS: Final = Words("greed", "Greed", "GR", "1", seats=range(2, 6))
+WORDS: Final = Words("greed", "Greed", "GR", "1", seats=range(2, 6), value_title="number")
 
 NUMBERS: Final = range(1, 8)
 COPIES: Final = 14
 """GR-1.1. 98 number cards: 1 to 7, fourteen of each."""
 
-CROOK: Final = WORDS.card("crook", "Crook", "Drawn in a raid that stops, it lets the raider take a card.", "crook")
+CROOK: Final = WORDS.card(
+    "crook", "Crook", "Drawn in a raid that stops, it lets the raider take a card.", "crook", rule="GR-1.2"
+)
 """GR-1.2. One crook for each player; the others stay in the box."""
 
 PLAIN, PLUS_ONE, LOOK, SWAP = range(4)
@@ -56,7 +58,17 @@ SYMBOL: Final[list[int]] = [0, 0]  # by card: PLAIN, PLUS_ONE, LOOK or SWAP
 FACES: Final[dict[tuple[int, int], int]] = {}  # card by number and symbol
 for _n in NUMBERS:
     for _s, (_short, _title, _text) in enumerate(_SYMBOLS):
-        FACES[_n, _s] = WORDS.card(f"{_n}{_short}", f"{_n}{_title}", _text, "number", _n, {"number": _n, "special": _s})
+        FACES[_n, _s] = WORDS.card(
+            f"{_n}{_short}",
+            f"{_n}{_title}",
+            _text,
+            "number",
+            _n,
+            {"number": _n, "special": _s},
+            {"symbol": _title.removeprefix(" with ")},
+            proposed=("copies",),
+            rule="GR-1.3",
+        )
         NUMBER.append(_n)
         SYMBOL.append(_s)
 LOWEST: Final = [0, *[FACES[n, PLAIN] for n in NUMBERS], len(NUMBER)]  # by number: its lowest card; then above them all

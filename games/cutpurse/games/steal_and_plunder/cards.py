@@ -63,7 +63,8 @@ COPIES: Final[dict[int, int]] = {}
 def _cards(sort: str, copies: int, value: int, *cards: tuple[str, str, str]) -> range:
     """Add faces that have as many copies and the same value; their numbers."""
     for name, title, text in cards:
-        card = WORDS.card(name, title, text, sort, value)
+        facts = {"colour": text.partition(".")[0].lower()} if sort == "wealth" else {}
+        card = WORDS.card(name, title, text, sort, value, facts=facts, rule="SP-1.1")
         VALUE.append(value)
         COPIES[card] = copies
     return range(len(VALUE) - len(cards), len(VALUE))

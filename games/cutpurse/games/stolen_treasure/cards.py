@@ -93,7 +93,7 @@ for _name, _title, _copies, _value in _TREASURE:
         _text = f"Counts {_value}, in the hand and buried."
     else:
         _text = "Worth nothing; it can be buried and staked like any treasure."
-    WORDS.card(_name, _title, _text, "treasure", _value)
+    WORDS.card(_name, _title, _text, "treasure", _value, proposed=("value",), rule="ST-1.1")
     COPIES.append(_copies)
     VALUES.append(_value)
 
@@ -101,36 +101,82 @@ LAST_TREASURE: Final = len(_TREASURE)
 FIRST_PIRACY: Final = LAST_TREASURE + 1
 
 
-def _piracy(name: str, title: str, copies: int, text: str) -> int:
+def _piracy(name: str, title: str, copies: int, target: str, when: str, text: str) -> int:
+    """ST-1.3. Add a piracy card, with its target and its timing."""
     COPIES.append(copies)
     VALUES.append(0)
-    return WORDS.card(name, title, text, "piracy")
+    return WORDS.card(name, title, text, "piracy", facts={"target": target, "when": when}, rule="ST-1.3")
 
 
-PLUNDER: Final = _piracy("plunder", "Plunder", 5, "Draw two treasure cards.")
-SPYGLASS: Final = _piracy("spyglass", "Spyglass", 2, "Swap all hand cards with an opponent.")
+PLUNDER: Final = _piracy("plunder", "Plunder", 5, "its player", "in turn", "Draw two treasure cards.")
+SPYGLASS: Final = _piracy("spyglass", "Spyglass", 2, "one opponent", "in turn", "Swap all hand cards with an opponent.")
 SKULDUGGERY: Final = _piracy(
-    "skulduggery", "Skulduggery", 5, "Take a random card out of an opponent's hand, then give that player another card."
+    "skulduggery",
+    "Skulduggery",
+    5,
+    "one opponent",
+    "in turn",
+    "Take a random card out of an opponent's hand, then give that player another card.",
 )
 X_MARKS_THE_SPOT: Final = _piracy(
-    "x_marks_the_spot", "X Marks The Spot", 5, "Dig up one buried card of an opponent and take it into your hand."
+    "x_marks_the_spot",
+    "X Marks The Spot",
+    5,
+    "one opponent",
+    "in turn",
+    "Dig up one buried card of an opponent and take it into your hand.",
 )
 YO_HO_HO: Final = _piracy(
-    "yo_ho_ho", "YO HO HO!", 1, "Take two random treasure cards out of the hand of every opponent."
+    "yo_ho_ho",
+    "YO HO HO!",
+    1,
+    "all opponents",
+    "in turn",
+    "Take two random treasure cards out of the hand of every opponent.",
 )
 HOOK: Final = _piracy(
-    "hook", "Hook", 3, "Take a random card out of an opponent's hand; that player's next turn is lost."
+    "hook",
+    "Hook",
+    3,
+    "one opponent",
+    "in turn",
+    "Take a random card out of an opponent's hand; that player's next turn is lost.",
 )
-KRAKEN: Final = _piracy("the_kraken", "The Kraken", 3, "All treasure in all hands is shuffled back into the piles.")
-BOMBS_AWAY: Final = _piracy("bombs_away", "Bombs Away", 5, "Every opponent discards two piracy cards.")
+KRAKEN: Final = _piracy(
+    "the_kraken", "The Kraken", 3, "everyone", "in turn", "All treasure in all hands is shuffled back into the piles."
+)
+BOMBS_AWAY: Final = _piracy(
+    "bombs_away", "Bombs Away", 5, "all opponents", "in turn", "Every opponent discards two piracy cards."
+)
 LAST_IN_TURN: Final = BOMBS_AWAY
 """ST-3.9. The eight above are played in turn; the others answer something, or are never played."""
 CODE: Final = _piracy(
-    "pirates_code", "Pirate's Code", 5, "When a card is played against you: name another player whom it hits instead."
+    "pirates_code",
+    "Pirate's Code",
+    5,
+    "one opponent",
+    "in response",
+    "When a card is played against you: name another player whom it hits instead.",
 )
-YARR: Final = _piracy("yarr", "Yarr!", 5, "When a piracy card is played: it has no effect.")
-PARLEY: Final = _piracy("parley", "Parley", 5, "When both stakes of your wager lie: lose the wager at once.")
-BLACK_SPOT: Final = _piracy("the_black_spot", "The Black Spot", 1, "Whoever holds it cannot win. It is never played.")
+YARR: Final = _piracy(
+    "yarr", "Yarr!", 5, "a card being played", "interrupt", "When a piracy card is played: it has no effect."
+)
+PARLEY: Final = _piracy(
+    "parley",
+    "Parley",
+    5,
+    "its player's own wager",
+    "interrupt",
+    "When both stakes of your wager lie: lose the wager at once.",
+)
+BLACK_SPOT: Final = _piracy(
+    "the_black_spot",
+    "The Black Spot",
+    1,
+    "its holder",
+    "never played",
+    "Whoever holds it cannot win. It is never played.",
+)
 """ST-1.3. The 45 piracy cards, in the order of the sheet; their copies stand with them."""
 
 SINCE: Final = Counter("since", "the turn in which it came to this player")

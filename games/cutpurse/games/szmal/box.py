@@ -25,7 +25,16 @@ __all__ = [
 for _number in NUMBERS:
     _card = CARDS[_number]
     assert type(_card).__module__ in (actions.__name__, thugs.__name__, holdings.__name__), f"no card {_number}"
-    WORDS.card(_card.name(), _card.title, _card.words(), _card.sort, _number, _card.traits())
+    WORDS.card(
+        _card.name(),
+        _card.title,
+        _card.words(),
+        _card.sort,
+        _number,
+        _card.traits(),
+        _card.facts(),
+        rule=f"SZ-card-{_number}",
+    )
 
 
 # What is looked up at every play stands in lists by the number of the card: nothing is found quicker.

@@ -62,7 +62,7 @@ __all__ = [
     "with_a_card",
 ]
 
-WORDS: Final = Words("szmal", "Szmal", "SZ", "1", seats=range(2, 6))
+WORDS: Final = Words("szmal", "Szmal", "SZ", "1", seats=range(2, 6), value_title="number")
 """SZ-1.5. Two to five players."""
 
 NUMBERS: Final = range(1, 81)
@@ -305,6 +305,13 @@ class Card:
         """Cost or Need, and text."""
         text = " ".join((self.__doc__ or "").split(". ", 1)[1].split())
         return ". ".join([str(part) for part in (self.cost, self.need) if part] + [text])
+
+    def facts(self) -> dict[str, str]:
+        """Symbols, Cost and Need in words."""
+        shown = ", ".join(SYMBOLS[symbol] for symbol in self.shows)
+        cost = str(self.cost).removeprefix("Cost: ") if self.cost else ""
+        need = str(self.need).removeprefix("Need: ") if self.need else ""
+        return {"symbols": shown, "cost": cost, "need": need}
 
     def traits(self) -> dict[str, int]:
         """Symbols, Cost and Need in numbers."""
