@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from cutpurse.engine.imagine import imagine
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
+from cutpurse.sdk.card_text import cards_in_view, describe_card
 from cutpurse.sdk.commands.play import Watcher
 from cutpurse.sdk.picture import picture
 from cutpurse.sdk.playing.human import Human
+from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.views import VIEWS
@@ -70,9 +73,56 @@ def test_what_a_person_is_shown_follows_from_what_the_seat_may_see(game: str) ->
 def test_a_person_types_until_it_is_a_number_of_an_option() -> None:
     shown = run("play", "greed", "random", "random", "--human", 0, typed="0\n99\nx\n\n1\nq\n")
     assert shown.exit_code == 130
-    refused = re.findall(r"^1 to \d, or q to quit: (.*) is none of them\.$", shown.stdout, re.MULTILINE)
+    prompt = r"^1 to \d, \? or \? NAME for what cards do, or q to quit: "
+    refused = re.findall(rf"{prompt}(.*) is none of them\.$", shown.stdout, re.MULTILINE)
     assert refused == ["'0'", "'99'", "'x'", "''"]
     assert shown.stderr.strip() == "interrupted"
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_a_question_mark_describes_the_cards_in_view_and_no_other(game: str) -> None:
+    words = GAMES[game].words
+    match, shown = played(game, "?\n1\n" * 400)
+    assert match.over
+    described = set(re.findall(r"^(?:.*to quit: )?  .+? \[(\w+)\]", shown, re.MULTILINE))
+    assert described
+    assert described <= {card.name for card in words.cards}
+    names = {number: card.name for number, card in enumerate(words.cards, 1)}
+    for view, decision in asked_of_seat(game, 1):
+        card_numbers = cards_in_view(view, decision)
+        seen = {card for zone in view.raw.zones for card in (*zone.cards, *zone.known, *zone.maybe) if card}
+        assert set(card_numbers) == seen | {card for option in decision.options for card in option.raw.cards if card}
+        for number in card_numbers:
+            text = " ".join(" ".join(describe_card(view, number)).split())
+            assert names[number] in text
+            assert " ".join(words.cards[number - 1].text.split()) in text
+
+
+def asked_of_seat(game: str, seat: int) -> Iterator[tuple[Any, Any]]:
+    """The first decisions of a seat in a match at random."""
+    match = Match(GAMES[game], ["a"] * GAMES[game].usual_seats, match_key(5, 0), log=True)
+    chance = bot_chance(match.key, 0)
+    while len(match.choices) < 40 and (asked := match.decision()):
+        if asked.seat == seat:
+            yield decision_for(match, asked)
+        match.answer(asked.seat, asked.number, chance.randrange(len(asked.options)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("? chinatown", "Chinatown [chinatown] (holding; number 8; symbols: bottle, wrench): Cost: $10,000. No text."),
+        ("? KING", '"King" Richard the Third'),
+        ("?Biscuits", '"Biscuits" O\'Malley [biscuits_omalley] (thug; number 6; symbols: car)'),
+        ("? chinatwn", "no card is called 'chinatwn'; did you mean Chinatown?"),
+        ("? burlesk", "no card is called 'burlesk'; did you mean Trotsky's Burlesque?"),
+        ("? xyzzy", "no card is called 'xyzzy'"),
+    ],
+)
+def test_a_card_is_described_by_its_name(asked: str, told: str) -> None:
+    shown = run("play", "szmal", "random", "random", "--human", 0, typed=f"{asked}\nq\n")
+    assert told in " ".join(shown.stdout.split())
+    assert "did you mean" in told or "did you mean" not in shown.stdout
 
 
 def test_a_person_who_leaves_ends_the_run() -> None:

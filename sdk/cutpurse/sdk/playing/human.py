@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from cutpurse.engine.match import MatchResult
 from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.card_text import cards_in_view, describe_card, find_cards
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.picture import event_lines, picture
 
@@ -16,7 +17,10 @@ __all__ = ["Human"]
 
 
 class Human:
-    """A bot that asks a person. `q`, or the end of the input, ends the run: KeyboardInterrupt."""
+    """A bot that asks a person. `q`, or the end of the input, ends the run: KeyboardInterrupt.
+
+    `?` describes the cards in view, `? NAME` one of the game.
+    """
 
     def __init__(self, answers: TextIO, out: TextIO) -> None:
         self.answers = answers
@@ -33,7 +37,7 @@ class Human:
         question = f"{decision.text or decision.ask} ({decision.rule})"
         self._write(["", *event_lines(view), "", *picture(view, self.names), "", question, *offered])
         while True:
-            self.out.write(f"1 to {decision.count}, or q to quit: ")
+            self.out.write(f"1 to {decision.count}, ? or ? NAME for what cards do, or q to quit: ")
             self.out.flush()
             line = self.answers.readline()
             answer = line.strip()
@@ -42,7 +46,10 @@ class Human:
                 raise KeyboardInterrupt
             if answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= decision.count:
                 return int(answer) - 1
-            self._write([f"{answer!r} is none of them."])
+            if answer.startswith("?"):
+                self._write(_card_lines(view, decision, answer[1:].strip()))
+            else:
+                self._write([f"{answer!r} is none of them."])
 
     def end(self, result: MatchResult) -> None:
         """Say how it ended."""
@@ -54,3 +61,12 @@ class Human:
 
     def _write(self, lines: list[str]) -> None:
         self.out.write("\n".join(lines) + "\n")
+
+
+def _card_lines(view: Any, decision: Decision, name: str) -> list[str]:
+    """Describe the card of this name, or all cards in view if none is named."""
+    if not name:
+        numbers = cards_in_view(view, decision)
+        return [line for number in numbers for line in describe_card(view, number)] or ["No card is in view."]
+    numbers, problem = find_cards(view, name)
+    return [problem] if problem else [line for number in numbers for line in describe_card(view, number)]
