@@ -15,6 +15,7 @@ from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
+from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
@@ -71,6 +72,7 @@ class _Table:
         since = self.told[seat]
         self.told[seat] = len(log)
         bot = self.bots[seat]
+        activate(self.makers[seat].modules)
         view = self.view_type(game.view(seat), log[since:] if hooks.hears_events(bot) else None, since)
         decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
         if hasattr(bot, "event"):
@@ -95,6 +97,7 @@ class _Table:
     def end(self, result: MatchResult) -> None:
         """Tell the bots that it is over."""
         for seat, bot in enumerate(self.bots):
+            activate(self.makers[seat].modules)
             try:
                 hooks.without_a_loop(hooks.ended(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:
