@@ -90,3 +90,11 @@ def test_a_name_that_cannot_be_a_bots_is_refused(name: str, tmp_path: Path) -> N
 def test_a_game_that_there_is_not_leaves_no_folder(tmp_path: Path) -> None:
     assert run("bot", "init", "my_bot", "--game", "gred").exit_code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["cutpurse", "typer"])
+def test_a_name_that_would_hide_an_installed_package_is_refused(name: str, tmp_path: Path) -> None:
+    shown = run("bot", "init", name)
+    assert shown.exit_code == 2
+    assert f"{name!r} is an installed package, and {name}.py would hide it: choose another name" in shown.stderr
+    assert list(tmp_path.iterdir()) == []

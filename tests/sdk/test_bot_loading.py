@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.bot import bot_chance, built_in_bots, load_bot
+from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.errors import BotNotLoaded, NotFound
+from cutpurse.sdk.local import play
 from tests.sdk.bot_files import FIRST, bot_file
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `cutpurse` as a user does, in a process of its own."""
+    program = str(Path(sys.executable).with_name("cutpurse"))
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_a_built_in_bot_is_found_by_its_name() -> None:
@@ -137,3 +148,90 @@ def test_two_versions_each_import_what_lies_beside_them(tmp_path: Path) -> None:
 def test_a_bots_own_chance_comes_from_the_key_and_the_seat() -> None:
     one, again, other = (bot_chance(bytes(32), seat).random() for seat in (0, 0, 1))
     assert one == again != other
+
+
+LAZY = """
+class Bot:
+    def choose(self, view, decision):
+        import helper
+        return helper.WORD
+"""
+
+
+def lazy_bot(folder: Path, word: str) -> str:
+    """Write a bot that imports the helper beside it inside a method."""
+    folder.mkdir()
+    bot_file(folder, f"WORD = {word!r}\n", "helper.py")
+    return bot_file(folder, LAZY)
+
+
+def test_a_helper_imported_inside_a_method_is_found(tmp_path: Path) -> None:
+    assert load_bot(lazy_bot(tmp_path / "one", "first")).make().choose(None, None) == "first"
+
+
+def test_each_of_two_versions_gets_its_own_helper_whenever_it_imports_it(tmp_path: Path) -> None:
+    makers = [load_bot(lazy_bot(tmp_path / word, word)) for word in ("old", "new")]
+    words = []
+    for maker in [*makers, *makers]:
+        activate(maker.modules)
+        words.append(maker.make().choose(None, None))
+    assert words == ["old", "new", "old", "new"]
+
+
+def test_a_lazy_helper_is_found_in_local_matches_of_two_versions(tmp_path: Path) -> None:
+    bots = [lazy_bot(tmp_path / version, version) for version in ("old", "new")]
+    for version in ("old", "new"):
+        bot_file(tmp_path / version, "WORD = 0\n", "helper.py")
+    played = play("greed", bots, matches=2)
+    assert played.failures == ()
+
+
+def test_a_module_of_the_bot_stands_for_no_module_of_python(tmp_path: Path) -> None:
+    bot_file(tmp_path, "raise RuntimeError\n", "statistics.py")
+    load_bot(bot_file(tmp_path, FIRST))
+    sys.modules.pop("statistics", None)
+    import statistics
+
+    assert statistics.mean([1, 3]) == 2
+
+
+def test_a_bot_that_does_not_import_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = list(sys.path)
+    with pytest.raises(BotNotLoaded):
+        load_bot(bot_file(tmp_path, "import own_helper\n", "bad_bot.py"))
+    assert "bad_bot" not in sys.modules
+    assert str(tmp_path) not in sys.path[len(before) :]
+
+
+WAYS = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+from helper import square
+
+
+def cube(x):
+    return x * square(x)
+
+
+class Bot:
+    def choose(self, view, decision):
+        if not hasattr(self, "cubes"):
+            print("printed by the bot")
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(METHOD)) as pool:
+                self.cubes = list(pool.map(cube, [1, 2, 3]))
+            assert self.cubes == [1, 8, 27]
+        return 0
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_bot_may_compute_in_processes_of_its_own(tmp_path: Path, method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system has no {method}")
+    bot_file(tmp_path, "def square(x):\n    print('printed by a worker')\n    return x * x\n", "helper.py")
+    bot = bot_file(tmp_path, WAYS.replace("METHOD", repr(method)))
+    done = command("play", "greed", bot, "random", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["matches"] == 1
+    assert done.stderr.count("printed by a worker") == 3

@@ -91,3 +91,7 @@ def test_the_page_has_every_key() -> None:
     for one in KEYS:
         usual = f" {one.usual} " if one.usual else " "
         assert f"| `{one.key}` | {one.what} |{usual}|" in page
+
+
+def test_a_byte_order_mark_is_no_part_of_it() -> None:
+    assert read_manifest(LEAST.encode("utf-8-sig")) == read_manifest(LEAST.encode())

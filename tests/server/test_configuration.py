@@ -162,3 +162,8 @@ def test_serve_shows_what_it_would_do_and_starts_nothing(folder: Path) -> None:
     assert shown["metrics"] == {"value": "", "from": "default"}
     assert "CUTPURSE_DRIAN is no setting, and is passed over; is CUTPURSE_DRAIN meant?" in run.stderr
     assert not (folder / "there.db").exists()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file() -> None:
+    Path("etc/marked.toml").write_text("drain = 7\n", encoding="utf-8-sig")
+    assert configured({}, {}, Path("etc/marked.toml"))["drain"].value == 7

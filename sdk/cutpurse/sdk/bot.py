@@ -9,14 +9,10 @@ This module knows no match and no game.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import linecache
 import random
-import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -25,6 +21,7 @@ from types import ModuleType
 from typing import Any, Final, Protocol
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.bot_file import BotModules, is_loading, is_of_a_bot, load_file
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.errors import BotNotLoaded, NotFound, ProgramFailed
 
@@ -45,10 +42,7 @@ __all__ = [
 GROUP: Final = "cutpurse.bots"
 PROGRAM: Final = "exec:"  # before the command of a bot that is a program
 CLASS: Final = "Bot"  # looked for in a file unless another is named
-MODULE: Final = "_bot_"  # so begin the names of the modules that bots' files are loaded as
 METHODS: Final = {"choose": "view, decision", "start": "match", "event": "event", "end": "result"}  # and with what
-
-_being_loaded: Final[list[str]] = []  # files of bots
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +81,7 @@ class BotMaker:
     make: Callable[[], Any]
     file: str = ""  # where its code is, for messages
     spec: str = ""  # filled if it can be loaded again by it
+    modules: BotModules | None = None  # of a bot in a file; to be active while the bot's code runs
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.spec:
@@ -122,14 +117,14 @@ def load_bot(spec: str) -> BotMaker:
         return _built_in(spec)
     if not path.is_file():
         raise NotFound(_meant(path) or f"no bot file {path}: it does not exist")
-    module = _import_file(path)
+    module, modules = _import_file(path)
     bot = getattr(module, name, None)
     if not isinstance(bot, type) or bot is Bot:  # which was imported, to say of another what it is
         classes = [key for key, value in vars(module).items() if _is_bot_of(module, value)]
         hint = f"; it has: {', '.join(f'{path}:{one}' for one in classes)}" if classes else ""
         raise BotNotLoaded(f"bot {spec}: {path} has no class {name}{hint}")
     _check_class(spec, bot)
-    return BotMaker(spec, bot, str(path), spec)
+    return BotMaker(spec, bot, str(path), spec, modules)
 
 
 def bot_makers(bots: Iterable[str | Callable[[], Any] | BotMaker]) -> list[BotMaker]:
@@ -226,47 +221,18 @@ def _is_bot_of(module: ModuleType, value: object) -> bool:
     return isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
 
 
-def _import_file(path: Path) -> ModuleType:
+def _import_file(path: Path) -> tuple[ModuleType, BotModules]:
     """Run a bot's file as a module of its own.  Raises BotNotLoaded, which says why and at which line."""
-    folder = path.resolve().parent
-    name = f"{MODULE}{sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BotNotLoaded(f"bot {path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    linecache.checkcache(str(path))
-    sys.modules[name] = module
-    _being_loaded.append(name)
     try:
-        with _own_folder(folder):
-            spec.loader.exec_module(module)
+        return load_file(path)
     except (Exception, SystemExit) as problem:
-        del sys.modules[name]
         raise BotNotLoaded(f"bot {path} does not import: {where_it_failed(problem, str(path))}") from problem
-    finally:
-        _being_loaded.remove(name)
-    return module
 
 
 def check_not_loading() -> None:
     """Raises RuntimeError while a bot's file is being loaded, which is to say what the bot is, and not to play yet."""
-    if _being_loaded:
+    if is_loading():
         raise RuntimeError('run() is called wherever this file is loaded: put it below `if __name__ == "__main__":`')
-
-
-@contextmanager
-def _own_folder(folder: Path) -> Iterator[None]:
-    """While a bot's file is run it may import what lies beside it; two versions of a bot each get their own."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            origin = getattr(sys.modules[name], "__file__", None)
-            if origin and Path(origin).resolve().is_relative_to(folder) and not name.startswith(MODULE):
-                del sys.modules[name]
 
 
 def where_it_failed(problem: BaseException, file: str = "") -> str:
@@ -287,7 +253,7 @@ def where_a_bot_was(problem: BaseException) -> str:
     """Where in a bot's file that was, as the end of a line: " in my_bot.py:7"; empty if it was nowhere there."""
     at = ""
     for frame, line in traceback.walk_tb(problem.__traceback__):
-        if str(frame.f_globals.get("__name__")).startswith(MODULE):
+        if is_of_a_bot(frame.f_globals.get("__file__")):
             at = f" in {frame.f_code.co_filename}:{line}"
     return at
 

@@ -19,6 +19,7 @@ from cutpurse.engine.match import MatchResult
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
@@ -55,6 +56,7 @@ class Unable:
 
 def started(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
     """A new bot, told of its match if it has a method `start`."""
+    activate(maker.modules)
     bot = maker.make()
     if (start := getattr(bot, "start", None)) is not None:
         done = start(match)

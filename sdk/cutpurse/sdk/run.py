@@ -26,6 +26,7 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
+from cutpurse.sdk.child_processes import ends_new_children
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.hooks import hears_events, is_async
 from cutpurse.sdk.notes import prints_are_noted
@@ -92,7 +93,7 @@ def run(
     check_not_loading()
     try:
         _check_no_loop()
-        with talk_may_be_lost():
+        with ends_new_children(), talk_may_be_lost():
             stay = asyncio.run(
                 connect(
                     bot,

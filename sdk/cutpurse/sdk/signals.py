@@ -5,6 +5,7 @@ Those that end otherwise, as `serve` and `bot run`, hear them by themselves. Thi
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -13,11 +14,35 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-__all__ = ["HANGUP", "ends", "interrupts_when_told_to_end", "runs_until_told_to_end"]
+__all__ = ["HANGUP", "ends", "interrupts_when_told_to_end", "runs_until_told_to_end", "set_handler"]
 
 T = TypeVar("T")
 HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
 SAME_S: Final = 1.0  # for so long a second signal is the first one: `timeout` and a closed terminal send it twice
+_handlers: Final[dict[int, Any]] = {}  # by signal, the handler that this process has set for itself
+
+
+def set_handler(number: int, handler: Callable[[int, FrameType | None], None]) -> Any:
+    """Set a handler that processes forked from this one do not keep, and return the one before."""
+    before = signal.signal(number, handler)
+    _handlers[number] = handler
+    return before
+
+
+def _forget_handlers() -> None:
+    """Let signals do in a forked process what they do in any: it has no event loop, and no match to play to its end.
+
+    A handler that a bot has set stays.
+    """
+    for number, handler in _handlers.items():
+        if signal.getsignal(number) == handler:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    if _handlers:
+        signal.set_wakeup_fd(-1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_handlers)
 
 
 def ends() -> list[signal.Signals]:
@@ -46,7 +71,7 @@ def interrupts_when_told_to_end(clock: Callable[[], float] = time.monotonic) -> 
         raise KeyboardInterrupt
 
     for number in ends():
-        signal.signal(number, hear)
+        set_handler(number, hear)
 
 
 def runs_until_told_to_end(main: Coroutine[Any, Any, T]) -> T:
@@ -63,6 +88,7 @@ def runs_until_told_to_end(main: Coroutine[Any, Any, T]) -> T:
             with suppress(NotImplementedError):  # Windows, whose loop hears none of them
                 for number in ends():
                     asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+                    _handlers[number] = signal.getsignal(number)
         return await main
 
     try:

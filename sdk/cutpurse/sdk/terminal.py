@@ -8,11 +8,12 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import sys
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final, TextIO
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "legible",
     "print_json",
     "print_lines",
+    "reserve_stdout",
+    "results",
     "say",
     "show_what_can_be_shown",
     "table",
@@ -37,6 +40,47 @@ def say(text: str) -> None:
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
         sys.stderr.flush()
+
+
+_reserved: list[TextIO] = []  # streams that lead where stdout led before it was reserved; the last one counts
+
+
+def results() -> TextIO:
+    """Return the stream for what a command was asked for: stdout, also while that is reserved."""
+    return _reserved[-1] if _reserved else sys.stdout
+
+
+@contextmanager
+def reserve_stdout() -> Iterator[None]:
+    """Send to stderr whatever is printed within this block, but not what is written to `results()`.
+
+    That holds for all code in the process and, since the file descriptor itself is redirected, for programs and worker
+    processes that it starts. In a process that owns its stdout the descriptor stays redirected to the end: what a bot
+    prints while the interpreter exits stands behind no result either.
+    """
+    _reserved.append(_moved_away(sys.stdout))
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        with suppress(OSError):
+            _reserved.pop().flush()
+
+
+def _moved_away(stdout: TextIO) -> TextIO:
+    """Lead the process's file descriptor 1 to stderr, and return a stream to where it led.
+
+    A stream that is not the process's own stdout, as in a test, is returned as it is.
+    """
+    if stdout is not sys.__stdout__ or not isinstance(stdout, io.TextIOWrapper):
+        return stdout
+    stdout.flush()
+    try:
+        moved = os.dup(stdout.fileno())
+        os.dup2(sys.__stderr__.fileno() if sys.__stderr__ is not None else stdout.fileno(), stdout.fileno())
+    except OSError:  # one of them was closed: nothing can be mixed
+        return stdout
+    return os.fdopen(moved, "w", encoding=stdout.encoding, errors=stdout.errors)
 
 
 class Talk:
@@ -93,19 +137,19 @@ def print_lines(lines: Sequence[str], out: TextIO | None = None) -> None:
     """Lines of what was asked for."""
     import typer
 
-    typer.echo("\n".join(lines), file=out or sys.stdout)
+    typer.echo("\n".join(lines), file=out or results())
 
 
 def print_json(document: object) -> None:
     """The one document of a command with --json, on stdout."""
     import typer
 
-    typer.echo(json_text(document, indent=2))
+    typer.echo(json_text(document, indent=2), file=results())
 
 
 def json_text(document: object, indent: int | None = None) -> str:
     """JSON for stdout, readable where that is in UTF-8, else in ASCII: it is UTF-8 in both (RFC 8259)."""
-    return json.dumps(document, indent=indent, ensure_ascii=not _is_utf_8(sys.stdout))
+    return json.dumps(document, indent=indent, ensure_ascii=not _is_utf_8(results()))
 
 
 def show_what_can_be_shown() -> None:

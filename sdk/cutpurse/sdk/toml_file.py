@@ -16,7 +16,7 @@ __all__ = ["check_keys", "read_toml", "setting_text"]
 def read_toml(file: Path, missing: str) -> dict[str, Any]:
     """What is written in it.  Raises NotFound, with `missing`, for no such file, and UsageError for what is no TOML."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise NotFound(f"{missing}: it does not exist") from None
     except OSError as problem:

@@ -121,3 +121,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="is no TOML"):
         read_tournament(tmp_path / "bytes.toml")
+
+
+def test_a_byte_order_mark_is_no_part_of_it(file: Path) -> None:
+    file.write_text(WHOLE, encoding="utf-8-sig")
+    assert read_tournament(file).name == "spring cup"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.terminal import say, talk_may_be_lost
+from cutpurse.sdk.child_processes import ends_new_children
+from cutpurse.sdk.terminal import reserve_stdout, say, talk_may_be_lost
 
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
 
-__all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "bots_talk_on_stderr", "parse_settings", "tell_failures"]
+__all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "parse_settings", "run_bots_in", "tell_failures"]
 
 GameName: TypeAlias = Annotated[
     str,
@@ -53,8 +52,12 @@ def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bo
             say(failure.trace.rstrip())
 
 
-@contextmanager
-def bots_talk_on_stderr() -> Iterator[None]:
-    """What bots print must not mix with results, and is lost where nobody reads it any more."""
-    with redirect_stdout(sys.stderr), talk_may_be_lost():
-        yield
+def run_bots_in(context: typer.Context) -> None:
+    """Prepare a command for code of bots, to be called before one is loaded.
+
+    Until the command ends, what bots print does not mix with results, and is lost where nobody reads it any more. When
+    it ends, processes that bots have started are ended with it.
+    """
+    context.with_resource(ends_new_children())
+    context.with_resource(reserve_stdout())
+    context.with_resource(talk_may_be_lost())

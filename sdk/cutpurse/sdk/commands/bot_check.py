@@ -8,7 +8,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
 from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.signals import runs_until_told_to_end
@@ -24,6 +24,7 @@ __all__ = ["check"]
 
 
 def check(
+    context: typer.Context,
     bot: Annotated[
         str, typer.Argument(metavar="BOT", help="A name, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.")
     ],
@@ -66,6 +67,7 @@ def check(
         raise UsageError(f"--answer {answer:g}: a number of seconds is more than 0")
     if not lift and any(given is not None for given in (name, version, server, ca)):
         raise UsageError("--name, --version, --server and --ca say whose pause is lifted, and where: they need --lift")
+    run_bots_in(context)
     games = list(dict.fromkeys(game or ()))
     hellos: list[arena_pb2.Hello] = []
 

@@ -9,7 +9,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.commands.arguments import AsJson, bots_talk_on_stderr
+from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json
@@ -89,26 +89,26 @@ def run(
     def note_opened(match: PlayedMatch) -> None:
         rows[:] = [_row(match) if row["match"] == match.match else row for row in rows]
 
-    with bots_talk_on_stderr():
-        stay = asyncio.run(
-            connect(
-                bot,
-                game or (),
-                ladders=ladder or (),
-                server=server,
-                ca=ca,
-                name=name,
-                version=version,
-                max_tables=tables,
-                matches=matches,
-                on_match=note,
-                on_opened=note_opened,
-                give_up_after_s=give_up_after,
-                send_prints=send_prints,
-                quiet=quiet,
-                debug=bool(context.obj),
-            )
+    run_bots_in(context)
+    stay = asyncio.run(
+        connect(
+            bot,
+            game or (),
+            ladders=ladder or (),
+            server=server,
+            ca=ca,
+            name=name,
+            version=version,
+            max_tables=tables,
+            matches=matches,
+            on_match=note,
+            on_opened=note_opened,
+            give_up_after_s=give_up_after,
+            send_prints=send_prints,
+            quiet=quiet,
+            debug=bool(context.obj),
         )
+    )
     if as_json:
         print_json(
             {"bot": stay.bot, "version": stay.version, "server": stay.server, "faults": stay.faults, "matches": rows}

@@ -15,8 +15,8 @@ from cutpurse.sdk.commands.arguments import (
     Jobs,
     Seed,
     Setting,
-    bots_talk_on_stderr,
     parse_settings,
+    run_bots_in,
     tell_failures,
 )
 from cutpurse.sdk.errors import BOT_FAILED
@@ -62,20 +62,20 @@ def compare(
     def tell(at: State) -> None:
         progress.show(f"boards: {at.boards:,} of at most {max_boards:,}, gain {at.gain:+.3f}")
 
-    with bots_talk_on_stderr():
-        done = boards.compare(
-            game,
-            new,
-            old,
-            field=[bot for bot in field.split(",") if bot],
-            seats=seats,
-            seed=seed,
-            settings=parse_settings(setting),
-            jobs=jobs,
-            design=design,
-            state=state,
-            progress=tell,
-        )
+    run_bots_in(context)
+    done = boards.compare(
+        game,
+        new,
+        old,
+        field=[bot for bot in field.split(",") if bot],
+        seats=seats,
+        seed=seed,
+        settings=parse_settings(setting),
+        jobs=jobs,
+        design=design,
+        state=state,
+        progress=tell,
+    )
     progress.end()
     result = done.result
     if as_json:

@@ -23,8 +23,8 @@ from cutpurse.sdk.commands.arguments import (
     Jobs,
     Seed,
     Setting,
-    bots_talk_on_stderr,
     parse_settings,
+    run_bots_in,
     tell_failures,
 )
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
@@ -34,7 +34,7 @@ from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.lines import Lines
 from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, results, say, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
@@ -71,7 +71,8 @@ def play(
 
     Example: cutpurse play greed my_bot.py random random random --matches 100 --seed 7
     """
-    talk = sys.stderr if as_json else sys.stdout
+    run_bots_in(context)
+    talk = sys.stderr if as_json else results()
     rules = game_named(game)
     seated: list[str | BotMaker] = list(bots or ())
     if human is not None:
@@ -92,7 +93,7 @@ def play(
     progress = None if watch or human is not None else Progress("matches")
     watcher = Watcher(Screen(talk)) if watch else None
     try:
-        with bots_talk_on_stderr(), rows:
+        with rows:
             played = local.play(
                 game,
                 makers,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.arguments import AsJson, Jobs, bots_talk_on_stderr, tell_failures
+from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
 from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
@@ -44,11 +44,12 @@ def tournament() -> None:
 
 
 @app.command()
-def plan(file: File, as_json: AsJson = False) -> None:
+def plan(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     """Print what would be played here, and play nothing.
 
     Example: cutpurse tournament plan cup.toml
     """
+    run_bots_in(context)
     wanted = read_tournament(file)
     settled = plan_of(wanted, Here(wanted).plan())
     if as_json:
@@ -90,6 +91,7 @@ def run(
         raise NotFound(f"--csv {out}: there is no folder {out.parent}")
     if ladder is None and (server is not None or ca is not None):
         raise UsageError("--server and --ca are for bots on a server: name the ladder too, --ladder LADDER")
+    run_bots_in(context)
     kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
     with ExitStack() as stack:
@@ -108,11 +110,10 @@ def run(
         settled = plan_of(wanted, place.plan())
         _tell_plan(settled, diary)
         progress = Progress("boards")
-        with bots_talk_on_stderr():
-            try:
-                played = played_out(settled, place, diary, progress)
-            finally:
-                progress.end()
+        try:
+            played = played_out(settled, place, diary, progress)
+        finally:
+            progress.end()
     _tell(settled, played, as_json, out)
     if here is not None and here.failures:
         tell_failures([here.failures[bot] for bot in sorted(here.failures)], (), bool(context.obj))

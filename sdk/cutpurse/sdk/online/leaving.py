@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.signals import HANGUP, ends
+from cutpurse.sdk.signals import HANGUP, ends, set_handler
 from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["leaves_when_told"]
@@ -51,7 +51,7 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
     if not _there:
         _woken.enter_context(_wakes(loop))
-        _before.update((one, signal.signal(one, _told)) for one in (signal.SIGINT, *ends()))
+        _before.update((one, set_handler(one, _told)) for one in (signal.SIGINT, *ends()))
     _there.append(tell)
     try:
         yield

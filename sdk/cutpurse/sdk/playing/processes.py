@@ -24,8 +24,10 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.child_processes import ends_new_children, kill_descendants
 from cutpurse.sdk.playing.interpreter import forget_safe_path, safe_path
 from cutpurse.sdk.playing.lifetime import a_run
+from cutpurse.sdk.signals import set_handler
 from cutpurse.sdk.terminal import talk_may_be_lost
 
 __all__ = ["check_jobs", "in_order"]
@@ -165,6 +167,8 @@ def _end(workers: Sequence[_Worker], at_once: bool) -> None:
             worker.process.join(max(0.0, at_last - time.monotonic()) if at_once else None)
     finally:  # also if somebody does not want to wait so long
         for worker in workers:
+            if worker.process.pid is not None:
+                kill_descendants(worker.process.pid)
             worker.process.kill()
             worker.process.join()
 
@@ -197,7 +201,7 @@ def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> Non
     try:
         _begin(was_told_safe_path)
         # A run of its own, since an interpreter that exits has no more threads with which to end what it started.
-        with talk_may_be_lost(), a_run():
+        with ends_new_children(), talk_may_be_lost(), a_run():
             work: Callable[[range], list[Any]] | None = None
             while True:
                 batch = connection.recv()
@@ -225,7 +229,7 @@ def _to_be_sent(problem: Exception) -> Exception:
 def _begin(was_told_safe_path: bool) -> None:
     """In a new process: what bots print must not mix with results, and it ends when it is told to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Windows it is not inherited
-    signal.signal(signal.SIGTERM, _leave)
+    set_handler(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     sys.stdout = sys.stderr
     if was_told_safe_path:

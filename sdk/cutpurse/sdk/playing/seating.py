@@ -16,6 +16,7 @@ from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
+from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
@@ -72,6 +73,7 @@ class _Table:
         since = self.told[seat]
         self.told[seat] = len(log)
         bot = self.bots[seat]
+        activate(self.makers[seat].modules)
         raw = game.view(seat)
         events = log[since:] if hooks.hears_events(bot) else None
         view = self.view_type(raw, events, since, self.seen[seat])
@@ -97,6 +99,7 @@ class _Table:
     def end(self, result: MatchResult) -> None:
         """Tell the bots that it is over."""
         for seat, bot in enumerate(self.bots):
+            activate(self.makers[seat].modules)
             try:
                 hooks.without_a_loop(hooks.ended(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:

@@ -10,12 +10,13 @@ import json
 import keyword
 import re
 import sys
+from importlib.metadata import packages_distributions
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from cutpurse.engine.chance import match_key
-from cutpurse.engine.errors import CutpurseError
+from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, replay, write_record
 from cutpurse.games import game_named
@@ -39,6 +40,7 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     """
     rules = game_named(game)
     taken = frozenset({*keyword.kwlist, *sys.stdlib_module_names})
+    _check_hides_no_package(name)
     folder = new_folder(name, where, taken, "word or module of Python")
     others = rules.usual_seats - 1
     bot, tests, page = folder / f"{name}.py", folder / f"test_{name}.py", folder / "README.md"
@@ -53,6 +55,12 @@ def write_starter(name: str, game: str, where: Path) -> list[Path]:
     page.write_text(_filled("readme", fields | {"others": " ".join(["random"] * others)}), encoding="utf-8")
     manifest.write_text(_filled("manifest", fields), encoding="utf-8")
     return [bot, tests, manifest, page]
+
+
+def _check_hides_no_package(name: str) -> None:
+    """Raises UsageError for the name of an installed package: run as a program, the bot's file would stand for it."""
+    if name in {*packages_distributions(), "cutpurse"}:
+        raise UsageError(f"{name!r} is an installed package, and {name}.py would hide it: choose another name")
 
 
 def _text(name: str) -> str:

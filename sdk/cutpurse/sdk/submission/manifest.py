@@ -97,7 +97,7 @@ def read_manifest(content: bytes, where: str = MANIFEST) -> Manifest:
     if len(content) > MOST_BYTES:
         raise UsageError(f"{where} has {len(content):,} bytes; {MOST_BYTES:,} are the most")
     try:
-        written = tomllib.loads(content.decode("utf-8"))
+        written = tomllib.loads(content.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise UsageError(f"{where} is no TOML: {' '.join(str(problem).split())[:200]}") from None
     _check_keys(written, "", where)

@@ -120,7 +120,7 @@ def mistyped(environment: Mapping[str, str]) -> list[tuple[str, str]]:
 def _read(file: Path | None, is_asked_for: bool) -> dict[str, Any]:
     path = file or Path(FILE)
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         if not is_asked_for:
             return {}
