@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.clocks import OutcomeKind, TimeControl
 from cutpurse.engine.errors import WrongDecision
 from cutpurse.engine.match import EndCause
 from tests.engine.timed import NO_BANK, toy
@@ -60,17 +60,42 @@ def test_what_is_late_while_a_seat_is_away_is_so_for_that_cause() -> None:
         0.500 disconnected 0
         1.160 tick           -> 0#0 disconnected
         1.160 answer 1#0 1   -> accepted
-        1.160 opened         -> 0#1
-        3.320 tick           -> 0#1 disconnected
-        3.320 answer 1#1 1   -> accepted
-        3.320 connected 0
-        3.320 hand 0#2
-        5.000 tick           -> 0#2 timeout
-        5.000 answer 1#2 1   -> accepted
-        5.000 answer 1#3 1   -> accepted
+        1.160 opened         -> 1#1
+        1.160 connected 0
+        2.000 answer 1#1 1   -> accepted
+        3.000 answer 1#2 1   -> accepted
+        4.000 answer 1#3 1   -> accepted
         """,
     )
-    assert timed.result().end_causes == (EndCause.DISCONNECTED, EndCause.NORMAL)
+    result = timed.result()
+    assert result.end_causes == (EndCause.DISCONNECTED, EndCause.NORMAL), "one such decision takes the seat over"
+    assert result.places == (2, 1)
+
+
+def test_a_seat_that_comes_back_before_its_clock_is_over_is_not_taken_over() -> None:
+    timed = toy(NO_BANK)
+    play(
+        timed,
+        """
+        0.000 hand 0#0
+        0.500 disconnected 0
+        1.100 connected 0
+        1.140 answer 0#0 1   -> accepted
+        """,
+    )
+    assert not timed.match.is_taken_over(0)
+
+
+def test_a_seat_that_is_taken_over_has_no_clock_any_more() -> None:
+    timed = toy(NO_BANK)
+    timed.handed_over(0, 0, 0.0)
+    timed.take_over(0, EndCause.CRASHED, "it could not start", 0.4)
+    assert timed.thinking_ms(0) == 400
+    assert [(decision.seat, decision.number) for decision in timed.opened()] == [(1, 0)]
+    assert timed.answer(0, 0, 1, 0.5).kind is OutcomeKind.ALREADY_DECIDED
+    timed.take_over(1, EndCause.CRASHED, "it could not start either", 0.6)
+    assert timed.over
+    assert timed.result().places == (1, 1)
 
 
 @pytest.mark.parametrize("sees_it", [0.0, 0.25, 0.999, 1.0, 1.7, 5.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from cutpurse.engine.words import Words
 from tests.engine.toy import Toy
 
 KEY = bytes(range(32))
+OLD = Path(__file__).with_name("records_of_schema_1.jsonl")  # written by the version before schema 2
 
 
 def played(rounds: int = 5) -> Match:
@@ -58,7 +60,7 @@ def test_a_record_is_verified(line: str) -> None:
 
 
 def test_a_record_has_its_schema_first_and_its_digest_last(line: str) -> None:
-    assert line.startswith('{"schema":1,"choices":[')
+    assert line.startswith('{"schema":2,"choices":[')
     text, digest = line.rsplit(',"digest":"', 1)
     assert digest == sha256(text.encode()).hexdigest() + '"}'
     keys = [key for key, _ in json.loads(line, object_pairs_hook=list)]
@@ -127,8 +129,82 @@ def test_a_record_of_another_rules_version_is_not_replayed(line: str) -> None:
 
 
 def test_a_record_of_another_schema_is_not_read(line: str) -> None:
-    with pytest.raises(RecordError, match="has schema 2; this version reads 1"):
-        verify(changed(line, schema=2), Toy)
+    with pytest.raises(RecordError, match="has schema 3; this version reads 1 to 2"):
+        verify(changed(line, schema=3), Toy)
+
+
+@pytest.mark.parametrize("old", OLD.read_text().splitlines())
+def test_a_record_of_schema_1_is_replayed_by_the_rule_of_its_time(old: str) -> None:
+    verified = verify(old, Toy)
+    assert "the result is [0, 0], places [1, 1]" in verified, "by the cards, though seat 0 was taken over"
+    body = json.loads(old)
+    assert body["result"]["end_causes"][0] in ("crashed", "disconnected")
+    del body["schema"], body["digest"]
+    with pytest.raises(RecordError):
+        verify(changed(old, schema=2, taken_over=[]), Toy)
+
+
+def test_a_new_record_cannot_be_passed_off_as_an_old_one() -> None:
+    match = with_a_seat_taken_over(2, 0)
+    text = write_record(match)
+    body = json.loads(text)
+    del body["taken_over"]
+    with pytest.raises(RecordError):
+        verify(changed(json.dumps(body), schema=1), Toy)
+
+
+def with_a_seat_taken_over(after: int, seat: int, hold_polls: bool = False) -> Match:
+    """A match in which a seat is taken over after so many answers and releases."""
+    match = Match(Toy, ["ann", "bob", "cid"], KEY, {"rounds": 9}, log=True, hold_polls=hold_polls)
+    turns = 0
+    while not match.over:
+        if turns == after:
+            match.take_over(seat, EndCause.CRASHED, "its program ended")
+        if match.held:
+            match.release()
+        elif decision := match.decision():
+            match.answer(decision.seat, decision.number, turns % len(decision.options))
+        turns += 1
+    return match
+
+
+@pytest.mark.parametrize("hold_polls", [False, True])
+@pytest.mark.parametrize("seat", range(3))
+def test_a_seat_taken_over_at_any_moment_is_recorded_and_replayed(seat: int, hold_polls: bool) -> None:
+    open_then = set()
+    for after in range(40):
+        match = with_a_seat_taken_over(after, seat, hold_polls)
+        line = write_record(match)
+        assert len(verify(line, Toy)) == 4
+        record = read_record(line)
+        replayed = None
+        for replayed, _, _ in replay(record, Toy):
+            pass
+        assert replayed is not None
+        assert [(fault.seat, fault.place) for fault in replayed.faults] == [
+            (fault.seat, fault.place) for fault in match.faults
+        ]
+        assert len(record.taken_over) <= 1
+        assert (match.result().places[seat] == 3) is bool(record.taken_over)
+        open_then.add(bool(match.faults))
+    assert open_then == {True, False}, "with an open decision and without"
+
+
+def test_a_match_that_is_voided_after_a_seat_was_taken_over_is_verified() -> None:
+    for seat in range(2):
+        match = Match(Toy, ["ann", "bob"], KEY, {"rounds": 9}, log=True)
+        match.take_over(seat, EndCause.CRASHED, "it could not start")
+        match.void(EndCause.VOID_SERVER)
+        assert len(verify(write_record(match), Toy)) == 4
+
+
+def test_a_list_of_seats_taken_over_that_is_not_what_happened_is_found() -> None:
+    line = write_record(with_a_seat_taken_over(0, 1))
+    (entry,) = json.loads(line)["taken_over"]
+    assert entry[1:] == [1, "crashed"]
+    for forged in ([entry, entry], [[0, 7, "crashed"]], [[99, 1, "crashed"]], [[0, 1, "normal"]], [[0, 1]], 5):
+        with pytest.raises(RecordError):
+            verify(changed(line, taken_over=forged), Toy)
 
 
 def test_a_record_altered_and_given_a_new_digest_is_found(line: str) -> None:

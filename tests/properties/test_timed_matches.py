@@ -151,7 +151,16 @@ def test_every_match_ends_in_its_time_and_its_record_is_verified(name: str, seat
         faults = [[fault.cause for fault in timed.match.faults if fault.seat == seat] for seat in range(seats)]
         for cause, seat_faults in zip(result.end_causes, faults, strict=True):
             assert len(seat_faults) <= FAULTS
-            assert cause == (seat_faults[0] if len(seat_faults) == FAULTS else EndCause.NORMAL)
+            assert EndCause.DISCONNECTED not in seat_faults[:-1], "the first one takes the seat over"
+            if seat_faults[-1:] == [EndCause.DISCONNECTED]:
+                assert cause is EndCause.DISCONNECTED
+            else:
+                assert cause == (seat_faults[0] if len(seat_faults) == FAULTS else EndCause.NORMAL)
+        for seat, (place, score) in enumerate(zip(result.places, timed.match.game.places(), strict=True)):
+            if result.end_causes[seat].is_taken_over:
+                assert place == max(result.places) == 1 + result.end_causes.count(EndCause.NORMAL)
+            else:
+                assert place <= score, "the places of seats that played only get better"
         assert len(verify(write_record(timed.match), play.rules)) == 4
         outcomes |= driver.outcomes
         causes.update(fault.cause for fault in timed.match.faults)

@@ -234,8 +234,17 @@ class TimedMatch:
         self._go_on(at)
         return _ACCEPTED
 
+    def take_over(self, seat: int, cause: EndCause, reason: str, now: float) -> None:
+        """Take over a seat whose bot cannot go on, see `Match.take_over`."""
+        at = _us(now)
+        clock = self._clocks[seat]
+        self.match.take_over(seat, cause, reason)
+        if clock is not None and self.match.open.get(seat) is not clock.decision:
+            self._stop(clock, at)
+        self._go_on(at)
+
     def disconnected(self, seat: int) -> None:
-        """The seat's stream is gone. Its clocks run on; what is late while it is away is so for that cause."""
+        """The seat's stream is gone. Its clocks run on; the first decision that is late then takes the seat over."""
         self._away[seat] = True
 
     def connected(self, seat: int) -> None:

@@ -3,8 +3,12 @@
 No clock, no network, no bot is known here: whoever drives a match puts its questions and hands the answers in. A
 question with one option is answered by the match itself (the driver's PASS), so that a window in which everybody is
 asked costs no round trip and tells nothing. An illegal answer may be corrected twice; then the game's published safe
-option is taken and the seat has a fault. After three faults its seat is played on by safe options to the end, so that
-the others keep a whole game. Whoever runs the platform may void a match at any moment.
+option is taken and the seat has a fault. Whoever runs the platform may void a match at any moment.
+
+A seat is *taken over* after three faults, after one fault by a lost connection, or when `take_over` says that its bot
+cannot go on. The match then plays the seat on by safe options to the end, so that the others keep a whole game. Every
+seat that was taken over comes behind every seat that was not (`placement.final_places`); its score is what its cards
+made. A seat with fewer faults keeps the place of its cards, and its end cause is normal.
 
 With `hold_polls` a window never closes by itself, not even one in which nobody really has a choice: once all answers
 are in it is held until the driver releases it. So a driver with a clock (`clocks.TimedMatch`) can let windows last
@@ -28,16 +32,30 @@ from cutpurse.engine.agenda import Act, Option
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.game import Game
+from cutpurse.engine.placement import final_places
 from cutpurse.engine.text import answer_text, option_text
 
-__all__ = ["CORRECTIONS", "FAULTS", "Chosen", "Decision", "EndCause", "Fault", "Match", "MatchResult"]
+__all__ = [
+    "CONDUCT",
+    "CORRECTIONS",
+    "FAULTS",
+    "Chosen",
+    "Decision",
+    "EndCause",
+    "Fault",
+    "Match",
+    "MatchResult",
+    "TakenOver",
+]
 
 CORRECTIONS: Final = 2  # illegal answers to one question that may be put right
-FAULTS: Final = 3  # questions a seat may leave to its safe option before it is played on
+FAULTS: Final = 3  # faults after which a seat is taken over
+# The rule for seats that fail. 1: taken over by three faults only, and placed by its cards; kept to replay old records.
+CONDUCT: Final = 2
 
 
 class EndCause(Enum):
-    """Why a seat ended as it did; the first fault decides once it is played on."""
+    """Why a seat ended as it did: normal, why it was taken over, or why the match is void."""
 
     NORMAL = "normal"
     TIMEOUT = "timeout"
@@ -51,6 +69,11 @@ class EndCause(Enum):
     def is_void(self) -> bool:
         """Whether the match of a seat that ended so counts for nothing."""
         return self in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR)
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the match played the seat on by safe options, so that it comes behind all seats that played."""
+        return self is not EndCause.NORMAL and not self.is_void
 
 
 _NORMAL: Final = EndCause.NORMAL  # a member of an enum is not looked up for nothing
@@ -91,10 +114,19 @@ class Fault:
     reason: str
 
 
+class TakenOver(NamedTuple):
+    """A seat that was taken over by a call of `Match.take_over`, as a record keeps it."""
+
+    index: int  # of the choices made before
+    seat: int
+    cause: EndCause
+
+
 @dataclass(frozen=True, slots=True)
 class MatchResult:
     """How a match ended: by seat the scores, the places (1 the best, ties share) and the end causes.
 
+    A seat whose end cause `is_taken_over` has the last place, which it shares with every other such seat.
     A void match has neither scores nor places (empty tuples), and the same end cause for every seat.
     """
 
@@ -119,10 +151,12 @@ class Match:
         settings: Mapping[str, object] | None = None,
         log: bool = False,
         hold_polls: bool = False,
+        conduct: int = CONDUCT,
     ) -> None:
         """Sets up and deals.  Raises SettingsError.
 
-        With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`.
+        With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`. `conduct` is the rule
+        for seats that fail, see `CONDUCT`.
         """
         self.rules = rules
         self.seats = tuple(seats)
@@ -136,7 +170,10 @@ class Match:
         self.held = False  # whether a window has all its answers and waits for `release`; never without `hold_polls`
         self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
         self._asked = [0] * len(seats)  # decisions put so far, by seat
-        self._played_on: dict[int, EndCause] = {}
+        self._played_on: dict[int, EndCause] = {}  # seats that were taken over, and why
+        self.taken_over: list[TakenOver] = []  # those of `take_over`; the others follow from the faults
+        self._to_take: list[tuple[int, EndCause, str]] = []  # arguments of `take_over` that wait for `release`
+        self.conduct = conduct
         self._hold_polls = hold_polls
         self._last: tuple[int, Option] | None = None  # the answer that will close the window that is held
         self._void: EndCause | None = None
@@ -153,6 +190,7 @@ class Match:
         other.choices, other.faults, other.questions = self.choices[:], self.faults[:], self.questions
         other.open, other._wrong, other._asked = self.open.copy(), self._wrong.copy(), self._asked[:]
         other._played_on, other._hold_polls = self._played_on.copy(), self._hold_polls
+        other.taken_over, other._to_take, other.conduct = self.taken_over[:], self._to_take[:], self.conduct
         other.held, other._last, other._void = self.held, self._last, self._void
         return other
 
@@ -217,8 +255,36 @@ class Match:
         self.fault(seat, number, EndCause.CRASHED, reason)
 
     def fault(self, seat: int, number: int, cause: EndCause, reason: str) -> None:
-        """Take the safe option for a seat, for this cause.  Raises WrongDecision as `answer` does."""
+        """Take the safe option for a seat, for this cause.  Raises WrongDecision as `answer` does.
+
+        The cause DISCONNECTED, a lost connection that outlasted the seat's clock, takes the seat over at once.
+        """
         self._fault(self._find(seat, number), cause, reason)
+
+    def take_over(self, seat: int, cause: EndCause, reason: str) -> None:
+        """Take a seat over whose bot cannot go on: it never started, or its program ended.
+
+        An open decision of the seat is closed as a fault. While a window is held, the seat is taken over after its
+        release. Does nothing if the seat was taken over before, or the match is over.
+
+        Raises:
+            ValueError: If `cause` is normal or voids a match.
+        """
+        if not cause.is_taken_over:
+            raise ValueError(f"a seat is taken over because its bot failed, not for the cause {cause.value}")
+        if self.held:
+            self._to_take.append((seat, cause, reason))
+            return
+        if self.over or seat in self._played_on:
+            return
+        self.taken_over.append(TakenOver(len(self.choices), seat, cause))
+        self._played_on[seat] = cause
+        if (decision := self.open.get(seat)) is not None:
+            self._fault(decision, cause, reason)
+
+    def is_taken_over(self, seat: int) -> bool:
+        """Whether a seat is played on by safe options."""
+        return seat in self._played_on
 
     def release(self) -> None:
         """Close the window that is held, and go on.  Raises WrongDecision if none is."""
@@ -228,6 +294,8 @@ class Match:
         self.held, self._last = False, None
         self.game.choose(seat, option)
         self._advance()
+        while self._to_take and not self.held:
+            self.take_over(*self._to_take.pop(0))
 
     def void(self, cause: EndCause) -> None:
         """End the match at once, for the cause VOID_SERVER or VOID_OPERATOR: it counts for nothing.
@@ -249,13 +317,11 @@ class Match:
             raise WrongDecision(f"the match goes on: {what}")
         if self._void is not None:
             return MatchResult((), (), (self._void,) * self.game.n)
-        causes = [self._cause(seat) for seat in range(self.game.n)]
-        return MatchResult(tuple(self.game.scores()), tuple(self.game.places()), tuple(causes))
-
-    def _cause(self, seat: int) -> EndCause:
-        if seat in self._played_on:
-            return self._played_on[seat]
-        return EndCause.NORMAL
+        causes = [self._played_on.get(seat, EndCause.NORMAL) for seat in range(self.game.n)]
+        places = self.game.places()
+        if self.conduct >= 2 and self._played_on:
+            places = final_places(places, self._played_on)
+        return MatchResult(tuple(self.game.scores()), tuple(places), tuple(causes))
 
     def _find(self, seat: int, number: int) -> Decision:
         decision = self.open.get(seat)
@@ -276,9 +342,12 @@ class Match:
     def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
         seat = decision.seat
         self.faults.append(Fault(seat, decision.number, len(self.choices), decision.ask, cause, reason))
-        if sum(fault.seat == seat for fault in self.faults) >= FAULTS:
-            first = next(fault for fault in self.faults if fault.seat == seat)
-            self._played_on[seat] = first.cause
+        if seat not in self._played_on:
+            if self.conduct >= 2 and cause is EndCause.DISCONNECTED:
+                self._played_on[seat] = cause
+            elif sum(fault.seat == seat for fault in self.faults) >= FAULTS:
+                first = next(fault for fault in self.faults if fault.seat == seat)
+                self._played_on[seat] = first.cause
         self._take(decision, self.game.safe_option(seat, decision.options), cause)
 
     def _take(self, decision: Decision, option: Option, cause: EndCause) -> None:

@@ -7,6 +7,9 @@ Replaying it gives every view, every event and the result again, byte for byte. 
 The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
 comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
 spectator, was told. This module reads and writes no file.
+
+`taken_over` has the seats that `Match.take_over` was called for: [choices made before, seat, cause]. Records of schema 1
+have no such list. They are replayed and written again by the rule of their time for seats that fail (`match.CONDUCT`).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from cutpurse.engine.agenda import Act
 from cutpurse.engine.errors import CutpurseError, RecordError
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.match import Chosen, Decision, EndCause, Match, MatchResult
+from cutpurse.engine.match import CONDUCT, Chosen, Decision, EndCause, Match, MatchResult, TakenOver
 from cutpurse.engine.words import FACE_DOWN, Words
 
 __all__ = [
@@ -40,7 +43,8 @@ __all__ = [
     "write_record",
 ]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+_CONDUCT: Final = {1: 1, 2: CONDUCT}  # by schema, the rule for seats that fail
 _DIGEST: Final = ',"digest":"'
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one for every event
 _ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
@@ -58,6 +62,8 @@ class Record:
     choices: tuple[list[Any], ...]
     result: dict[str, list[Any]]
     events: tuple[str, ...]
+    conduct: int = CONDUCT  # the rule for seats that fail, see `match.CONDUCT`
+    taken_over: tuple[TakenOver, ...] = ()
 
 
 # -- in words
@@ -101,7 +107,7 @@ def write_record(match: Match) -> str:
     game = match.game
     if game.log is None:
         raise ValueError("a match without a log cannot be recorded")
-    body = {
+    body: dict[str, object] = {
         "choices": [_choice_to_json(game.words, chosen) for chosen in match.choices],
         "events": event_hashes(game),
         "game": game.words.game,
@@ -111,7 +117,10 @@ def write_record(match: Match) -> str:
         "seats": list(match.seats),
         "settings": game.settings.changed(),
     }
-    text = f'{{"schema":{SCHEMA},' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
+    schema = next(number for number, conduct in _CONDUCT.items() if conduct == match.conduct)
+    if schema > 1:
+        body["taken_over"] = [[taken.index, taken.seat, taken.cause.value] for taken in match.taken_over]
+    text = f'{{"schema":{schema},' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
     return f'{text}{_DIGEST}{sha256(text.encode()).hexdigest()}"}}'
 
 
@@ -151,8 +160,8 @@ def read_record(line: str) -> Record:
         raise RecordError("the record was altered: its digest does not fit its bytes")
     try:
         body = json.loads(line)
-        if body["schema"] != SCHEMA:
-            raise RecordError(f"the record has schema {body['schema']}; this version reads {SCHEMA}")
+        if body["schema"] not in _CONDUCT:
+            raise RecordError(f"the record has schema {body['schema']!r:.100}; this version reads 1 to {SCHEMA}")
         _check_form(body)
         return Record(
             body["game"],
@@ -163,9 +172,23 @@ def read_record(line: str) -> Record:
             tuple(body["choices"]),
             body["result"],
             tuple(body["events"]),
+            _CONDUCT[body["schema"]],
+            _taken_over_from_json(body["taken_over"], len(body["seats"])) if body["schema"] > 1 else (),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise RecordError(f"not a record of this form: {problem!r}") from None
+
+
+def _taken_over_from_json(entries: list[list[Any]], seats: int) -> tuple[TakenOver, ...]:
+    """Raises TypeError or ValueError."""
+    taken_over = []
+    for index, seat, cause in entries:
+        if type(index) is not int or type(seat) is not int or not 0 <= seat < seats:
+            raise TypeError("taken_over has entries of a number of choices, a seat and a cause")
+        if not EndCause(cause).is_taken_over:
+            raise ValueError(f"no seat is taken over for the cause {cause}")
+        taken_over.append(TakenOver(index, seat, EndCause(cause)))
+    return tuple(taken_over)
 
 
 def _check_form(body: dict[str, Any]) -> None:
@@ -210,11 +233,14 @@ def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, C
         if at >= len(record.choices):
             raise RecordError(f"the record ends after {at} choices, and the match goes on")
         chosen = _choice_from_json(rules.words, at, record.choices[at])
+        _take_over_unasked(match, record)
         decision = match.decision(chosen.seat)
         if decision is None or chosen.option not in decision.options:
             raise RecordError(f"choice {at} of the record, {record.choices[at]!r:.200}, was not possible there")
         yield match, decision, chosen
-        if chosen.cause is EndCause.NORMAL:
+        if TakenOver(at, chosen.seat, chosen.cause) in record.taken_over:
+            match.take_over(chosen.seat, chosen.cause, "as recorded")
+        elif chosen.cause is EndCause.NORMAL:
             match.answer(chosen.seat, decision.number, chosen.option)
         else:
             match.fault(chosen.seat, decision.number, chosen.cause, "as recorded")
@@ -226,11 +252,18 @@ def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, C
 def _begin(record: Record, rules: type[Game]) -> Match:
     """The match before its first choice; one that was voided before any is over.  Raises RecordError."""
     try:
-        match = Match(rules, record.seats, record.key, record.settings, log=True)
+        match = Match(rules, record.seats, record.key, record.settings, log=True, conduct=record.conduct)
     except (CutpurseError, ValueError) as problem:
         raise RecordError(f"the record cannot begin: {problem}") from None
     _void_as_recorded(match, record)
     return match
+
+
+def _take_over_unasked(match: Match, record: Record) -> None:
+    """Take over the seats that, by the record, were taken over at this point while no decision of theirs was open."""
+    for index, seat, cause in record.taken_over:
+        if index == len(match.choices) and match.decision(seat) is None:
+            match.take_over(seat, cause, "as recorded")
 
 
 def _void_as_recorded(match: Match, record: Record) -> None:
@@ -238,6 +271,7 @@ def _void_as_recorded(match: Match, record: Record) -> None:
     causes = record.result.get("end_causes")
     if len(match.choices) < len(record.choices) or not isinstance(causes, list):
         return
+    _take_over_unasked(match, record)
     for cause in (EndCause.VOID_SERVER, EndCause.VOID_OPERATOR):
         if cause.value in causes:
             match.void(cause)
