@@ -18,7 +18,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import load_bot
-from cutpurse.sdk.errors import BotNotLoaded
+from cutpurse.sdk.errors import BOT_FAILED, BotNotLoaded, ProgramNotStarted, exit_code
 from cutpurse.sdk.local import play
 from cutpurse.sdk.programs import program
 from tests.sdk.bot_files import bot_file
@@ -113,8 +113,6 @@ def test_several_processes_each_have_their_own(tmp_path: Path) -> None:
         ("gives-up", EndCause.CRASHED, r"raw_bot\.py gives-up: it gave up: no plan"),
         ("exits-at-5", EndCause.CRASHED, r"the program ended with exit code 1; its last words: .*no more of this"),
         ("illegal", EndCause.ILLEGAL, r"has options 0-\d+: .*; it answered \d+"),
-        ("bad-name", EndCause.CRASHED, r"its Hello was refused: Hello.bot is 'Bad Name'; it can be 1 to 32 of "),
-        ("quits", EndCause.CRASHED, r"the program ended with exit code 1; its last words: .*no license \| found"),
     ],
 )
 def test_what_a_program_does_wrong_is_told_in_a_line(fault: str, cause: EndCause, said: str) -> None:
@@ -124,6 +122,28 @@ def test_what_a_program_does_wrong_is_told_in_a_line(fault: str, cause: EndCause
     assert re.search(said, failure.text())
     assert "\n" not in failure.text()
     assert ".py:" not in failure.text().replace("raw_bot.py", "")
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("bad-name", r"bad-name: its Hello was refused: Hello.bot is 'Bad Name'; it can be 1 to 32 of "),
+        ("quits", r"quits: the program ended with exit code 1; its last words: .*no license \| found"),
+    ],
+)
+def test_a_program_that_never_dials_in_ends_the_run_as_a_file_that_cannot_be_loaded(fault: str, said: str) -> None:
+    with pytest.raises(ProgramNotStarted, match=said) as refused:
+        play("greed", [raw_bot(fault), "random"], matches=2)
+    assert isinstance(refused.value, BotNotLoaded)
+    assert exit_code(refused.value) == BOT_FAILED
+    assert "\n" not in str(refused.value)
+
+
+def test_a_program_that_ends_in_a_match_comes_last_in_it_and_in_all_later_ones() -> None:
+    played = play("greed", [raw_bot("exits-at-5"), "random", "random"], matches=3)
+    assert {row.places[0] for row in played.rows} == {3}
+    assert {row.end_causes[0] for row in played.rows} == {"crashed"}
+    assert played.faults[0] == 3, "one for each match: the seat is taken over at once"
 
 
 def test_a_program_that_gives_up_once_plays_on() -> None:
@@ -142,12 +162,9 @@ def test_a_program_that_does_not_dial_in_is_told_once(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(program, "DIAL_IN_S", 3.0)
-    played = play("greed", [raw_bot("silent"), "random"], matches=3)
-    (failure,) = played.failures
-    assert re.search(
-        r"silent has not dialled in to \$CUTPURSE_SERVER, which is unix:.*, in 3 s; its last words: pid \d+$",
-        failure.text(),
-    )
+    said = r"silent has not dialled in to \$CUTPURSE_SERVER, which is unix:.*, in 3 s; its last words: pid \d+$"
+    with pytest.raises(ProgramNotStarted, match=said):
+        play("greed", [raw_bot("silent"), "random"], matches=3)
     wait_until_gone(pids_in(capfd.readouterr().err))
 
 

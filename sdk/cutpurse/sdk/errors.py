@@ -6,11 +6,13 @@ CutpurseError                 1   the run failed
 |-- ServerUnreachable         5   no server answers there
 |-- UsageError                2   asked for something that does not exist or makes no sense
 |   |-- BotNotLoaded          3   a bot's file or class is no bot
+|   |   `-- ProgramNotStarted 3   a program that should play as a bot has not dialled in
 |   |-- ExtraMissing          2   a part of the distribution is not installed
 |   |-- NotFound              4   a file, or something of a server, that is not there
 |   `-- RecordError           1   a record does not hold
 `-- BotFault                  3   a bot did what it may not
     `-- ProgramFailed         3   a program that plays as a bot gave no answer
+        `-- ProgramGone       3   a program that plays as a bot has left its match, so it answers nothing more
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ __all__ = [
     "NotAuthorised",
     "NotFound",
     "ProgramFailed",
+    "ProgramGone",
+    "ProgramNotStarted",
     "ServerRefused",
     "ServerUnreachable",
     "exit_code",
@@ -49,6 +53,10 @@ class BotNotLoaded(UsageError):
     """A file or class that was named as a bot is none."""
 
 
+class ProgramNotStarted(BotNotLoaded):
+    """A program that should play as a bot ended, was refused or said nothing before it had dialled in."""
+
+
 class ExtraMissing(UsageError):
     """What a command needs is not installed; the text says how to install it."""
 
@@ -59,6 +67,10 @@ class NotFound(UsageError):
 
 class ProgramFailed(BotFault):
     """A program that plays as a bot gave no answer; the text is one line that names it."""
+
+
+class ProgramGone(ProgramFailed):
+    """A program that plays as a bot has ended or has lost its match: it answers nothing more."""
 
 
 class NotAuthorised(CutpurseError):

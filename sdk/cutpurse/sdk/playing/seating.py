@@ -1,5 +1,7 @@
 """The bots of one match: they are asked, told and, where they fail, given up.
 
+The seat of a bot that cannot be made or started, or whose program is gone, is taken over by the match.
+
 This module knows no run of matches, no clock and no file.
 """
 
@@ -18,6 +20,7 @@ from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
+from cutpurse.sdk.errors import ProgramGone, ProgramNotStarted
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 
@@ -29,7 +32,10 @@ FailureParts = tuple[int, "int | None", str, EndCause, str, str]  # the last six
 def play_match(
     match: Match, makers: Sequence[BotMaker], watch: Callable[[Match], None] | None = None
 ) -> tuple[MatchResult, list[tuple[int, FailureParts]], int]:
-    """Let bots play a match to its end: the result, what failed by seat, and how many decisions were put."""
+    """Let bots play a match to its end: the result, what failed by seat, and how many decisions were put.
+
+    Raises ProgramNotStarted for a program that has never dialled in.
+    """
     table = _Table(match, makers)
     if watch is not None:
         watch(match)
@@ -60,8 +66,11 @@ class _Table:
             try:
                 info = MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat))
                 bot = hooks.without_a_loop(hooks.started(maker, info))
+            except ProgramNotStarted:
+                raise
             except (Exception, SystemExit) as problem:
                 bot = hooks.Unable(problem)
+                self._take_over(seat, None, "when it was started", problem)
             self.bots.append(bot)
 
     def ask(self, asked: engine.Decision) -> None:
@@ -83,11 +92,11 @@ class _Table:
         for time in range(CORRECTIONS + 1):
             try:
                 answer = hooks.asked_here(bot, view, decision, again=time > 0)
+            except ProgramGone as problem:
+                self._take_over(seat, place, asked.ask, problem)
+                return
             except (Exception, SystemExit) as problem:
-                reason = where_it_failed(problem, self.makers[seat].file)
-                trace = "".join(traceback.format_exception(problem))
-                self.failed.append((seat, (seat, place, asked.ask, EndCause.CRASHED, reason, trace)))
-                match.give_up(seat, number, reason)
+                match.give_up(seat, number, self._crashed(seat, place, asked.ask, problem))
                 return
             try:
                 match.answer(seat, number, option_of(answer))  # type: ignore[arg-type]  # a bot may answer anything
@@ -103,9 +112,18 @@ class _Table:
             try:
                 hooks.without_a_loop(hooks.ended(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:
-                reason = where_it_failed(problem, self.makers[seat].file)
-                trace = "".join(traceback.format_exception(problem))
-                self.failed.append((seat, (seat, None, "in end", EndCause.CRASHED, reason, trace)))
+                self._crashed(seat, None, "in end", problem)
+
+    def _crashed(self, seat: int, place: int | None, ask: str, problem: BaseException) -> str:
+        """Note what a bot raised, and return it in one line."""
+        reason = where_it_failed(problem, self.makers[seat].file)
+        trace = "".join(traceback.format_exception(problem))
+        self.failed.append((seat, (seat, place, ask, EndCause.CRASHED, reason, trace)))
+        return reason
+
+    def _take_over(self, seat: int, place: int | None, ask: str, problem: BaseException) -> None:
+        """Let the match take over the seat of a bot that cannot go on."""
+        self.match.take_over(seat, EndCause.CRASHED, self._crashed(seat, place, ask, problem))
 
     def _last_events(self, seat: int) -> GameView[Any]:
         """What happened since a bot was last asked; piles are as they were then, for a server would show it no more."""

@@ -24,7 +24,7 @@ from cutpurse.engine.match import CORRECTIONS, FAULTS, MatchResult
 from cutpurse.games import game_named
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import PROGRAM
-from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed
+from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed, ProgramGone, ProgramNotStarted
 from cutpurse.sdk.online.address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.playing.lifetime import end_with_the_run
 from cutpurse.sdk.programs.child import Child
@@ -128,10 +128,20 @@ class Program:
         self._ready: asyncio.Task[None] | None = None
 
     async def dialled_in(self) -> Any:
-        """Its `Guest`.  Raises ProgramFailed if it cannot be had, always with the same words."""
+        """Its `Guest`.
+
+        Raises:
+            ProgramNotStarted: If it has never dialled in.
+            ProgramGone: If it has ended or is leaving; always with the same words.
+        """
         if self._ready is None:
             self._ready = asyncio.create_task(self._begin())
         await asyncio.shield(self._ready)
+        if self.host.guest is None:
+            try:
+                self.check()
+            except ProgramGone as problem:
+                raise ProgramNotStarted(str(problem)) from None
         self.check()
         guest = self.host.guest
         if guest is None or guest.leaving:
@@ -143,13 +153,13 @@ class Program:
         self.check()
 
     def check(self) -> None:
-        """Raises ProgramFailed if it has failed or ended."""
+        """Raises ProgramGone if it has failed or ended."""
         if not self.failed and self.child is not None and self.child.code is not None:
             words = self.child.last_words()
             said = f"; its last words: {words}" if words else ""
             self.failed = f"{self.spec}: the program {self.child.how_it_ended()}{said}"
         if self.failed:
-            raise ProgramFailed(self.failed)
+            raise ProgramGone(self.failed)
 
     async def _begin(self) -> None:
         from cutpurse.sdk.programs.host import Host
@@ -201,7 +211,12 @@ class ProgramBot:
         self._wrong = 0  # illegal answers to it
 
     async def start(self, match: Any) -> None:
-        """The program sits down.  Raises ProgramFailed if it cannot be had or does not play this game."""
+        """The program sits down.
+
+        Raises:
+            ProgramNotStarted: If the program has never dialled in.
+            ProgramFailed: If it has ended since, or does not play this game.
+        """
         rules = game_named(match.game)
         self.program, guest = await _program(self.spec)
         wanted = [one.game for one in guest.hello.games]
@@ -222,7 +237,12 @@ class ProgramBot:
         self._events.append(told.raw)
 
     async def choose(self, view: Any, decision: Any) -> int:
-        """What the program answers.  Raises ProgramFailed if it does not, in time or at all."""
+        """What the program answers.
+
+        Raises:
+            ProgramFailed: If it gave up the decision, or did not answer in time.
+            ProgramGone: If no answer will ever come.
+        """
         guest, table = self.guest, self.table
         if decision.number != self._number:
             self._number, self._wrong = decision.number, 0
@@ -234,7 +254,7 @@ class ProgramBot:
             raise ProgramFailed(f"{self.spec}: no answer in {allowed_s:g} s")
         if isinstance(reply, str):
             self.program.check()
-            raise ProgramFailed(f"{self.spec}: {reply}")
+            raise ProgramGone(f"{self.spec}: {reply}")
         if isinstance(reply, arena_pb2.GiveUp):
             guest.accept(table)
             raise ProgramFailed(f"{self.spec}: it gave up: {' '.join(reply.reason.split())[:200]}")
