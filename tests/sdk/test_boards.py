@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.boards import Boards, compare, field_for
+from cutpurse.sdk.boards import FAILING_BOARDS, Boards, compare, field_for
 from cutpurse.sdk.bot import BotMaker, load_bot
 from cutpurse.sdk.sprt import Design, Verdict
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
@@ -24,6 +25,21 @@ class Bot:
             return 0 if len(view.middle) >= 3 else 1
         return decision.safe
 """
+# Cannot be made for its first match on the third board.
+FAILS_AT_THIRD_BOARD = """
+made = 0
+
+
+class Bot:
+    def __init__(self):
+        global made
+        made += 1
+        assert made != 5
+
+    def choose(self, view, decision):
+        return decision.safe
+"""
+NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
 SMALL = Design(max_boards=6, min_boards=6)
 
 
@@ -110,11 +126,64 @@ def test_a_bot_that_failed_before_a_comparison_was_broken_off_is_told_at_its_end
     assert again.stderr == first.stderr
     assert f"bot {path} crashed in match 0, " in first.stderr
     saved = json.loads(state.read_text(encoding="utf-8"))
-    del saved["failures"]  # as it was written before failures were kept
+    del saved["failures"], saved["taken_over"]  # as it was written before failures were kept
     state.write_text(json.dumps(saved), encoding="utf-8")
     assert run(*words, 1).exit_code == 0
     state.write_text(json.dumps({**saved, "failures": [{"bot": 0}]}), encoding="utf-8")
     assert "is no state of a comparison" in run(*words, 1).stderr
+
+
+@pytest.mark.parametrize("counts", [5, [1], [1, 0, 0, 0], [-1, 0, 0], [0, 7, 0], ["1", 0, 0]])
+def test_counts_of_failed_boards_that_cannot_be_are_refused(tmp_path: Path, counts: object) -> None:
+    path, state = bot_file(tmp_path, FIRST), tmp_path / "state.json"
+    compare("greed", path, "random", seats=2, design=SMALL, state=state)
+    saved = json.loads(state.read_text(encoding="utf-8"))
+    state.write_text(json.dumps({**saved, "taken_over": counts}), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no state of a comparison"):
+        compare("greed", path, "random", seats=2, design=SMALL, state=state)
+
+
+def test_a_version_that_never_works_gets_no_verdict() -> None:
+    shown = run("compare", "greed", NEVER_WORKS, "random")
+    assert shown.exit_code == 3
+    assert shown.stdout == f"no verdict: {NEVER_WORKS} failed in {FAILING_BOARDS} of {FAILING_BOARDS} boards\n"
+    document = json.loads(run("compare", "greed", NEVER_WORKS, "random", "--json").stdout)
+    assert document["verdict"] is None
+    assert document["reason"] == shown.stdout.rstrip()
+    assert document["taken_over"] == {"new": FAILING_BOARDS, "old": 0, "field": [0, 0, 0]}
+
+
+def test_a_version_that_fails_now_and_then_gets_no_verdict_and_few_boards(tmp_path: Path) -> None:
+    path, state = bot_file(tmp_path, FAILS_AT_THIRD_BOARD), tmp_path / "state.json"
+    design = Design(max_boards=200, min_boards=6)
+    done = compare("greed", path, "random", seats=2, design=design, state=state)
+    assert (done.result.boards, done.taken_over, done.has_verdict) == (6, (1, 0, 0), False)
+    again = compare("greed", path, "random", seats=2, design=design, state=state)
+    assert (again.result.boards, again.resumed, again.taken_over) == (6, 6, (1, 0, 0)), "the state keeps the count"
+
+
+def test_an_old_version_that_fails_is_said_and_the_verdict_stands() -> None:
+    shown = run("compare", "greed", "random", NEVER_WORKS, "--seats", 2, "--max-boards", 60)
+    first, second = shown.stdout.splitlines()
+    assert first.startswith(f"random against {NEVER_WORKS}: better: ")
+    boards = re.search(r"after (\d+) boards", first)
+    assert boards is not None
+    assert second == f"{NEVER_WORKS} was taken over on {boards[1]} of {boards[1]} boards: it came last there"
+    assert shown.exit_code == 3, "a bot failed"
+
+
+def test_a_state_of_the_earlier_rule_of_places_is_read_unless_a_bot_failed(tmp_path: Path) -> None:
+    for source, is_read in ((FIRST, True), (CRASHES, False)):
+        path, state = bot_file(tmp_path, source), tmp_path / f"{is_read}.json"
+        compare("greed", path, "random", seats=2, design=SMALL, state=state)
+        saved = json.loads(state.read_text(encoding="utf-8"))
+        del saved["taken_over"]
+        state.write_text(json.dumps(saved), encoding="utf-8")
+        if is_read:
+            assert compare("greed", path, "random", seats=2, design=SMALL, state=state).resumed == 6
+        else:
+            with pytest.raises(UsageError, match="placed bots that failed by their cards: remove it"):
+                compare("greed", path, "random", seats=2, design=SMALL, state=state)
 
 
 @pytest.mark.parametrize(

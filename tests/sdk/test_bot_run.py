@@ -205,6 +205,20 @@ async def test_a_bot_that_fails_is_exit_code_3(tmp_path: Path) -> None:
     assert "my_bot.py:4: KeyError: 'no plan'; offered were " in err
 
 
+async def test_a_bot_that_was_taken_over_is_exit_code_3(tmp_path: Path) -> None:
+    def time_out(response: arena_pb2.PlayResponse) -> None:
+        for ended in response.ends:
+            ended.seats[1].end_cause = arena_pb2.END_CAUSE_TIMEOUT
+
+    async with arena(games=["greed"], matches=2, tamper=time_out) as server:
+        code, out, err = await run_command(server, bot_file(tmp_path, FIRST), "--matches", 2, "--json")
+    assert code == 3, "though no method of the bot failed"
+    document = json.loads(out)
+    assert (document["faults"], document["taken_over"]) == (0, 2)
+    assert "my_bot was taken over in 2 matches, and came last there" in err
+    assert ", taken over: timeout" in err
+
+
 @pytest.mark.parametrize(
     ("ending", "exit_code"),
     [

@@ -213,7 +213,9 @@ def test_play_with_json_prints_one_document(tmp_path: Path) -> None:
     assert shown.returncode == 3
     document = json.loads(shown.stdout)  # what the bot printed is elsewhere
     assert list(document) == ["game", "matches", "decisions", "seconds", "seats"]
-    assert [list(seat) for seat in document["seats"]] == [["bot", "first_places", "mean_place", "mean_score"]] * 2
+    assert [list(seat) for seat in document["seats"]] == [
+        ["bot", "first_places", "mean_place", "mean_score", "taken_over"]
+    ] * 2
     assert [seat["bot"] for seat in document["seats"]] == [path, "random"]
     assert "talking" in shown.stderr
 

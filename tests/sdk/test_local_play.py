@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.local import MatchRow, play
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
+
+NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
 
 
 @pytest.mark.parametrize("game", list(GAMES))
@@ -318,3 +321,56 @@ def test_what_cannot_be_played_is_refused(change: dict[str, Any], said: str) -> 
 def test_a_record_needs_a_place_that_exists(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="cannot be written"):
         play("greed", ["random"] * 2, record=tmp_path / "nowhere" / "run.jsonl")
+
+
+@pytest.mark.parametrize("others", [["random"], ["random", "random", "random"]])
+def test_a_bot_that_never_works_comes_last_in_every_match(others: list[str]) -> None:
+    played = play("greed", [NEVER_WORKS, *others], matches=60, seed="q")
+    assert {row.places[0] for row in played.rows} == {1 + len(others)}
+    assert {row.end_causes[0] for row in played.rows} == {"crashed"}
+    assert max(row.scores[0] - min(row.scores[1:]) for row in played.rows) > 0, "its score is what its cards made"
+    assert (played.seats[0].taken_over, played.seats[0].first_places) == (60, 0)
+    assert all(seat.taken_over == 0 for seat in played.seats[1:])
+
+
+@pytest.mark.parametrize("fails", ["in __init__", "in start"])
+def test_a_bot_that_cannot_start_is_taken_over_from_the_beginning(fails: str) -> None:
+    class Fails:
+        def __init__(self) -> None:
+            if fails == "in __init__":
+                raise OSError("no model")
+
+        def start(self, match: MatchInfo) -> None:
+            raise OSError("no model")
+
+        def choose(self, view: Any, decision: Any) -> int:
+            raise AssertionError
+
+    played = play("greed", ["random", Fails, "random"], matches=4)
+    assert {row.places[1] for row in played.rows} == {3}
+    (failure,) = played.failures
+    assert (failure.decision, failure.ask) == (None, "when it was started")
+    assert played.faults == (0, 4, 0), "one for each match"
+    assert re.search(r"crashed in match 0, seat 1, when it was started: .*OSError: no model", failure.text())
+
+
+@pytest.mark.parametrize("given_up", [1, 2, 3])
+def test_a_bot_with_one_or_two_faults_keeps_its_place(given_up: int) -> None:
+    class Fails:
+        def start(self, match: MatchInfo) -> None:
+            self.left = given_up
+
+        def choose(self, view: Any, decision: Any) -> Any:
+            if self.left:
+                self.left -= 1
+                raise RuntimeError
+            return decision.safe
+
+    played = play("greed", [Fails, "random"], matches=20)
+    if given_up == 3:
+        assert {row.end_causes[0] for row in played.rows} == {"crashed"}
+        assert {row.places[0] for row in played.rows} == {2}
+    else:
+        assert {row.end_causes[0] for row in played.rows} == {"normal"}
+        for row in played.rows:
+            assert row.places[0] == (1 if row.scores[0] >= row.scores[1] else 2)

@@ -4,8 +4,8 @@ cdef class Match:
     cdef public object rules, game
     cdef public tuple seats
     cdef public bytes key
-    cdef public list choices, faults
-    cdef public long questions
+    cdef public list choices, faults, taken_over, _to_take
+    cdef public long questions, conduct
     cdef public dict open
     cdef public bint held
     cdef public object _last, _void

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
@@ -28,7 +28,9 @@ from cutpurse.sdk.playing.processes import check_jobs, in_order
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State
 
-__all__ = ["Boards", "Compared", "compare", "field_for"]
+__all__ = ["FAILING_BOARDS", "BoardResult", "Boards", "Compared", "compare", "field_for"]
+
+FAILING_BOARDS: Final = 5  # on which NEW was taken over, after which no more are played
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,29 @@ class Compared:
     """What came of a comparison.
 
     failures: the first of each bot that failed, also on a board that a state file told of: 0 is NEW, 1 OLD, then the
-    field.
+    field. taken_over: by bot in the same order, the boards on which it was taken over in a match. There is no verdict
+    if NEW was on any: its version that works may be better or worse than what was played.
     """
 
     result: Result
     failures: tuple[Failure, ...]
     resumed: int  # boards that a state file told of
+    bots: tuple[str, ...]  # names: NEW, OLD, then the field
+    taken_over: tuple[int, ...]
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether the verdict of `result` stands."""
+        return not self.taken_over[0]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardResult:
+    """What came of one board."""
+
+    difference: float  # in scaled place points
+    failures: tuple[Failure, ...]  # the first of each bot
+    taken_over: frozenset[int]  # bots that were taken over in a match of it
 
 
 @dataclass(frozen=True)
@@ -56,13 +75,14 @@ class Boards:
     settings: dict[str, object]
     first: int = 0  # the number of the first board to be played
 
-    def batch(self, numbers: range) -> list[tuple[float, tuple[Failure, ...]]]:
-        """The difference of each board, and what failed."""
+    def batch(self, numbers: range) -> list[BoardResult]:
+        """Play several boards."""
         return [self.board(self.first + number) for number in numbers]
 
-    def board(self, number: int) -> tuple[float, tuple[Failure, ...]]:
-        """One board: the difference, in scaled place points, and the first failure of each bot."""
+    def board(self, number: int) -> BoardResult:
+        """Play one board."""
         n = len(self.field) + 1
+        taken_over: set[int] = set()
         failures: dict[int, Failure] = {}
         points: list[list[float]] = []
         for bot, maker in enumerate((self.new, self.old)):
@@ -76,8 +96,12 @@ class Boards:
                 for at, parts in failed:
                     who, one = seated[at]
                     failures.setdefault(who, Failure(who, one.name, one.file, number, *parts))
+                for at, cause in enumerate(result.end_causes):
+                    if cause.is_taken_over:
+                        taken_over.add(seated[at][0])
                 points[-1].append(place_points(result.places)[seat])
-        return board_difference(points[0], points[1]), tuple(failures.values())
+        difference = board_difference(points[0], points[1])
+        return BoardResult(difference, tuple(failures.values()), frozenset(taken_over))
 
     def identity(self) -> dict[str, object]:
         """What a saved state must agree with: everything that the differences depend on."""
@@ -126,6 +150,9 @@ def compare(
 ) -> Compared:
     """Play boards until it is clear whether NEW is better than OLD, or `design.max_boards` are played.
 
+    Once NEW was taken over in a match there will be no verdict. The run then ends when NEW has been taken over on
+    `FAILING_BOARDS` boards, or `design.min_boards` are played: so it shows how often NEW fails, and not much more.
+
     state: a file to go on from, if it is there, and to keep the boards in. progress: told after every board.
     Raises UsageError for what does not exist, and for a state of another comparison.
     """
@@ -138,40 +165,56 @@ def compare(
     boards = Boards(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
     path = None if state is None else Path(state)
     identity = boards.identity()
-    kept, failures = _load(path, identity, design) if path else (State(design), {})
+    taken_over = [0] * (2 + len(boards.field))
+    kept, failures = _load(path, identity, design, taken_over) if path else (State(design), {})
     test = Sprt(kept)
     resumed = test.state.boards
-    left = 0 if test.state.verdict else design.max_boards - resumed
+    left = 0 if test.state.verdict or _is_failing(test.state, taken_over[0]) else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
     results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs)
     with a_run():
         try:
-            for difference, failed in results:
-                verdict = test.update(difference)
-                for failure in failed:
+            for played in results:
+                verdict = test.update(played.difference)
+                for failure in played.failures:
                     failures.setdefault(failure.bot, failure)
+                for bot in played.taken_over:
+                    taken_over[bot] += 1
                 if path:
-                    _save(path, identity, test.state, failures)
+                    _save(path, identity, test.state, failures, taken_over)
                 if progress is not None:
                     progress(test.state)
-                if verdict is not None:
+                if verdict is not None or _is_failing(test.state, taken_over[0]):
                     break
         finally:
             results.close()
-    return Compared(test.result(), tuple(failures[bot] for bot in sorted(failures)), resumed)
+    first = tuple(failures[bot] for bot in sorted(failures))
+    names = tuple(maker.name for maker in (boards.new, boards.old, *boards.field))
+    return Compared(test.result(), first, resumed, names, tuple(taken_over))
 
 
-def _load(path: Path, mine: dict[str, object], design: Design) -> tuple[State, dict[int, Failure]]:
-    """The state in a file, or a new one if there is none, and the first failure of each bot by then.
+def _is_failing(state: State, new_taken_over: int) -> bool:
+    """Whether it is clear enough how often NEW fails, so that no more boards are wanted."""
+    return new_taken_over >= FAILING_BOARDS or (new_taken_over > 0 and state.boards >= state.design.min_boards)
 
-    Raises UsageError for one of another comparison.
+
+def _load(
+    path: Path, mine: dict[str, object], design: Design, taken_over: list[int]
+) -> tuple[State, dict[int, Failure]]:
+    """Read the state in a file, or begin one if there is none, and the first failure of each bot by then.
+
+    Adds to `taken_over`, by bot, on how many boards it was taken over. Raises UsageError for a state of another
+    comparison, and for one in which a bot failed under the earlier rule of places.
     """
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
         kept = State.from_json(saved["test"])
         comparison = saved["comparison"]
         failed = [Failure(**{**one, "cause": EndCause(one["cause"])}) for one in saved.get("failures", ())]
+        counts = saved.get("taken_over")
+        if not all(type(count) is int and 0 <= count <= kept.boards for count in counts or ()):
+            raise ValueError("taken_over has other values than numbers of its boards")
     except FileNotFoundError:
         return State(design), {}
     except (OSError, ValueError, KeyError, TypeError) as problem:
@@ -182,13 +225,25 @@ def _load(path: Path, mine: dict[str, object], design: Design) -> tuple[State, d
         )
     if replace(kept.design, max_boards=design.max_boards, min_boards=design.min_boards) != design:
         raise UsageError(f"{path} was begun with another design: {kept.design}")
+    if failed and counts is None:
+        raise UsageError(
+            f"{path} was kept by an earlier version, which placed bots that failed by their cards: remove it and "
+            "compare again"
+        )
+    if counts is not None and len(counts) != len(taken_over):
+        raise UsageError(f"{path} is no state of a comparison: taken_over is not one number for each bot")
+    for bot, count in enumerate(counts or ()):
+        taken_over[bot] += count
     return replace(kept, design=design), {failure.bot: failure for failure in failed}
 
 
-def _save(path: Path, mine: dict[str, object], state: State, failures: Mapping[int, Failure]) -> None:
+def _save(
+    path: Path, mine: dict[str, object], state: State, failures: Mapping[int, Failure], taken_over: Sequence[int]
+) -> None:
     """Write the state beside its place, then put it there, so that the file is whole at any time."""
     failed = [{**asdict(failures[bot]), "cause": failures[bot].cause.value, "trace": ""} for bot in sorted(failures)]
-    text = json.dumps({"comparison": mine, "test": state.to_json(), "failures": failed}, indent=1)
+    saved = {"comparison": mine, "test": state.to_json(), "failures": failed, "taken_over": list(taken_over)}
+    text = json.dumps(saved, indent=1)
     beside = path.with_name(path.name + ".new")
     try:
         beside.write_text(text + "\n", encoding="utf-8")

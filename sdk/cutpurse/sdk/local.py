@@ -80,6 +80,7 @@ class SeatRow:
     first_places: int
     mean_place: float
     mean_score: float
+    taken_over: int = 0  # matches in which its seat was taken over, and so came last
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,7 @@ class _Count:
         self._first = [0] * len(makers)
         self._places = [0] * len(makers)
         self._scores = [0] * len(makers)
+        self._taken_over = [0] * len(makers)
 
     def add(self, row: MatchRow) -> None:
         self.matches += 1
@@ -229,9 +231,12 @@ class _Count:
             self._first[bot] += place == 1
             self._places[bot] += place
             self._scores[bot] += score
+            self._taken_over[bot] += row.end_causes[bot] != EndCause.NORMAL.value
 
     def seats(self) -> tuple[SeatRow, ...]:
         return tuple(
-            SeatRow(name, first, places / self.matches, scores / self.matches)
-            for name, first, places, scores in zip(self._names, self._first, self._places, self._scores, strict=True)
+            SeatRow(name, first, places / self.matches, scores / self.matches, taken_over)
+            for name, first, places, scores, taken_over in zip(
+                self._names, self._first, self._places, self._scores, self._taken_over, strict=True
+            )
         )

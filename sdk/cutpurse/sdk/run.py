@@ -38,7 +38,7 @@ from cutpurse.sdk.online.pace import Pace
 from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
 from cutpurse.sdk.online.session import Session
 from cutpurse.sdk.online.thinking import Thinker
-from cutpurse.sdk.terminal import say, talk_may_be_lost
+from cutpurse.sdk.terminal import counted, say, talk_may_be_lost
 
 __all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
 
@@ -56,6 +56,12 @@ class Stay:
     server: str
     matches: int
     faults: int  # decisions that its own code failed at or answered illegally, and other methods that raised
+    taken_over: int = 0  # matches in which its seat was taken over, for whatever cause
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the bot made faults or lost a seat, which is exit code 3."""
+        return bool(self.faults or self.taken_over)
 
 
 def run(
@@ -120,7 +126,7 @@ def run(
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
-    return BOT_FAILED if stay.faults else 0
+    return BOT_FAILED if stay.has_failed else 0
 
 
 async def connect(
@@ -164,7 +170,11 @@ async def connect(
         if number is not None and number < 1:
             raise UsageError(f"{number} {what} cannot be played at; at least 1 can")
 
+    taken_over = 0
+
     def over(match: PlayedMatch) -> None:
+        nonlocal taken_over
+        taken_over += match.result.end_causes[match.seat].is_taken_over
         if not quiet:
             say(match.text())
         if on_match is not None:
@@ -189,7 +199,9 @@ async def connect(
                 say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
         thinker.close()
-    return Stay(name, version, door.address, client.played, bots.faults)
+    if taken_over:
+        say(f"{name} was taken over in {counted(taken_over, 'match', 'matches')}, and came last there")
+    return Stay(name, version, door.address, client.played, bots.faults, taken_over)
 
 
 def name_of(maker: BotMaker) -> str:

@@ -22,6 +22,7 @@ from cutpurse.sdk.compare import place_points
 from tests.roots import CHECKOUT
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 
+NEVER_WORKS = CHECKOUT / "tests" / "sdk" / "never_works.py"
 GREED = 'game = "greed"\nseats = 2\nbots = ["random", "greedy", "first_option", { name = "again", bot = "greedy" }]\n'
 BOTS = ("random", "greedy", "first_option", "again")
 
@@ -214,6 +215,20 @@ def test_what_cannot_be_is_told_in_a_line(
     assert said in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert not (tmp_path / "none.toml.journal").exists()
+
+
+def test_a_bot_that_never_works_comes_last_and_is_exit_code_3(tmp_path: Path) -> None:
+    bots = f'bots = ["random", "first_option", {{ name = "broken", bot = {str(NEVER_WORKS)!r} }}]\n'
+    file = write(tmp_path, f'game = "greed"\nseats = 3\n{bots}deals = 4\n')
+    done = run("run", file, "--json", "--csv", tmp_path / "table.csv")
+    assert done.exit_code == 3
+    row = json.loads(done.stdout)["table"][-1]
+    assert (row["bot"], row["points"], row["matches"], row["taken_over"]) == ("broken", 0.0, 12, 12)
+    again = run("run", file)
+    assert again.exit_code == 3, "though nothing was played any more"
+    assert "broken was taken over in 12 of 12 matches: it came last there" in again.stdout
+    shown = run("show", file)
+    assert (shown.exit_code, "broken was taken over" in shown.stdout) == (0, True)
 
 
 @pytest.mark.parametrize("command", ["plan", "run", "show"])

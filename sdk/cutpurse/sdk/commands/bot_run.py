@@ -111,9 +111,16 @@ def run(
     )
     if as_json:
         print_json(
-            {"bot": stay.bot, "version": stay.version, "server": stay.server, "faults": stay.faults, "matches": rows}
+            {
+                "bot": stay.bot,
+                "version": stay.version,
+                "server": stay.server,
+                "faults": stay.faults,
+                "taken_over": stay.taken_over,
+                "matches": rows,
+            }
         )
-    if stay.faults:
+    if stay.has_failed:
         raise typer.Exit(BOT_FAILED)
 
 

@@ -49,6 +49,7 @@ def compare(
     """Play the same deals with a new and an old version of a bot until it is clear whether the new one is better.
 
     A board is one deal, played with either version in each seat in turn. The verdict is wrong at most 5 times in 100.
+    There is none, and the exit code is 3, if the new version was taken over in a match: it is to be mended first.
 
     Example: cutpurse compare greed new_bot.py old_bot.py --field random --state compare.json
     """
@@ -78,23 +79,34 @@ def compare(
     )
     progress.end()
     result = done.result
+    no_verdict = f"no verdict: {new} failed in {done.taken_over[0]:,} of {result.boards:,} boards"
     if as_json:
         print_json(
             {
                 "game": game,
                 "new": new,
                 "old": old,
-                "verdict": result.verdict.value,
+                "verdict": result.verdict.value if done.has_verdict else None,
                 "boards": result.boards,
                 "differing": result.differing,
                 "gain": round(result.gain, DECIMALS),
                 "interval": [round(limit, DECIMALS) for limit in result.interval],
-                "reason": result.reason,
+                "reason": result.reason if done.has_verdict else no_verdict,
                 "resumed": done.resumed,
+                "taken_over": {
+                    "new": done.taken_over[0],
+                    "old": done.taken_over[1],
+                    "field": list(done.taken_over[2:]),
+                },
             }
         )
     else:
-        print_lines([f"{new} against {old}: {result.reason}"])
+        lines = [f"{new} against {old}: {result.reason}" if done.has_verdict else no_verdict]
+        for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
+            if number and count:
+                whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
+                lines.append(f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there")
+        print_lines(lines)
     tell_failures(done.failures, (), bool(context.obj))
-    if done.failures:
+    if done.failures or not done.has_verdict:
         raise typer.Exit(BOT_FAILED)

@@ -137,6 +137,7 @@ def summary(played: Played) -> dict[str, Any]:
                 "first_places": row.first_places,
                 "mean_place": round(row.mean_place, 4),
                 "mean_score": round(row.mean_score, 4),
+                "taken_over": row.taken_over,
             }
             for row in played.seats
         ],
@@ -144,12 +145,17 @@ def summary(played: Played) -> dict[str, Any]:
 
 
 def result_lines(played: Played) -> list[str]:
-    """A table of the bots, and how long it took."""
+    """Return a table of the bots, who was taken over, and how long it took."""
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
     some = counted(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
     return [
         *table(("bot", "first places", "mean place", "mean score"), rows),
+        *[
+            f"{row.bot} was taken over in {row.taken_over:,} of {some}: it came last there, whatever it scored"
+            for row in played.seats
+            if row.taken_over
+        ],
         f"{some} of {played.game}, {played.decisions:,} decisions in {played.seconds:.1f} s{rate}",
     ]
 

@@ -14,7 +14,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
 from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, say, table
 from cutpurse.sdk.tournament.course import Place, Plan, plan_of, played_out, standing
 from cutpurse.sdk.tournament.here import Here
 from cutpurse.sdk.tournament.journal import Journal
@@ -83,7 +83,8 @@ def run(
     """Play a tournament to its end, and print its table. The plan is printed before the first match, and stays.
 
     The file names the bots and the format: round_robin, gauntlet, swiss or groups. What was played is kept in a
-    journal, so that the same command goes on where it was broken off, also by a crash.
+    journal, so that the same command goes on where it was broken off, also by a crash. The exit code is 3 if a bot
+    failed here, or was taken over in a match, here or on a server.
 
     Example: cutpurse tournament run cup.toml --jobs 4 --csv table.csv
     """
@@ -114,9 +115,10 @@ def run(
             played = played_out(settled, place, diary, progress)
         finally:
             progress.end()
-    _tell(settled, played, as_json, out)
-    if here is not None and here.failures:
-        tell_failures([here.failures[bot] for bot in sorted(here.failures)], (), bool(context.obj))
+    rows = _tell(settled, played, as_json, out)
+    failures = here.failures if here is not None else {}
+    tell_failures([failures[bot] for bot in sorted(failures)], (), bool(context.obj))
+    if failures or any(row.taken_over for row in rows):
         raise typer.Exit(BOT_FAILED)
 
 
@@ -152,7 +154,8 @@ def _tell_plan(settled: Plan, diary: Journal) -> None:
         say(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
 
 
-def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> None:
+def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[Row]:
+    """Print and write the table, and return its rows."""
     rows = standing(settled, played)
     plain = [_plain(row, settled.tournament) for row in rows]
     if out is not None:
@@ -179,6 +182,7 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
         )
     else:
         print_lines(_lines(rows, settled, played))
+    return rows
 
 
 def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
@@ -204,6 +208,10 @@ def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) ->
     if settled.tournament.format.kind == "groups" and len(played) > settled.rounds.size(0):
         finalists, _ = settled.rounds.stages(played)[0]
         lines.append(f"the first {len(finalists)} are in the final: their rows count it alone, all others their group")
+    for row in rows:
+        if row.taken_over:
+            some = counted(row.matches, "match", "matches")
+            lines.append(f"{names[row.bot]} was taken over in {row.taken_over:,} of {some}: it came last there")
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
     sure = f"95 %: a bootstrap over {len(played):,} boards, and the ranks that it gives"
@@ -246,6 +254,7 @@ def _plain(row: Row, tournament: Tournament) -> dict[str, Any]:
         "wins": row.wins,
         "mean_score": rounded(row.mean_score),
         "faults": row.faults,
+        "taken_over": row.taken_over,
     }
 
 

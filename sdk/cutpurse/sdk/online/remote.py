@@ -79,7 +79,7 @@ class PlayedMatch:
             how = f"void ({cause.value})"
         else:
             how = f"place {self.result.places[self.seat]} of {len(self.seats)}, score {self.result.scores[self.seat]:,}"
-            how += "" if cause is EndCause.NORMAL else f", {cause.value}"
+            how += f", taken over: {cause.value}" if cause.is_taken_over else ""
         return f"match {self.match[:8]} {self.game} seat {self.seat}: {how}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cutpurse.engine.match import EndCause
 from cutpurse.sdk.compare import place_points
 from cutpurse.sdk.tournament.pairing import Field
 
@@ -32,6 +33,10 @@ class PlayedMatch:
     scores: tuple[int, ...]
     end_causes: tuple[str, ...]
     name: str = ""
+
+    def is_taken_over(self, seat: int) -> bool:
+        """Whether the bot of a seat failed, so that the match played the seat on and placed it last."""
+        return self.end_causes[seat] != EndCause.NORMAL.value
 
 
 @dataclass(frozen=True, slots=True)

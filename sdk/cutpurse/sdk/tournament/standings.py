@@ -34,7 +34,7 @@ class Row:
 
     rank: 1 is the best, equals share. points: the mean of a board. low, high: they lie between these with a
     probability of 95 %, best and worst the same of the rank; None with too few boards. wins: matches with a first
-    place, shared ones too.
+    place, shared ones too. taken_over: matches in which its seat was taken over, and so came last.
     """
 
     bot: int
@@ -50,6 +50,7 @@ class Row:
     wins: int
     mean_score: float
     faults: int
+    taken_over: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ def _stage(
                 sum(match.places[seat] == 1 for match, seat in matches),
                 sum(match.scores[seat] for match, seat in matches) / len(matches) if matches else 0.0,
                 sum(board.faults.get(bot, 0) for board in boards),
+                sum(match.is_taken_over(seat) for match, seat in matches),
             )
         )
     return rows
