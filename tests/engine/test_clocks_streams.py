@@ -89,11 +89,11 @@ def test_a_seat_that_comes_back_before_its_clock_is_over_is_not_taken_over() -> 
 def test_a_seat_that_is_taken_over_has_no_clock_any_more() -> None:
     timed = toy(NO_BANK)
     timed.handed_over(0, 0, 0.0)
-    timed.take_over(0, EndCause.CRASHED, "it could not start", 0.4)
+    assert timed.give_up(0, 0, "it could not start", 0.4, whole_match=True).kind is OutcomeKind.ACCEPTED
     assert timed.thinking_ms(0) == 400
     assert [(decision.seat, decision.number) for decision in timed.opened()] == [(1, 0)]
     assert timed.answer(0, 0, 1, 0.5).kind is OutcomeKind.ALREADY_DECIDED
-    timed.take_over(1, EndCause.CRASHED, "it could not start either", 0.6)
+    timed.give_up(1, 0, "it could not start either", 0.6, whole_match=True)
     assert timed.over
     assert timed.result().places == (1, 1)
 

@@ -177,10 +177,7 @@ def test_a_seat_taken_over_at_any_moment_is_recorded_and_replayed(seat: int, hol
         line = write_record(match)
         assert len(verify(line, Toy)) == 4
         record = read_record(line)
-        replayed = None
-        for replayed, _, _ in replay(record, Toy):
-            pass
-        assert replayed is not None
+        replayed = [again for again, _, _ in replay(record, Toy)][-1]
         assert [(fault.seat, fault.place) for fault in replayed.faults] == [
             (fault.seat, fault.place) for fault in match.faults
         ]

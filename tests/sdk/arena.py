@@ -23,7 +23,7 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Match
+from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -307,7 +307,10 @@ class Arena:
                 self._go_on(session, meeting)
         for give_up in request.give_ups:
             meeting = session.tables[give_up.table]
-            meeting.match.give_up(meeting.seat, give_up.decision - 1, give_up.reason)
+            if give_up.whole_match:
+                meeting.match.take_over(meeting.seat, EndCause.CRASHED, give_up.reason)
+            else:
+                meeting.match.give_up(meeting.seat, give_up.decision - 1, give_up.reason)
             meeting.play_others()
             self._go_on(session, meeting)
 

@@ -208,7 +208,8 @@ async def test_a_bot_that_fails_is_exit_code_3(tmp_path: Path) -> None:
 async def test_a_bot_that_was_taken_over_is_exit_code_3(tmp_path: Path) -> None:
     def time_out(response: arena_pb2.PlayResponse) -> None:
         for ended in response.ends:
-            ended.seats[1].end_cause = arena_pb2.END_CAUSE_TIMEOUT
+            for seat in ended.seats:
+                seat.end_cause = arena_pb2.END_CAUSE_TIMEOUT
 
     async with arena(games=["greed"], matches=2, tamper=time_out) as server:
         code, out, err = await run_command(server, bot_file(tmp_path, FIRST), "--matches", 2, "--json")

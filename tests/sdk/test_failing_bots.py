@@ -63,15 +63,18 @@ async def test_traces_are_shown_to_who_asks_for_them(capsys: pytest.CaptureFixtu
     assert "Traceback (most recent call last)" in shown
 
 
-async def test_a_bot_that_cannot_be_made_fails_at_each_decision(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_bot_that_cannot_be_made_gives_up_the_whole_match(capsys: pytest.CaptureFixture[str]) -> None:
     class Unmade(First):
         def __init__(self) -> None:
             raise OSError("no model")
 
     async with arena(games=["greed"]) as server:
         came, (match,) = await stay(server, Unmade)
-    assert came.faults == 3
+    assert (came.faults, came.taken_over) == (1, 1)
+    (give_up,) = [give_up for request in server.requests for give_up in request.give_ups]
+    assert give_up.whole_match
     assert match.result.end_causes[match.seat] is EndCause.CRASHED
+    assert match.result.places[match.seat] == 3
     assert "OSError: no model" in capsys.readouterr().err
 
 

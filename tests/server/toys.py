@@ -91,7 +91,7 @@ class ToySeat:
         self._closed()
         return Outcome(OutcomeKind.ACCEPTED)
 
-    def give_up(self, decision: int, reason: str, now: float) -> Outcome:
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
         if decision != self.question - 1 or not self.is_open:
             return Outcome(OutcomeKind.UNKNOWN_DECISION)
         self.given_up.append(reason)

@@ -221,27 +221,24 @@ class TimedMatch:
         self._go_on(at)
         return outcome
 
-    def give_up(self, seat: int, number: int, reason: str, now: float) -> Outcome:
-        """The bot's own code failed: accepted, the safe option is taken, and it counts as a fault."""
+    def give_up(self, seat: int, number: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+        """The bot's own code failed: accepted, the safe option is taken, and it counts as a fault.
+
+        With `whole_match` the bot cannot play on in this match: its seat is taken over at once.
+        """
         at = _us(now)
         clock = self._clock(seat, number)
         if clock is None:
             return self._not_open(seat, number, at)
         if at > clock.deadline:
             return _late(at, clock.deadline)
-        self.match.give_up(seat, number, reason)
+        if whole_match:
+            self.match.take_over(seat, EndCause.CRASHED, reason)
+        else:
+            self.match.give_up(seat, number, reason)
         self._stop(clock, at)
         self._go_on(at)
         return _ACCEPTED
-
-    def take_over(self, seat: int, cause: EndCause, reason: str, now: float) -> None:
-        """Take over a seat whose bot cannot go on, see `Match.take_over`."""
-        at = _us(now)
-        clock = self._clocks[seat]
-        self.match.take_over(seat, cause, reason)
-        if clock is not None and self.match.open.get(seat) is not clock.decision:
-            self._stop(clock, at)
-        self._go_on(at)
 
     def disconnected(self, seat: int) -> None:
         """The seat's stream is gone. Its clocks run on; the first decision that is late then takes the seat over."""

@@ -8,8 +8,8 @@ The line is JSON without spaces, its keys sorted, but for the schema number, whi
 comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
 spectator, was told. This module reads and writes no file.
 
-`taken_over` has the seats that `Match.take_over` was called for: [choices made before, seat, cause]. Records of schema 1
-have no such list. They are replayed and written again by the rule of their time for seats that fail (`match.CONDUCT`).
+`taken_over` has the seats that `Match.take_over` was called for: [choices made before, seat, cause]. Records of schema
+1 have no such list. They are replayed and written again by the rule of their time for seats that fail (`CONDUCT`).
 """
 
 from __future__ import annotations

@@ -87,13 +87,15 @@ class _EndCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndCause.Val
     END_CAUSE_NORMAL: _EndCause.ValueType  # 1
     """It played to the end."""
     END_CAUSE_TIMEOUT: _EndCause.ValueType  # 2
-    """Too many decisions out of time; played on by safe options."""
+    """Too many decisions out of time; played on by safe options. A seat with this or one of the next three causes comes
+    behind every seat that ended normally; several share the last place. Its score is what its cards made.
+    """
     END_CAUSE_ILLEGAL: _EndCause.ValueType  # 3
     """Too many illegal answers; played on by safe options."""
     END_CAUSE_CRASHED: _EndCause.ValueType  # 4
     """Its own code failed too often; played on by safe options."""
     END_CAUSE_DISCONNECTED: _EndCause.ValueType  # 5
-    """Its stream was lost and did not come back in time; played on by safe options."""
+    """Its stream was lost and did not come back before a clock was over; played on by safe options."""
     END_CAUSE_VOID_SERVER: _EndCause.ValueType  # 6
     """The platform failed. The match is void."""
     END_CAUSE_VOID_OPERATOR: _EndCause.ValueType  # 7
@@ -107,13 +109,15 @@ END_CAUSE_UNSPECIFIED: EndCause.ValueType  # 0
 END_CAUSE_NORMAL: EndCause.ValueType  # 1
 """It played to the end."""
 END_CAUSE_TIMEOUT: EndCause.ValueType  # 2
-"""Too many decisions out of time; played on by safe options."""
+"""Too many decisions out of time; played on by safe options. A seat with this or one of the next three causes comes
+behind every seat that ended normally; several share the last place. Its score is what its cards made.
+"""
 END_CAUSE_ILLEGAL: EndCause.ValueType  # 3
 """Too many illegal answers; played on by safe options."""
 END_CAUSE_CRASHED: EndCause.ValueType  # 4
 """Its own code failed too often; played on by safe options."""
 END_CAUSE_DISCONNECTED: EndCause.ValueType  # 5
-"""Its stream was lost and did not come back in time; played on by safe options."""
+"""Its stream was lost and did not come back before a clock was over; played on by safe options."""
 END_CAUSE_VOID_SERVER: EndCause.ValueType  # 6
 """The platform failed. The match is void."""
 END_CAUSE_VOID_OPERATOR: EndCause.ValueType  # 7
@@ -165,7 +169,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_FULL: _ErrorReason.ValueType  # 22
     """RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
     ERROR_REASON_PAUSED: _ErrorReason.ValueType  # 23
-    """FAILED_PRECONDITION. The bot has failed too often in a row and is paused; the text says why, and how it comes back."""
+    """FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how it comes back."""
     ERROR_REASON_NOT_YOURS: _ErrorReason.ValueType  # 24
     """PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
 
@@ -211,7 +215,7 @@ ERROR_REASON_FROZEN: ErrorReason.ValueType  # 21
 ERROR_REASON_FULL: ErrorReason.ValueType  # 22
 """RESOURCE_EXHAUSTED. As many bots play on the ladder as may; or as many matches wait to be played as may."""
 ERROR_REASON_PAUSED: ErrorReason.ValueType  # 23
-"""FAILED_PRECONDITION. The bot has failed too often in a row and is paused; the text says why, and how it comes back."""
+"""FAILED_PRECONDITION. The bot was taken over in too many matches and is paused; the text says why, and how it comes back."""
 ERROR_REASON_NOT_YOURS: ErrorReason.ValueType  # 24
 """PERMISSION_DENIED. The ladder, or the seat, is not for this owner."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
@@ -822,22 +826,26 @@ class GiveUp(_message.Message):
     TABLE_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    WHOLE_MATCH_FIELD_NUMBER: _builtins.int
     table: _builtins.int
     """Which table."""
     decision: _builtins.int
     """Which decision."""
     reason: _builtins.str
     """What failed, for the bot's owner: at most 200 characters are kept."""
+    whole_match: _builtins.bool
+    """The bot cannot play on in this match, for example because it could not start: its seat is taken over at once."""
     def __init__(
         self,
         *,
         table: _builtins.int = ...,
         decision: _builtins.int = ...,
         reason: _builtins.str = ...,
+        whole_match: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "reason", b"reason", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "reason", b"reason", "table", b"table", "whole_match", b"whole_match"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -70,7 +70,7 @@ class ProgramFailed(BotFault):
 
 
 class ProgramGone(ProgramFailed):
-    """A program that plays as a bot has ended or has lost its match: it answers nothing more."""
+    """A program that plays as a bot has ended, or has lost or given up its match: it answers nothing more in it."""
 
 
 class NotAuthorised(CutpurseError):

@@ -44,7 +44,7 @@ Flow: TypeAlias = Generator[Awaitable[Any], Any, T]
 
 
 class Unable:
-    """In place of a bot that could not be made or started: each of its decisions fails for that reason."""
+    """In place of a bot that could not be made or started: its first decision gives the whole match up."""
 
     def __init__(self, problem: BaseException) -> None:
         self.problem = problem

@@ -97,7 +97,10 @@ class Sitting:
         if isinstance(reply, arena_pb2.GiveUp):
             reason = " ".join(reply.reason.split())[:200]
             self.gave_up.append(reason)
-            self.match.give_up(self.seat, asked.number, reason)
+            if reply.whole_match:
+                self.match.take_over(self.seat, EndCause.CRASHED, reason)
+            else:
+                self.match.give_up(self.seat, asked.number, reason)
             self.guest.accept(self.table)
             self._play_others()
             return f"it gave up at decision {reply.decision} ({asked.ask}): {reason or 'it did not say why'}"

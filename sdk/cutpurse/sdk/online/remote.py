@@ -14,7 +14,7 @@ from time import monotonic, perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
 from cutpurse.engine.agenda import Act
-from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.engine.match import MatchResult
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
@@ -252,7 +252,8 @@ class RemoteBots:
                 self.session.answer(seat.table, number, outcome.option, outcome.notes)
             case _Failed(where, trace, notes):
                 self.faults += 1
-                self.session.give_up(seat.table, number, where, notes)
+                is_unable = isinstance(seat.bot, hooks.Unable)
+                self.session.give_up(seat.table, number, where, notes, whole_match=is_unable)
                 offered = f"; offered were {offered_text(decision)}"
                 self._tell_failure(seat, f"decision {number} ({decision.ask})", where + offered, trace)
             case _TooLate():

@@ -400,10 +400,10 @@ class Session:
             said = field(_ANSWERS, said)
         self._say(table, decision, said, notes)
 
-    def give_up(self, table: Table, decision: int, reason: str, notes: str = "") -> None:
-        """The bot's own code failed at this decision."""
+    def give_up(self, table: Table, decision: int, reason: str, notes: str = "", *, whole_match: bool = False) -> None:
+        """Give up a decision at which the bot's own code failed, or the whole match if the bot cannot play it."""
         reason = legible(reason, REASON_MOST)
-        said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason)
+        said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason, whole_match=whole_match)
         self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()), notes)
 
     def _say(self, table: Table, decision: int, said: bytes, notes: str) -> None:

@@ -241,7 +241,7 @@ class ProgramBot:
 
         Raises:
             ProgramFailed: If it gave up the decision, or did not answer in time.
-            ProgramGone: If no answer will ever come.
+            ProgramGone: If no answer will come in this match.
         """
         guest, table = self.guest, self.table
         if decision.number != self._number:
@@ -257,7 +257,8 @@ class ProgramBot:
             raise ProgramGone(f"{self.spec}: {reply}")
         if isinstance(reply, arena_pb2.GiveUp):
             guest.accept(table)
-            raise ProgramFailed(f"{self.spec}: it gave up: {' '.join(reply.reason.split())[:200]}")
+            kind, what = (ProgramGone, " the match") if reply.whole_match else (ProgramFailed, "")
+            raise kind(f"{self.spec}: it gave up{what}: {' '.join(reply.reason.split())[:200]}")
         option = reply.option if reply.HasField("option") else -1
         if 0 <= option < decision.count:
             guest.accept(table)

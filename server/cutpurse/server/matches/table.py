@@ -70,8 +70,8 @@ class SeatAt(Protocol):
         Nobody is told what follows until `go_on` is called, at once or after the answers at other tables.
         """
 
-    def give_up(self, decision: int, reason: str, now: float) -> Outcome:
-        """The bot's own code failed at a decision; else as `answer`."""
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+        """The bot's own code failed at a decision, or for the whole match; else as `answer`."""
 
     def go_on(self) -> None:
         """Whoever is asked next is told, and whoever keeps the time."""
@@ -206,12 +206,12 @@ class _Seat:
             table.broke(problem)
             return _STALE
 
-    def give_up(self, decision: int, reason: str, now: float) -> Outcome:
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
         table = self._table
         if table.incident is not None:
             return _STALE
         try:
-            return table.timed.give_up(self.seat, decision, reason, now)
+            return table.timed.give_up(self.seat, decision, reason, now, whole_match)
         except Exception as problem:
             table.broke(problem)
             return _STALE

@@ -190,7 +190,8 @@ class Link:
             if seat is None:
                 outcome = self._nowhere(table)
             else:
-                outcome = seat.give_up(given_up.decision - 1, legible(given_up.reason, _REASON_LENGTH), now)
+                reason = legible(given_up.reason, _REASON_LENGTH)
+                outcome = seat.give_up(given_up.decision - 1, reason, now, given_up.whole_match)
                 seat.go_on()
             if outcome.kind is _IS_ACCEPTED:
                 if not self._accepted:
