@@ -86,6 +86,27 @@ def test_places_and_causes_must_fit() -> None:
         check_ended(match, replace(result, end_causes=(EndCause.TIMEOUT, *result.end_causes[1:])))
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_a_seat_that_was_taken_over_must_come_last(game: str) -> None:
+    for cause in (EndCause.CRASHED, EndCause.DISCONNECTED):
+        match = Match(GAMES[game], ["a", "b", "c"], bytes(32), log=True)
+        match.take_over(1, EndCause.CRASHED, "it could not start")
+        while decision := match.decision():
+            if decision.seat == 2:
+                match.fault(2, decision.number, cause, "")
+            else:
+                match.answer(decision.seat, decision.number, 0)
+        result = match.result()
+        assert result.places == (1, 2, 2)
+        check_ended(match, result)
+        for places in ((1, 2, 3), (2, 1, 3), tuple(match.game.places())):
+            if places != result.places:
+                with pytest.raises(PlacesWrong):
+                    check_ended(match, replace(result, places=places))
+        with pytest.raises(FaultsWrong):
+            check_ended(match, replace(result, end_causes=(EndCause.NORMAL,) * 3))
+
+
 def test_it_is_void_with_a_number_and_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     true = Match.result
 

@@ -223,6 +223,11 @@ def faults_are_not_counted(patch: Patch) -> None:
     patch.setattr(match_module, "FAULTS", 99)
 
 
+@plant
+def a_seat_that_was_taken_over_keeps_the_place_of_its_cards(patch: Patch) -> None:
+    patch.setattr(match_module, "final_places", lambda places, taken_over: places)
+
+
 # -- what seats are told
 @plant
 def a_seat_sees_what_another_sees(patch: Patch) -> None:

@@ -35,11 +35,11 @@ class CardsLost(Exception):
 
 
 class PlacesWrong(Exception):
-    """Places and scores are not one for each seat, or places are not 1 for the best and shared by who ties."""
+    """Places and scores are not one for each seat, or places are not those of the cards with failed seats last."""
 
 
 class FaultsWrong(Exception):
-    """A seat has more faults than it may have, or ended as if it had fewer or more than it has."""
+    """A seat has more faults than it may have, or its end cause says taken over and its faults do not, or reversed."""
 
 
 class DecisionsUncounted(Exception):
@@ -94,12 +94,23 @@ def check_ended(match: Match, result: MatchResult) -> None:
         raise CardsLost
     if not len(result.scores) == len(result.places) == game.n:
         raise PlacesWrong
-    if any(place != 1 + sum(other < place for other in result.places) for place in result.places):
-        raise PlacesWrong
     chosen_by = [chosen.seat for chosen in match.choices]
     for seat, cause in enumerate(result.end_causes):
-        faults = sum(fault.seat == seat for fault in match.faults)
-        if faults > FAULTS or (faults == FAULTS) is (cause is EndCause.NORMAL):
+        faults = [fault.cause for fault in match.faults if fault.seat == seat]
+        is_taken_over = (
+            len(faults) == FAULTS
+            or EndCause.DISCONNECTED in faults
+            or any(taken.seat == seat for taken in match.taken_over)
+        )
+        if len(faults) > FAULTS or is_taken_over is not cause.is_taken_over:
             raise FaultsWrong
         if match.asked(seat) > chosen_by.count(seat):
             raise DecisionsUncounted
+    card_places = game.places()
+    playing = [seat for seat in range(game.n) if not result.end_causes[seat].is_taken_over]
+    for seat, place in enumerate(result.places):
+        ahead = len(playing)
+        if seat in playing:
+            ahead = sum(card_places[other] < card_places[seat] for other in playing)
+        if place != 1 + ahead:
+            raise PlacesWrong
