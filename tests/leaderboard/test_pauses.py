@@ -1,14 +1,15 @@
-"""Three faulted rated matches in a row pause a version, once, until that is lifted; in the same transaction."""
+"""Three of the last eight rated matches in which it was taken over pause a version, once, until that is lifted."""
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound
-from cutpurse.leaderboard.results import MatchResult, SeatResult
+from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, MatchResult, SeatResult
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
 
@@ -26,69 +27,89 @@ def versions(store: Store) -> list[int]:
     return prepare(store)
 
 
-def faulty(match: str, versions: list[int], faults: list[int], **other: object) -> MatchResult:
-    """A match in which seat i had faults[i] faults."""
+def failed(match: str, versions: list[int], causes: list[str], **other: object) -> MatchResult:
+    """A match in which seat i ended with causes[i]; empty: normally."""
     seats = tuple(
-        SeatResult(version, place, -place, "normal", faults=count)
-        for place, (version, count) in enumerate(zip(versions, faults, strict=True), 1)
+        SeatResult(version, place, -place, cause or "normal", faults=3 if cause else 0)
+        for place, (version, cause) in enumerate(zip(versions, causes, strict=True), 1)
     )
     return result(match, versions, seats=seats, **other)  # type: ignore[arg-type]  # by name
 
 
-def void(match: str, versions: list[int], faults: list[int]) -> MatchResult:
-    seats = tuple(
-        SeatResult(version, None, None, "void_server", faults=count)
-        for version, count in zip(versions, faults, strict=True)
-    )
+def void(match: str, versions: list[int]) -> MatchResult:
+    seats = tuple(SeatResult(version, None, None, "void_server") for version in versions)
     return result(match, versions, seats=seats, void_cause="void_server", record=None)
 
 
-def test_three_in_a_row_pause_and_say_why(store: Store, versions: list[int]) -> None:
+BAD, GOOD = ["crashed", "", "", ""], ["", "", "", ""]
+
+
+def test_three_matches_pause_and_say_why(store: Store, versions: list[int]) -> None:
     four = versions[:4]
     for number in (1, 2):
-        assert store.submit(faulty(f"m{number}", four, [2, 0, 0, 0])).result().paused == ()
-    third = faulty("m3", four, [1, 0, 1, 0], finished=NOW)
+        assert store.submit(failed(f"m{number}", four, BAD)).result().paused == ()
+    third = failed("m3", four, ["timeout", "", "crashed", ""], finished=NOW)
     told = store.submit(third).result()
-    assert told.paused == (four[0],)
+    assert told.paused == (four[0],), "before it has played eight"
     assert store.submit(third).result() == told  # as the first time
     (paused,) = [entry for entry in store.bots() if entry.paused]
     assert (paused.bot, paused.version_id) == ("bot 0", four[0])
     assert paused.paused is not None
     assert (paused.paused.since, paused.paused.lifted) == (NOW, None)
-    assert paused.paused.cause == "faults in 3 rated matches in a row: m1, m2, m3"
+    assert paused.paused.cause == (
+        f"taken over in 3 of its last 3 rated matches on ladder {LADDER}: m1 (crashed), m2 (crashed), m3 (timeout)"
+    )
     assert [(ranking.bot, ranking.is_paused) for ranking in store.rankings(LADDER)] == [
         ("bot 0", True),
         *((f"bot {n}", False) for n in (1, 2, 3)),
     ]
 
 
-def test_a_good_match_breaks_a_row_and_void_or_asked_for_ones_do_not(store: Store, versions: list[int]) -> None:
-    four, bad, good = versions[:4], [1, 0, 0, 0], [0, 0, 0, 0]
+def test_single_faults_do_not_count(store: Store, versions: list[int]) -> None:
+    for number in range(6):
+        seats = tuple(
+            SeatResult(version, place, -place, "normal", faults=2) for place, version in enumerate(versions[:4], 1)
+        )
+        assert store.submit(result(f"m{number}", versions[:4], seats=seats)).result().paused == ()
+
+
+def test_good_matches_in_between_do_not_hide_it(store: Store, versions: list[int]) -> None:
+    four = versions[:4]
+    for number, causes in enumerate([BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD]):
+        assert store.submit(failed(f"m{number}", four, causes)).result().paused == ()
+    assert store.submit(failed("m7", four, BAD)).result().paused == (four[0],)
+    assert store.bots(owner="owner 0")[0].paused.cause.startswith("taken over in 3 of its last 8 ")  # type: ignore[union-attr]
+
+
+def test_what_is_older_than_the_window_is_forgotten(store: Store, versions: list[int]) -> None:
+    four = versions[:4]
+    for number, causes in enumerate([BAD, GOOD, GOOD, BAD, GOOD, GOOD, GOOD, GOOD, BAD]):
+        assert store.submit(failed(f"m{number}", four, causes)).result().paused == ()
+    assert store.submit(failed("m9", four, BAD)).result().paused == (four[0],), "m3, m8, m9"
+
+
+def test_void_and_requested_matches_are_no_part_of_it(store: Store, versions: list[int]) -> None:
+    four = versions[:4]
     for match in (
-        faulty("m1", four, bad),
-        faulty("m2", four, bad),
-        faulty("m3", four, good),
-        faulty("m4", four, bad),
-        void("m5", four, bad),
-        void("m6", four, good),
-        faulty("m7", four, bad, is_rated=False, requested_by="ann"),
-        faulty("m8", four, good, is_rated=False, requested_by="ann"),
-        faulty("m9", four, bad),
+        failed("m1", four, BAD),
+        void("m2", four),
+        failed("m3", four, BAD, is_rated=False, requested_by="ann"),
+        failed("m4", four, BAD),
+        *[failed(f"g{number}", four, GOOD, is_rated=False, requested_by="ann") for number in range(9)],
     ):
         assert store.submit(match).result().paused == ()
-    assert store.submit(faulty("m10", four, bad)).result().paused == (four[0],)
-    assert store.bots(owner="owner 0")[0].paused.cause.endswith("m4, m9, m10")  # type: ignore[union-attr]
+    assert store.submit(failed("m10", four, BAD)).result().paused == (four[0],)
+    assert store.bots(owner="owner 0")[0].paused.cause.endswith("m1 (crashed), m4 (crashed), m10 (crashed)")  # type: ignore[union-attr]
 
 
-def test_it_is_paused_once_and_after_the_pause_a_new_row_begins(store: Store, versions: list[int]) -> None:
-    four, bad = versions[:4], [1, 0, 0, 0]
-    told = [store.submit(faulty(f"m{number}", four, bad)).result().paused for number in range(7)]
+def test_it_is_paused_once_and_after_the_pause_a_new_window_begins(store: Store, versions: list[int]) -> None:
+    four = versions[:4]
+    told = [store.submit(failed(f"m{number}", four, BAD)).result().paused for number in range(7)]
     assert told == [(), (), (four[0],), (), (), (), ()]  # its other tables end, and it is paused already
     pause = store.lift_pause(four[0], NOW)
     assert (pause.version_id, pause.lifted) == (four[0], NOW)
-    assert pause.cause.endswith("m0, m1, m2")
     assert not any(entry.paused for entry in store.bots())
-    told = [store.submit(faulty(f"n{number}", four, bad)).result().paused for number in range(4)]
+    told = [store.submit(failed(f"n{number}", four, BAD)).result().paused for number in range(4)]
     assert told == [(), (), (four[0],), ()]
     with pytest.raises(NotFound, match=f"version {four[1]} is not paused"):
         store.lift_pause(four[1], NOW)
@@ -97,33 +118,75 @@ def test_it_is_paused_once_and_after_the_pause_a_new_row_begins(store: Store, ve
         store.lift_pause(four[0], NOW)
 
 
-def test_matches_of_all_ladders_count_and_other_versions_do_not(store: Store, versions: list[int]) -> None:
+def test_each_ladder_counts_its_own_matches_and_other_versions_do_not(store: Store, versions: list[int]) -> None:
     store.ensure_ladder("two", game="szmal", seats=2, rating=RATING)
     newer = store.ensure_version("owner 0", "bot 0", "2.0")
-    assert store.submit(faulty("m1", versions[:2], [1, 0], ladder="two")).result().paused == ()
-    assert store.submit(faulty("m2", versions[:4], [1, 0, 0, 0])).result().paused == ()
-    assert store.submit(faulty("m3", [newer, *versions[1:4]], [1, 0, 0, 0])).result().paused == ()
-    assert store.submit(faulty("m4", versions[:2], [1, 0], ladder="two")).result().paused == (versions[0],)
+    pair = versions[:2]
+    assert store.submit(failed("m1", pair, ["crashed", ""], ladder="two")).result().paused == ()
+    assert store.submit(failed("m2", versions[:4], BAD)).result().paused == ()
+    assert store.submit(failed("m3", [newer, *versions[1:4]], BAD)).result().paused == ()
+    assert store.submit(failed("m4", pair, ["crashed", ""], ladder="two")).result().paused == ()
+    for number in range(9):  # nor do good matches on another ladder hide it
+        assert store.submit(failed(f"g{number}", versions[:4], GOOD)).result().paused == ()
+    assert store.submit(failed("m5", pair, ["timeout", ""], ladder="two")).result().paused == (versions[0],)
+    (entry,) = [entry for entry in store.bots(owner="owner 0") if entry.paused is not None]
+    assert entry.paused is not None
+    assert entry.paused.cause.startswith("taken over in 3 of its last 3 rated matches on ladder two: ")
+
+
+@pytest.mark.parametrize(
+    ("terms", "causes", "paused_at"),
+    [
+        (LadderTerms(pause_failed=1, pause_window=1), [GOOD, BAD], 1),
+        (LadderTerms(pause_failed=2, pause_window=2), [BAD, GOOD, BAD, GOOD, BAD, BAD], 5),
+        (LadderTerms(pause_failed=2, pause_window=4), [BAD, GOOD, GOOD, GOOD, BAD, GOOD, BAD], 6),
+        (LadderTerms(pause_failed=0), [BAD] * 12, None),
+        (LadderTerms(pause_failed=5, pause_window=100), [BAD, GOOD] * 4 + [BAD], 8),
+    ],
+)
+def test_both_numbers_are_terms_of_the_ladder(
+    store: Store, versions: list[int], terms: LadderTerms, causes: list[list[str]], paused_at: int | None
+) -> None:
+    store.change_ladder(LADDER, terms)
+    told = [store.submit(failed(f"m{n}", versions[:4], one)).result().paused for n, one in enumerate(causes)]
+    assert [n for n, paused in enumerate(told) if paused] == ([] if paused_at is None else [paused_at])
+    (ladder,) = store.ladders()
+    assert ladder.terms == terms
+
+
+@pytest.mark.parametrize(
+    ("failing", "window", "said"),
+    [
+        (-1, 8, "pause_failed is -1: it is 0 (never pause) to pause_window, which is 8"),
+        (9, 8, "pause_failed is 9: it is 0 (never pause) to pause_window, which is 8"),
+        (0, 0, "pause_window is 0: it is a number of matches from 1 to 100"),
+        (3, 101, "pause_window is 101: it is a number of matches from 1 to 100"),
+    ],
+)
+def test_terms_out_of_range_are_refused_in_one_line(failing: int, window: int, said: str) -> None:
+    with pytest.raises(Refused) as refused:
+        replace(LadderTerms(), pause_failed=failing, pause_window=window)
+    assert str(refused.value) == said
 
 
 def test_the_rule_holds_however_results_are_gathered(store: Store, versions: list[int]) -> None:
     rng = random.Random(3)
     matches = []
-    for number in range(300):
+    for number in range(400):
         seated = rng.sample(versions, 4)
-        faults = [int(rng.random() < 0.45) for _ in seated]
-        one = void(f"m{number}", seated, faults) if rng.random() < 0.1 else faulty(f"m{number}", seated, faults)
-        matches.append(one)
-    rows: dict[int, int] = {}
+        causes = [rng.choice(["crashed", "timeout"]) if rng.random() < 0.17 else "" for _ in seated]
+        matches.append(void(f"m{number}", seated) if rng.random() < 0.1 else failed(f"m{number}", seated, causes))
+    windows: dict[int, list[bool]] = {}
     paused: set[int] = set()
     expected = []
     for one in matches:
         here = []
         for seat in one.seats:
-            if one.void or seat.version in paused:
+            if one.void:
                 continue
-            rows[seat.version] = rows.get(seat.version, 0) + 1 if seat.faults else 0
-            if rows[seat.version] == 3:
+            window = windows.setdefault(seat.version, [])
+            window.append(seat.end_cause != "normal")
+            if window[-1] and sum(window[-PAUSE_WINDOW:]) >= PAUSE_FAILED and seat.version not in paused:
                 here.append(seat.version)
                 paused.add(seat.version)
         expected.append(tuple(here))

@@ -40,7 +40,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     engine = writing_engine(path, busy_timeout_s=1.0)
     assert upgrade(engine) is None
-    assert upgrade(engine) == "6"  # nothing is left to do
+    assert upgrade(engine) == "7"  # nothing is left to do
     engine.dispose()
     assert differences(path, Table.metadata) == []
 
@@ -93,7 +93,7 @@ def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pyte
     Store(tmp_path / "after.db").close()
     assert made(tmp_path / "before.db") != made(tmp_path / "after.db")
     with closing(sqlite3.connect(tmp_path / "after.db")) as file:
-        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("7",)]
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("8",)]
         assert file.execute("SELECT planted FROM versions").fetchall() == []
 
 
@@ -140,7 +140,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6\. Install the"):
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7\. Install the"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -224,7 +224,7 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
 
 def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
     path = first_schema(tmp_path / "ladder.db")
-    with pytest.raises(OlderSchema, match=r"has schema 1, and 6 is needed; this does it: cutpurse db upgrade /.*\.db"):
+    with pytest.raises(OlderSchema, match=r"has schema 1, and 7 is needed; this does it: cutpurse db upgrade /.*\.db"):
         Reader(path)
     Store(path).close()
     with Reader(path) as reader:
@@ -369,12 +369,61 @@ def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(t
         assert {check.ladder: check.differences for check in recompute(store)} == {**before, "dup": ()}
 
 
+# -- from the sixth schema
+V6 = Path(__file__).with_name("v6.sql")
+OLD_6 = {**OLD_3, "ladders": f"{OLD_3['ladders']}, boards, most_per_owner"}
+
+
+def sixth_schema(path: Path) -> Path:
+    """A database as the version before schema 7 left it, with 46 matches; some that failed came first by their cards.
+
+    Version 1 was taken over in three of them and its pause was lifted; version 6 was too, and is paused.
+    """
+    file = sqlite3.connect(path)
+    file.executescript(V6.read_text(encoding="utf-8"))
+    file.close()
+    return path
+
+
+def test_a_database_of_the_sixth_schema_keeps_its_places_and_gets_terms_for_pauses(tmp_path: Path) -> None:
+    path = sixth_schema(tmp_path / "ladder.db")
+    before = contents(path, OLD_6)
+    assert (len(before["matches"]), len(before["open_matches"]), len(before["pauses"])) == (46, 1, 2)
+    with Store(path) as store:
+        assert store.found == "6"
+        assert {(one.terms.pause_failed, one.terms.pause_window) for one in store.ladders()} == {(3, 8)}
+        seats = store.match("p0").seats
+        assert [(seat.place, seat.end_cause) for seat in seats[:2]] == [(1, "crashed"), (2, "normal")]
+    assert contents(path, OLD_6) == before
+    assert differences(path, Table.metadata) == []
+
+
+def test_a_database_of_the_sixth_schema_goes_on_and_recomputes(tmp_path: Path) -> None:
+    with Store(sixth_schema(tmp_path / "ladder.db")) as store:
+        before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
+        assert [entry.version_id for entry in store.bots() if entry.paused] == [6]
+        for number in range(3):
+            seats = (
+                SeatResult(1, 4, 9, "crashed", faults=3),
+                *(SeatResult(version, version - 1, 9 - version, "normal") for version in (2, 3, 4)),
+            )
+            stored = store.submit(result(f"later {number}", [], seats=seats)).result()
+            assert stored.paused == ((1,) if number == 2 else ()), "a new window since the pause was lifted"
+        assert {check.ladder: check.differences for check in recompute(store)} == before
+
+
+@pytest.mark.parametrize(("before", "is_said"), [("1", True), ("6", True), ("7", False)])
+def test_an_upgrade_says_that_places_stay(before: str, is_said: bool) -> None:
+    note = schema.describe_upgrade(before)
+    assert ("places and ratings of matches stored before stay as they are" in note) is is_said
+
+
 # What a later version may bring: a table that others refer to is made anew, and then something of its own.
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision = "7"
-down_revision = "6"
+revision = "8"
+down_revision = "7"
 def upgrade():
     with op.batch_alter_table("versions") as table:
         table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
@@ -395,7 +444,7 @@ def one_match(tmp_path: Path) -> Path:
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
     """A migration more, which does this too."""
     shutil.copytree(schema._MIGRATIONS, folder)
-    (folder / "versions" / "v7_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    (folder / "versions" / "v8_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
     monkeypatch.setattr(schema, "_MIGRATIONS", folder)
 
 

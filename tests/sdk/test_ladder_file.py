@@ -25,6 +25,8 @@ owners = ["ann", "bob"]
 private = true
 most_bots = 60
 most_per_owner = 1
+pause_failed = 0
+pause_window = 12
 frozen = 2027-01-31T18:00:00+01:00
 house = ["random"]
 
@@ -54,6 +56,8 @@ def test_everything_that_can_be_said(file: Path) -> None:
         60,
     )
     assert terms.most_per_owner == 1
+    assert (terms.HasField("pause_failed"), terms.pause_failed, terms.pause_window) == (True, 0, 12)
+    assert not plain.terms.HasField("pause_failed")
     assert datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) == datetime(2027, 1, 31, 17, tzinfo=UTC)
     assert plain == ladder_pb2.LadderDefined(name="plain", game="szmal", terms=ladder_pb2.LadderTerms())
     assert not plain.HasField("clock")

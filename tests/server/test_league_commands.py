@@ -193,6 +193,7 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
         (["--remove-owner", "bob", "--no-house", "--add-owner", "dan"], (["ann", "cid", "dan"], True, 3, [])),
         (["--everybody", "--public", "--most-bots", "0"], ([], False, 0, [])),
         (["--most-per-owner", "2"], ([], False, 0, [])),
+        (["--pause-failed", "2", "--pause-window", "5"], ([], False, 0, [])),
     ):
         run = await cutpurse("ladder", "change", "duel", *words, "--json", token=tokens["root"])
         row = json.loads(run.stdout)
@@ -201,6 +202,12 @@ async def test_terms_change_one_by_one(arena: RunningArena, tokens: dict[str, st
     assert row["most_per_owner"] == 2
     shown = await cutpurse("ladder", "show", "duel", token=tokens["ann"])
     assert "most bots   any number, 2 of an owner\n" in shown.stdout
+    assert (row["pause_failed"], row["pause_window"]) == (2, 5)
+    assert "pause       taken over in 2 of the last 5 rated matches\n" in shown.stdout
+    refused = await cutpurse("ladder", "change", "duel", "--pause-failed", "6", token=tokens["root"])
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("pause_failed is 6: it is 0 (never pause) to pause_window, which is 5\n")
+    assert len(refused.stderr.splitlines()) == 1
 
 
 async def test_a_change_that_comes_between_is_kept(

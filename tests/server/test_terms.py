@@ -349,7 +349,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     ((reason, text),) = ann.problems
     assert reason == "PAUSED"
     assert text == (
-        "ann/anns:1 is paused: it had faults of its own in 3 rated matches in a row. "
+        "ann/anns:1 is paused: it was taken over in too many of its recent rated matches. "
         "Mend it, then: cutpurse bot check BOT --lift"
     )
     known = set(world.store.announced)
@@ -473,9 +473,12 @@ def test_a_ladder_is_defined_by_a_message() -> None:
     defined.terms.most_bots = 5
     defined.terms.house.append("random")
     defined.terms.most_per_owner = 2
+    defined.terms.pause_window = 20
     made = ladder_defined(defined)
     assert (made.seats, made.control) == (3, TimeControl(base_ms=70, poll_floor_ms=0))
-    assert made.terms == LadderTerms(("ann", "bob"), 5, True, datetime(2026, 1, 1, tzinfo=UTC), ("random",), 2)
+    assert made.terms == LadderTerms(("ann", "bob"), 5, True, datetime(2026, 1, 1, tzinfo=UTC), ("random",), 2, 3, 20)
+    defined.terms.pause_failed = 0
+    assert ladder_defined(defined).terms.pause_failed == 0, "never, which is not the default"
 
 
 def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
@@ -509,6 +512,14 @@ def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
     assert told(terms={"most_per_owner": 2**32 - 1}) == (
         "SETTINGS",
         "at most 4294967295 bots of an owner: it can be 0 (any number) to 1,000,000",
+    )
+    assert told(terms={"pause_failed": 9}) == (
+        "SETTINGS",
+        "pause_failed is 9: it is 0 (never pause) to pause_window, which is 8",
+    )
+    assert told(terms={"pause_window": 2**32 - 1}) == (
+        "SETTINGS",
+        "pause_window is 4294967295: it is a number of matches from 1 to 100",
     )
 
 

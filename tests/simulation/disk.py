@@ -22,11 +22,11 @@ from sqlalchemy.pool import StaticPool
 from cutpurse.leaderboard.errors import StoreError, Unsure
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.recompute import recompute
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.store import Store, _Entry
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.matches.terms import FAULTS_IN_A_ROW
 from cutpurse.server.results import Announced, FinishedMatch, Identity, ResultStore, StoreDown, StoreUnsure
 from cutpurse.server.results import Kept as Follows
 from tests.simulation.faults import Faults
@@ -122,7 +122,7 @@ class PlainDisk:
         self._last: dict[str, int] = {}
         self._announced: dict[str, Announced] = {}
         self._standings: dict[Identity, dict[str, tuple[Skill, int]]] = {}
-        self._in_a_row: dict[Identity, int] = {}  # rated matches with a fault
+        self._taken_over: dict[tuple[Identity, str], list[bool]] = {}  # by ladder, in the last rated matches
         self._paused: set[Identity] = set()
         self._answers: dict[str, Follows] = {}
 
@@ -172,8 +172,10 @@ class PlainDisk:
             known = self._standings.setdefault(seat.player, {})
             skill, matches = known.get(result.ladder, (Skill(25.0, 8.0), 0))
             changes[seat.player] = known[result.ladder] = Skill(skill.mu + 2.0 - seat.place, 8.0), matches + 1
-            row = self._in_a_row[seat.player] = self._in_a_row.get(seat.player, 0) + 1 if seat.faults else 0
-            if row >= FAULTS_IN_A_ROW and seat.player not in self._paused:
+            window = self._taken_over.setdefault((seat.player, result.ladder), [])
+            window.append(seat.end_cause.is_taken_over)
+            del window[:-PAUSE_WINDOW]
+            if window[-1] and sum(window) >= PAUSE_FAILED and seat.player not in self._paused:
                 self._paused.add(seat.player)
                 paused.append(seat.player)
         return Follows(changes, tuple(paused))
@@ -193,7 +195,9 @@ class PlainDisk:
 
     def lift(self, identity: Identity) -> None:
         self._paused.discard(identity)
-        self._in_a_row[identity] = 0
+        for player, ladder in self._taken_over:
+            if player == identity:
+                self._taken_over[player, ladder] = []
 
     def put(self, ladder: Ladder) -> None:
         pass

@@ -108,7 +108,7 @@ async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -
         (bot,) = [entry for entry in arena.opened.store.bots("ann") if entry.bot == "sneak"]
         assert bot.paused is not None
         assert arena.log.count('"resident started"') == 2  # each once: it is not started while it is paused
-        why = "ann/sneak:1 is paused: it had faults of its own in 3 rated matches in a row. Mend it, then: "
+        why = "ann/sneak:1 is paused: it was taken over in too many of its recent rated matches. Mend it, then: "
         assert shown.why.startswith(why)
         for words, told in ((["submitted"], why), (["rollback", "sneak:1"], f"does not run now: {why}")):
             asked = partial(cutpurse, "bot", *words, folder=short, CUTPURSE_SERVER=arena.address, CUTPURSE_TOKEN=ann)

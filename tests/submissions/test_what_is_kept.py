@@ -94,7 +94,7 @@ def test_who_is_to_play_and_paused_is_told_why_he_does_not(kept: Kept) -> None:
     older, newer = (kept.desk.entry("ann", "sneak", version) for version in "12")
     assert [kept.desk.shown(entry).why for entry in (older, newer)] == ["", ""]
     kept.paused |= {Identity("ann", "sneak", version) for version in "12"}
-    why = "ann/sneak:2 is paused: it had faults of its own in 3 rated matches in a row. "
+    why = "ann/sneak:2 is paused: it was taken over in too many of its recent rated matches. "
     why += "Mend it, then: cutpurse bot check BOT --lift"
     told = [(entry.is_active, kept.desk.shown(entry).why) for entry in (older, newer)]
     assert told == [(False, ""), (True, why)]

@@ -1,8 +1,12 @@
-"""Versions that keep failing are paused: three rated matches in a row with a fault of their own.
+"""Versions that keep failing are paused: by the share of matches in which they were taken over.
 
-Void matches and those on request neither count nor break such a row; matches of all ladders count, in the order of
-storing. After a pause was lifted a new row begins. Every function works within the transaction it is given, which must
-hold the write lock; no thread, no file and no clock is known here.
+Each ladder counts its own matches, by its terms: a version is paused when it was taken over in `pause_failed` of its
+last `pause_window` rated matches on that ladder. Fewer matches than that are enough if so many of them failed. So good
+matches in between do not hide a bot that keeps failing, nor do its good matches on another ladder. Single faults do not
+count. Void matches and those on request are no part of it.
+
+A paused version plays on no ladder. When its pause was lifted a new window begins on every ladder. Every function works
+within the transaction it is given, which must hold the write lock; no thread, no file and no clock is known here.
 """
 
 from __future__ import annotations
@@ -10,61 +14,93 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from cutpurse.leaderboard.errors import NotFound
 from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
-from cutpurse.leaderboard.results import MatchResult
+from cutpurse.leaderboard.results import NORMAL, MatchResult
 from cutpurse.leaderboard.rows import stamp
 
-__all__ = ["IN_A_ROW", "Conduct", "conduct", "lift_pause"]
-
-IN_A_ROW: Final = 3  # rated matches with a fault
+__all__ = ["Conduct", "PauseTerms", "conduct", "lift_pause"]
 
 
-@dataclass(slots=True)
-class _Row:
-    """The last rated matches of a version that had a fault, up to the newest, while none was without."""
+class PauseTerms(NamedTuple):
+    """When a ladder pauses a version: taken over in `failed` of the last `window` rated matches; 0 failed: never."""
 
-    matches: list[str]
-    is_paused: bool
+    ladder_id: int
+    failed: int
+    window: int
+
+
+class _Rated(NamedTuple):
+    """A rated match of a version, as far as it concerns its pauses."""
+
+    match: str
+    end_cause: str
 
 
 @dataclass(slots=True)
 class Conduct:
-    """Who is being paused while results are written; versions without a fault in these are not looked at."""
+    """Which versions are paused while results are written; versions that no result shows failing are not looked at."""
 
-    rows: Mapping[int, _Row]
+    terms: Mapping[str, PauseTerms]  # by ladder
+    windows: Mapping[tuple[str, int], list[_Rated]]  # by ladder and version, the newest match last
+    paused: set[int]  # versions
     pauses: list[dict[str, object]] = field(default_factory=list)  # new ones, to be inserted
 
     def note(self, result: MatchResult, number: int) -> tuple[int, ...]:
-        """Take a rated result, the match of this number; the versions that it pauses."""
+        """Take a rated result, the match of this number, and return the versions that it pauses."""
+        terms = self.terms[result.ladder]
         paused = []
         for seat in result.seats:
-            row = self.rows.get(seat.version)
-            if row is None or row.is_paused:
+            window = self.windows.get((result.ladder, seat.version))
+            if window is None:
                 continue
-            row.matches = [*row.matches, result.match] if seat.faults else []
-            if len(row.matches) == IN_A_ROW:
-                row.is_paused = True
-                paused.append(seat.version)
-                self.pauses.append(
-                    {
-                        "version_id": seat.version,
-                        "match_number": number,
-                        "since": stamp(result.finished),
-                        "cause": f"faults in {IN_A_ROW} rated matches in a row: {', '.join(row.matches)}",
-                    }
-                )
+            window.append(_Rated(result.match, seat.end_cause))
+            del window[: -terms.window]
+            if seat.version in self.paused or not seat.is_taken_over:
+                continue
+            failed = [f"{rated.match} ({rated.end_cause})" for rated in window if rated.end_cause != NORMAL]
+            if not 0 < terms.failed <= len(failed):
+                continue
+            self.paused.add(seat.version)
+            paused.append(seat.version)
+            matches = f"its last {len(window)} rated matches" if len(window) > 1 else "its last rated match"
+            self.pauses.append(
+                {
+                    "version_id": seat.version,
+                    "match_number": number,
+                    "since": stamp(result.finished),
+                    "cause": f"taken over in {len(failed)} of {matches} on ladder {result.ladder}: {', '.join(failed)}",
+                }
+            )
         return tuple(paused)
 
 
-def conduct(connection: Connection, results: Iterable[MatchResult]) -> Conduct:
-    """How the versions stand that have a fault in one of these results, none of which is stored yet."""
-    faulty = {seat.version for result in results for seat in result.seats if seat.faults}
-    return Conduct(_rows(connection, faulty) if faulty else {})
+def conduct(connection: Connection, results: Iterable[MatchResult], terms: Mapping[str, PauseTerms]) -> Conduct:
+    """Load how the versions stand that were taken over in one of these results, none of which is stored yet.
+
+    Args:
+        connection: In a transaction.
+        results: Rated results that count.
+        terms: By ladder; results of other ladders are left out.
+    """
+    failing = {
+        (result.ladder, seat.version)
+        for result in results
+        for seat in result.seats
+        if seat.is_taken_over and result.ladder in terms
+    }
+    pauses = _last_pauses(connection, {version for _, version in failing})
+    paused = {version for version, lifted_number in pauses.items() if lifted_number is None}
+    windows = {
+        (ladder, version): _newest(connection, terms[ladder], version, pauses.get(version) or 0)
+        for ladder, version in failing
+        if version not in paused
+    }
+    return Conduct(terms, windows, paused)
 
 
 def lift_pause(connection: Connection, version: int, now: datetime) -> int:
@@ -78,35 +114,31 @@ def lift_pause(connection: Connection, version: int, now: datetime) -> int:
     return pause
 
 
-# The newest rated matches of a version behind a number, one less than make a pause.
 _NEWEST: Final = (
-    select(MATCHES.c.id, SEATS.c.faults)
+    select(MATCHES.c.id, SEATS.c.end_cause)
     .join(MATCHES, MATCHES.c.number == SEATS.c.match_number)
     .where(
         SEATS.c.version_id == bindparam("version"),
+        SEATS.c.ladder_id == bindparam("ladder"),
         SEATS.c.match_number > bindparam("behind"),
         MATCHES.c.is_rated,
         MATCHES.c.void_cause.is_(None),
     )
     .order_by(SEATS.c.match_number.desc())
-    .limit(IN_A_ROW - 1)
+    .limit(bindparam("window"))
 )
 
 
-def _rows(connection: Connection, versions: Set[int]) -> dict[int, _Row]:
+def _newest(connection: Connection, terms: PauseTerms, version: int, behind: int) -> list[_Rated]:
+    """Load the newest rated matches of a version on a ladder after match `behind`, the newest last."""
+    which = {"version": version, "ladder": terms.ladder_id, "behind": behind, "window": terms.window}
+    rows = connection.execute(_NEWEST, which).all()
+    return [_Rated(row.id, row.end_cause) for row in reversed(rows)]
+
+
+def _last_pauses(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
+    """Load, by version, the number of the match stored last when its newest pause was lifted; None: it is paused."""
+    if not versions:
+        return {}
     query = select(PAUSES).where(PAUSES.c.version_id.in_(sorted(versions))).order_by(PAUSES.c.id)
-    last = {pause.version_id: pause for pause in connection.execute(query)}  # of each the newest
-    rows = {}
-    for version in versions:
-        pause = last.get(version)
-        if pause is not None and pause.lifted is None:
-            rows[version] = _Row([], True)
-            continue
-        matches: list[str] = []
-        behind = 0 if pause is None else pause.lifted_number
-        for match in connection.execute(_NEWEST, {"version": version, "behind": behind}).all():
-            if not match.faults:
-                break
-            matches.insert(0, match.id)
-        rows[version] = _Row(matches, False)
-    return rows
+    return {pause.version_id: pause.lifted_number for pause in connection.execute(query)}

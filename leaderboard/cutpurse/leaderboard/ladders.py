@@ -180,6 +180,8 @@ def _terms(terms: LadderTerms) -> dict[str, object]:
         "frozen": terms.frozen,
         "house": _json(list(terms.house)),
         "most_per_owner": terms.most_per_owner,
+        "pause_failed": terms.pause_failed,
+        "pause_window": terms.pause_window,
     }
 
 

@@ -158,7 +158,8 @@ class Submission(Table, table=True):
 class Pause(Table, table=True):
     """A version that plays no more until the pause is lifted; rows stay.
 
-    It follows from the faults of its rated matches, those up to `lifted_number` of the pause before left out.
+    It follows from the end causes of its rated matches on a ladder, without those up to `lifted_number` of the pause
+    before.
     """
 
     __tablename__ = "pauses"
@@ -193,6 +194,8 @@ class Ladder(Table, table=True):
     created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
     boards: str = "plain"  # "plain", "rotation" or "duplicate"; never changes
     most_per_owner: int = 0  # bots of one owner at once; 0: any number
+    pause_failed: int = 3  # a version is paused that was taken over in so many of its last `pause_window`; 0: none is
+    pause_window: int = 8  # rated matches on the ladder
 
 
 class Epoch(Table, table=True):

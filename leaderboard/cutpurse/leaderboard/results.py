@@ -16,6 +16,10 @@ from cutpurse.leaderboard.errors import Refused
 from cutpurse.leaderboard.ratings import Skill
 
 __all__ = [
+    "MAX_PAUSE_WINDOW",
+    "NORMAL",
+    "PAUSE_FAILED",
+    "PAUSE_WINDOW",
     "Announcement",
     "Change",
     "Course",
@@ -27,10 +31,15 @@ __all__ = [
     "SeatResult",
     "Stored",
     "checked_name",
+    "pause_problem",
 ]
 
+NORMAL: Final = "normal"  # the end cause of a seat whose bot played to the end
 _LONGEST: Final = 200  # characters of a name or id
 _MOST: Final = 2**63 - 1  # what a column holds
+PAUSE_FAILED: Final = 3  # matches in which a version was taken over, that pause it
+PAUSE_WINDOW: Final = 8  # rated matches that are looked at; three of eight show through good matches in between
+MAX_PAUSE_WINDOW: Final = 100  # they are read again at each failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,11 @@ class SeatResult:
     dropped_bytes: int = 0
     cpu_ms: int | None = None
     peak_bytes: int | None = None
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the match played the seat on, since its bot failed; asked of results that count."""
+        return self.end_cause != NORMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +230,7 @@ class Stored:
 
     sequence: its number among the rated boards of its ladder, from 1; None if it rates nothing, or not yet.
     changes: by seat, or if its board has several matches those of all of them, by version; none if it rates nothing.
-    paused: versions that play no more from now on, as each had a fault in three rated matches in a row.
+    paused: versions that play no more from now on, as each was taken over too often, see `conduct`.
     """
 
     match: str
@@ -233,6 +247,8 @@ class LadderTerms:
     most_per_owner: so many of one owner at once, versions of a bot counted once, 0 for any number.
     is_private: results are for those who may play. frozen: from this moment on no match begins; None: it is open.
     house: house bots, by name, that take seats where others are too few.
+    pause_failed, pause_window: a version is paused when it was taken over in so many of its last so many rated matches
+    on the ladder; 0 of them: never.
 
     Raises Refused.
     """
@@ -243,6 +259,8 @@ class LadderTerms:
     frozen: datetime | None = None
     house: tuple[str, ...] = ()
     most_per_owner: int = 0
+    pause_failed: int = PAUSE_FAILED
+    pause_window: int = PAUSE_WINDOW
 
     @property
     def is_limited(self) -> bool:
@@ -257,8 +275,19 @@ class LadderTerms:
         for most, whose in ((self.most_bots, ""), (self.most_per_owner, " of an owner")):
             if not 0 <= most <= _MOST:
                 raise Refused(f"at most {most} bots{whose}: it must be a count, 0 for any number")
+        if problem := pause_problem(self.pause_failed, self.pause_window):
+            raise Refused(problem)
         if self.frozen is not None and self.frozen.tzinfo is None:
             raise Refused(f"frozen from {self.frozen} on: that needs a time zone")
+
+
+def pause_problem(failed: int, window: int) -> str:
+    """Say why no version can be paused after so many of so many matches; empty if it can."""
+    if not 1 <= window <= MAX_PAUSE_WINDOW:
+        return f"pause_window is {window}: it is a number of matches from 1 to {MAX_PAUSE_WINDOW}"
+    if not 0 <= failed <= window:
+        return f"pause_failed is {failed}: it is 0 (never pause) to pause_window, which is {window}"
+    return ""
 
 
 def checked_name(what: str, name: str) -> str:

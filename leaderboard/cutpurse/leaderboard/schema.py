@@ -20,8 +20,9 @@ from sqlalchemy import Connection, Engine
 
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 
-__all__ = ["check_schema", "known_revision", "newest_revision", "upgrade"]
+__all__ = ["check_schema", "describe_upgrade", "known_revision", "newest_revision", "upgrade"]
 
+_FAILED_LAST: Final = 7  # the schema since which matches place seats that were taken over behind all others
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _SCHEMA: Final = Path(__file__).with_name("schema.sql")  # written by `pytest --update-schema tests/leaderboard`
 
@@ -53,6 +54,16 @@ def upgrade(engine: Engine) -> str | None:
         finally:
             driver.execute("PRAGMA foreign_keys=ON")
     return before
+
+
+def describe_upgrade(before: str) -> str:
+    """Describe what an upgrade from this schema leaves as it was, in one line; empty if there is nothing to say."""
+    if int(before) < _FAILED_LAST:
+        return (
+            "places and ratings of matches stored before stay as they are: a seat that was taken over kept the place "
+            "of its cards then, and comes last in new matches"
+        )
+    return ""
 
 
 def check_schema(connection: Connection, path: Path) -> None:

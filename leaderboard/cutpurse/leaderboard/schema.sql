@@ -59,7 +59,7 @@ CREATE TABLE ladders (
 	game VARCHAR NOT NULL,
 	settings VARCHAR NOT NULL,
 	seats INTEGER NOT NULL,
-	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL,
+	clock VARCHAR NOT NULL, owners VARCHAR DEFAULT '[]' NOT NULL, most_bots INTEGER DEFAULT '0' NOT NULL, is_private BOOLEAN DEFAULT '0' NOT NULL, frozen DATETIME, house VARCHAR DEFAULT '[]' NOT NULL, created DATETIME, boards VARCHAR DEFAULT 'plain' NOT NULL, most_per_owner INTEGER DEFAULT '0' NOT NULL, pause_failed INTEGER DEFAULT '3' NOT NULL, pause_window INTEGER DEFAULT '8' NOT NULL,
 	CONSTRAINT pk_ladders PRIMARY KEY (id),
 	CONSTRAINT uq_ladders_name UNIQUE (name)
 );
@@ -230,4 +230,4 @@ CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, fau
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
-INSERT INTO alembic_version VALUES ('6');
+INSERT INTO alembic_version VALUES ('7');

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, bindparam, func, select, text, update
 
 from cutpurse.leaderboard.boards import PLAIN, Sat
-from cutpurse.leaderboard.conduct import Conduct, conduct
+from cutpurse.leaderboard.conduct import Conduct, PauseTerms, conduct
 from cutpurse.leaderboard.encounters import Encounters
 from cutpurse.leaderboard.ladders import epoch_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
@@ -61,6 +61,7 @@ class LadderState:
     sequence: int  # of the board rated last
     standings: dict[int, Standing]  # by version, of those who sit in these results or were before them
     parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
+    pause: PauseTerms
     changed: set[int] = field(default_factory=set)
     encounters: Encounters = field(default_factory=Encounters)
     added: int = 0  # boards that are rated
@@ -130,13 +131,15 @@ def look(connection: Connection, entries: Sequence[MatchResult | Announcement]) 
         versions.update(seated(entry))
         if entry.board_matches > 1 and entry.board in boards:
             versions.update(*boards[entry.board].versions.values())
+    ladders = _ladders(connection, playing)
+    pause_terms = {name: ladder.pause for name, ladder in ladders.items()}
     return World(
         known,
         announced,
         boards,
-        _ladders(connection, playing),
+        ladders,
         _bots(connection, {version for versions in playing.values() for version in versions}),
-        conduct(connection, [result for result in new if result.is_rated and not result.void]),
+        conduct(connection, [result for result in new if result.is_rated and not result.void], pause_terms),
         0 if last is None else last.number,
     )
 
@@ -343,7 +346,15 @@ def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[st
         epoch, settings = epoch_of(connection, ladder.id)
         sequence: int = connection.scalar(last) or 0
         state = LadderState(
-            ladder.id, ladder.seats, epoch, settings, sequence, standings, parents, boards=ladder.boards
+            ladder.id,
+            ladder.seats,
+            epoch,
+            settings,
+            sequence,
+            standings,
+            parents,
+            PauseTerms(ladder.id, ladder.pause_failed, ladder.pause_window),
+            boards=ladder.boards,
         )
         found[ladder.name] = state
     return found

@@ -225,6 +225,8 @@ class LadderTerms(_message.Message):
     FROZEN_MS_FIELD_NUMBER: _builtins.int
     HOUSE_FIELD_NUMBER: _builtins.int
     MOST_PER_OWNER_FIELD_NUMBER: _builtins.int
+    PAUSE_FAILED_FIELD_NUMBER: _builtins.int
+    PAUSE_WINDOW_FIELD_NUMBER: _builtins.int
     most_bots: _builtins.int
     """At most so many bots may play on it at once. 0: any number."""
     private: _builtins.bool
@@ -235,6 +237,12 @@ class LadderTerms(_message.Message):
     """At most so many bots of one owner may play on it at once, whatever their versions. 0: any number. Nobody's bots, as on
     a server without tokens, are not counted.
     """
+    pause_failed: _builtins.int
+    """A version is paused when it was taken over in this many of its last `pause_window` rated matches on the ladder. From 0
+    to pause_window; unset means 3; 0 means never.
+    """
+    pause_window: _builtins.int
+    """Number of rated matches, from 1 to 100; unset means 8."""
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Owners whose bots may play. None: everybody's."""
@@ -252,12 +260,21 @@ class LadderTerms(_message.Message):
         frozen_ms: _builtins.int = ...,
         house: _abc.Iterable[_builtins.str] | None = ...,
         most_per_owner: _builtins.int = ...,
+        pause_failed: _builtins.int | None = ...,
+        pause_window: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "pause_failed", b"pause_failed", "pause_window", b"pause_window"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "private", b"private"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed", "_pause_window", b"_pause_window", "frozen_ms", b"frozen_ms", "house", b"house", "most_bots", b"most_bots", "most_per_owner", b"most_per_owner", "owners", b"owners", "pause_failed", b"pause_failed", "pause_window", b"pause_window", "private", b"private"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__pause_failed: _TypeAlias = _typing.Literal["pause_failed"]  # noqa: Y015
+    _WhichOneofArgType__pause_failed: _TypeAlias = _typing.Literal["_pause_failed", b"_pause_failed"]  # noqa: Y015
+    _WhichOneofReturnType__pause_window: _TypeAlias = _typing.Literal["pause_window"]  # noqa: Y015
+    _WhichOneofArgType__pause_window: _TypeAlias = _typing.Literal["_pause_window", b"_pause_window"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__pause_failed) -> _WhichOneofReturnType__pause_failed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__pause_window) -> _WhichOneofReturnType__pause_window | None: ...
 
 Global___LadderTerms: _TypeAlias = LadderTerms  # noqa: Y015
 

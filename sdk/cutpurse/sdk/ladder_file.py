@@ -11,6 +11,8 @@
     private = true
     most_bots = 60
     most_per_owner = 1
+    pause_failed = 3
+    pause_window = 8
     frozen = 2027-01-31T18:00:00+01:00
     house = ["random"]
 
@@ -43,6 +45,8 @@ _KEYS: Final = (
     "owners",
     "most_bots",
     "most_per_owner",
+    "pause_failed",
+    "pause_window",
     "private",
     "frozen",
     "house",
@@ -129,6 +133,8 @@ def _ladder(table: Mapping[str, Any], where: str) -> ladder_pb2.LadderDefined:
             frozen_ms=0 if frozen is None else moment_ms(frozen, f"{where}: frozen"),
             house=_names(table, "house", where),
             most_per_owner=_count(table, "most_per_owner", where),
+            pause_failed=_count(table, "pause_failed", where) if "pause_failed" in table else None,
+            pause_window=_count(table, "pause_window", where) if "pause_window" in table else None,
         ),
     )
 

@@ -22,7 +22,7 @@ from cutpurse.leaderboard.boards import BOARDS, PLAIN
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import LadderTerms
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.v1 import ladder_pb2
@@ -189,6 +189,10 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
     for most, whose in ((terms.most_bots, ""), (terms.most_per_owner, " of an owner")):
         if most > _MOST_BOTS:
             raise Refused("SETTINGS", f"at most {most} bots{whose}: it can be 0 (any number) to {_MOST_BOTS:,}")
+    failed = terms.pause_failed if terms.HasField("pause_failed") else PAUSE_FAILED
+    window = terms.pause_window if terms.HasField("pause_window") else PAUSE_WINDOW
+    if problem := pause_problem(failed, window):
+        raise Refused("SETTINGS", problem)
     if terms.frozen_ms > _LATEST_MS:
         raise Refused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
     return LadderTerms(
@@ -198,6 +202,8 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
         frozen=datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) if terms.frozen_ms else None,
         house=tuple(dict.fromkeys(terms.house)),
         most_per_owner=terms.most_per_owner,
+        pause_failed=failed,
+        pause_window=window,
     )
 
 

@@ -77,7 +77,16 @@ def _entry(row: Row[*tuple[Any, ...]]) -> LadderEntry:
         json.loads(row.clock),
         TrueSkill.from_json(row.rating),
         row.rated,
-        LadderTerms(owners, row.most_bots, row.is_private, row.frozen, house, row.most_per_owner),
+        LadderTerms(
+            owners,
+            row.most_bots,
+            row.is_private,
+            row.frozen,
+            house,
+            row.most_per_owner,
+            row.pause_failed,
+            row.pause_window,
+        ),
         row.created,
         row.boards,
     )

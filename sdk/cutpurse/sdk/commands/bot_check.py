@@ -56,7 +56,8 @@ def check(
 ) -> None:
     """Put a bot, in a process of its own, into every situation that a server can, and tell how it did.
 
-    A server pauses a version that fails in three rated matches in a row. With --lift it is told that the bot passed.
+    A server pauses a version that was taken over in too many of its recent rated matches. With --lift it is told that
+    the bot passed.
 
     Example: cutpurse bot check my_bot.py --game greed
     """

@@ -324,6 +324,7 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
         ("boards", kind_shown(defined.boards)),
         ("owners", ", ".join(legible(owner, 64) for owner in terms.owners) or "everybody"),
         ("most bots", _most(terms)),
+        ("pause", pause_shown(terms)),
         ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
         ("now", f"{counted(one.bots, 'bot', 'bots')}, {counted(one.tables, 'table', 'tables')}"),
@@ -335,6 +336,17 @@ def _print_ladder(one: ladder_pb2.LadderShown) -> None:
 def _most(terms: ladder_pb2.LadderTerms) -> str:
     of_owner = f", {terms.most_per_owner:,} of an owner" if terms.most_per_owner else ""
     return f"{terms.most_bots or 'any number'}{of_owner}"
+
+
+def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
+    """Describe when a version is paused; a server of an earlier version does not say it."""
+    if not terms.HasField("pause_failed"):
+        return "as the server has it"
+    if not terms.pause_failed:
+        return "never"
+    return (
+        f"taken over in {terms.pause_failed} of the last {counted(terms.pause_window, 'rated match', 'rated matches')}"
+    )
 
 
 def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
@@ -350,6 +362,8 @@ def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:
         "owners": list(terms.owners),
         "most_bots": terms.most_bots,
         "most_per_owner": terms.most_per_owner,
+        "pause_failed": terms.pause_failed if terms.HasField("pause_failed") else None,
+        "pause_window": terms.pause_window if terms.HasField("pause_window") else None,
         "private": terms.private,
         "frozen": iso(terms.frozen_ms),
         "is_frozen": one.is_frozen,

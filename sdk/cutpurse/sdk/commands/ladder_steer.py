@@ -35,6 +35,18 @@ MostPerOwner: TypeAlias = Annotated[
         "--most-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
     ),
 ]
+PauseFailed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--pause-failed",
+        metavar="N",
+        help="Pause a version that was taken over in N of its last rated matches there; 0 means never. [default: 3]",
+    ),
+]
+PauseWindow: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--pause-window", metavar="N", help="Rated matches that --pause-failed looks at. [default: 8]"),
+]
 House: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -66,6 +78,8 @@ def create(
     owner: Owners = None,
     most_bots: MostBots = None,
     most_per_owner: MostPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
     private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
     house: House = None,
     freeze: Annotated[str | None, typer.Option(metavar="DATE", help="From then on no match begins.")] = None,
@@ -110,6 +124,8 @@ def create(
                     frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
                     house=_one_by_one(house),
                     most_per_owner=_not_negative("--most-per-owner", most_per_owner or 0),
+                    pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
+                    pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
                 ),
             )
         ]
@@ -137,6 +153,8 @@ def change(
         int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
     ] = None,
     most_per_owner: MostPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
     private: Annotated[
         bool | None, typer.Option("--private/--public", help="Results are for those who may play, or for all.")
     ] = None,
@@ -157,10 +175,12 @@ def change(
         raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
     if house and no_house:
         raise UsageError("--house and --no-house: name one of them")
-    asked_for = (owner, add_owner, remove_owner, most_bots, most_per_owner, private, house)
+    limits = (most_bots, most_per_owner, pause_failed, pause_window)
+    asked_for = (owner, add_owner, remove_owner, *limits, private, house)
     if all(one is None for one in asked_for) and not (everybody or no_house):
         raise UsageError(
-            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --private or --house"
+            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --pause-failed, "
+            "--pause-window, --private or --house"
         )
 
     def changed(terms: ladder_pb2.LadderTerms) -> None:
@@ -174,6 +194,10 @@ def change(
             terms.most_bots = _not_negative("--most-bots", most_bots)
         if most_per_owner is not None:
             terms.most_per_owner = _not_negative("--most-per-owner", most_per_owner)
+        if pause_failed is not None:
+            terms.pause_failed = _not_negative("--pause-failed", pause_failed)
+        if pause_window is not None:
+            terms.pause_window = _not_negative("--pause-window", pause_window)
         if private is not None:
             terms.private = private
 

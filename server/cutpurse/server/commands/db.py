@@ -47,7 +47,7 @@ def upgrade(database: Database) -> None:
     Example: cutpurse db upgrade league.db
     """
     with _opened(database) as store:
-        from cutpurse.leaderboard.schema import newest_revision
+        from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 
         newest = newest_revision()
         if store.found == newest:
@@ -56,6 +56,8 @@ def upgrade(database: Database) -> None:
             say(f"{database} was empty and has schema {newest} now")
         else:
             say(f"{database} had schema {store.found} and has schema {newest} now")
+            if note := describe_upgrade(store.found):
+                say(note)
 
 
 @app.command()

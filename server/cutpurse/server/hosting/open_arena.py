@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from cutpurse.leaderboard.schema import newest_revision
+from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
@@ -93,7 +93,13 @@ def open_arena(
         if callable(ladders):
             ladders = ladders(store)
         if store.found not in (None, newest_revision()):
-            log.info("database upgraded", file=str(store.path), before=store.found, schema=newest_revision())
+            log.info(
+                "database upgraded",
+                file=str(store.path),
+                before=store.found,
+                schema=newest_revision(),
+                note=describe_upgrade(store.found or newest_revision()),
+            )
         _see_who_reads(Path(store.path), log)
         if unfinished := store.void_unfinished(_utc()):
             log.warning("unfinished matches are void", count=len(unfinished))

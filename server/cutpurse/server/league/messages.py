@@ -202,4 +202,6 @@ def terms_shown(terms: LadderTerms) -> ladder_pb2.LadderTerms:
         frozen_ms=milliseconds(terms.frozen),
         house=terms.house,
         most_per_owner=terms.most_per_owner,
+        pause_failed=terms.pause_failed,
+        pause_window=terms.pause_window,
     )

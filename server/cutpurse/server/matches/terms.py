@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.errors import Refused
@@ -16,7 +16,6 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
 
 __all__ = [
-    "FAULTS_IN_A_ROW",
     "Others",
     "check_entry",
     "frozen_text",
@@ -26,8 +25,6 @@ __all__ = [
     "nothing_left",
     "paused_text",
 ]
-
-FAULTS_IN_A_ROW: Final = 3  # rated matches with a fault of its own, after which the leaderboard pauses a version
 
 _Obstacle = tuple[str, str]  # reason and text
 
@@ -63,7 +60,7 @@ def may_see(ladder: Ladder, owner: str) -> bool:
 def paused_text(identity: Identity) -> str:
     """What a paused bot is told."""
     return (
-        f"{identity.shown} is paused: it had faults of its own in {FAULTS_IN_A_ROW} rated matches in a row. "
+        f"{identity.shown} is paused: it was taken over in too many of its recent rated matches. "
         "Mend it, then: cutpurse bot check BOT --lift"
     )
 
