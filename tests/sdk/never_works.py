@@ -2,5 +2,5 @@
 
 
 class Bot:
-    def choose(self, view, decision):
+    def choose(self, view: object, decision: object) -> int:
         raise RuntimeError("never works")

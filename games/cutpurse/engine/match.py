@@ -117,7 +117,7 @@ class Fault:
 class TakenOver(NamedTuple):
     """A seat that was taken over by a call of `Match.take_over`, as a record keeps it."""
 
-    index: int  # of the choices made before
+    choices: int  # made before
     seat: int
     cause: EndCause
 

@@ -119,7 +119,7 @@ def write_record(match: Match) -> str:
     }
     schema = next(number for number, conduct in _CONDUCT.items() if conduct == match.conduct)
     if schema > 1:
-        body["taken_over"] = [[taken.index, taken.seat, taken.cause.value] for taken in match.taken_over]
+        body["taken_over"] = [[taken.choices, taken.seat, taken.cause.value] for taken in match.taken_over]
     text = f'{{"schema":{schema},' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
     return f'{text}{_DIGEST}{sha256(text.encode()).hexdigest()}"}}'
 
@@ -182,12 +182,12 @@ def read_record(line: str) -> Record:
 def _taken_over_from_json(entries: list[list[Any]], seats: int) -> tuple[TakenOver, ...]:
     """Raises TypeError or ValueError."""
     taken_over = []
-    for index, seat, cause in entries:
-        if type(index) is not int or type(seat) is not int or not 0 <= seat < seats:
+    for choices, seat, cause in entries:
+        if type(choices) is not int or type(seat) is not int or not 0 <= seat < seats:
             raise TypeError("taken_over has entries of a number of choices, a seat and a cause")
         if not EndCause(cause).is_taken_over:
             raise ValueError(f"no seat is taken over for the cause {cause}")
-        taken_over.append(TakenOver(index, seat, EndCause(cause)))
+        taken_over.append(TakenOver(choices, seat, EndCause(cause)))
     return tuple(taken_over)
 
 
@@ -261,8 +261,8 @@ def _begin(record: Record, rules: type[Game]) -> Match:
 
 def _take_over_unasked(match: Match, record: Record) -> None:
     """Take over the seats that, by the record, were taken over at this point while no decision of theirs was open."""
-    for index, seat, cause in record.taken_over:
-        if index == len(match.choices) and match.decision(seat) is None:
+    for choices, seat, cause in record.taken_over:
+        if choices == len(match.choices) and match.decision(seat) is None:
             match.take_over(seat, cause, "as recorded")
 
 
