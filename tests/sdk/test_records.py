@@ -53,6 +53,25 @@ def test_a_replay_says_why_safe_options_were_taken_and_that_a_match_is_void(tmp_
     assert lines[-1] == "the match is void: void_operator"
 
 
+@pytest.mark.parametrize("conduct", [1, 2])
+def test_a_record_is_verified_by_the_rule_for_failed_seats_of_its_time(conduct: int, tmp_path: Path) -> None:
+    match = Match(GAMES["greed"], ["ann", "bob"], bytes(32), log=True, conduct=conduct)
+    while decision := match.decision():
+        if decision.seat == 0:
+            match.give_up(0, decision.number, "")
+        else:
+            match.answer(1, decision.number, match.safe_option(1))
+    path = tmp_path / "run.jsonl"
+    path.write_text(write_record(match) + "\n", encoding="utf-8")
+    assert path.read_text(encoding="utf-8").startswith(f'{{"schema":{conduct},')
+    shown = run("match", "verify", path)
+    assert shown.exit_code == 0
+    assert match.game.places() == [1, 2], "by its cards the seat that was taken over is first"
+    expected = [1, 2] if conduct == 1 else [2, 1]
+    assert f"places {expected}" in shown.stdout
+    assert f"seat 0 (ann): place {expected[0]}, " in run("match", "replay", path).stdout
+
+
 def redigest(text: str) -> str:
     """A line with the digest that fits it."""
     body = text.rpartition(',"digest":"')[0]
