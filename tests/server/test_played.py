@@ -191,6 +191,7 @@ def test_a_database_that_is_upgraded_is_told_at_the_start(tmp_path: Path) -> Non
         "1",
         newest_revision(),
     )
+    assert "places and ratings of matches stored before stay as they are" in line["note"]
     assert after == []
 
 
