@@ -5,7 +5,7 @@
 A server (`chaos_server`), bots of the SDK in a few processes (`chaos_bots`), and between each bot and the server a line
 of its own (`proxy`). By chance that the seed decides, lines are cut, cut in the middle of a message, held in one
 direction, swallowed, or ended at one side before the other; processes of bots are stopped for seconds, or killed and
-started again. A bot that was killed in three matches in a row is paused by right, and the pause is lifted, as its owner
+started again. A bot that was killed in three of its matches is paused by right, and the pause is lifted, as its owner
 would. A line a minute tells how the server does. At the end the verdict: exit code 0, or 1 with what is wrong.
 
 **False time-outs** are looked for in the bots' own books. A decision that the server closed for a seat must be

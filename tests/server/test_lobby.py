@@ -143,7 +143,12 @@ def test_bots_of_every_manner_never_stop_a_match(game: str) -> None:
         assert verify(result.record(), GAMES[game])
         for seat in result.seats:
             causes[seat.player.bot].add(seat.end_cause)
-            assert (seat.faults >= 3) == (seat.end_cause is not EndCause.NORMAL)
+            if seat.end_cause is EndCause.DISCONNECTED:
+                assert seat.faults >= 1
+            else:
+                assert (seat.faults >= 3) == seat.end_cause.is_taken_over
+            if seat.end_cause.is_taken_over:
+                assert seat.place == 1 + sum(not other.end_cause.is_taken_over for other in result.seats)
     assert causes["good"] == causes["quick"] == causes["repeats"] == {EndCause.NORMAL}
     assert causes["never"] <= {EndCause.TIMEOUT, EndCause.NORMAL}  # normal: it was asked twice at most
     assert EndCause.TIMEOUT in causes["never"]
