@@ -116,9 +116,14 @@ class Bot:
             return
         elif FAULT == "exits-at-5" and self.answered == 5:
             sys.exit("no more of this")
-        elif FAULT == "gives-up" and self.answered == 5:
+        elif FAULT in ("gives-up", "gives-up-the-match") and self.answered == 5:
             self.answered += 1
-            give_up = arena_pb2.GiveUp(table=decision.table, decision=decision.decision, reason="no\nplan")
+            give_up = arena_pb2.GiveUp(
+                table=decision.table,
+                decision=decision.decision,
+                reason="no\nplan",
+                whole_match=FAULT == "gives-up-the-match",
+            )
             self.out.put(arena_pb2.PlayRequest(received=self.received, give_ups=[give_up]))
             return
         elif FAULT == "acknowledges-late":

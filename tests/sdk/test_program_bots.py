@@ -152,6 +152,13 @@ def test_a_program_that_gives_up_once_plays_on() -> None:
     assert played.rows[0].end_causes == ("normal", "normal")
 
 
+def test_a_program_that_gives_up_the_match_is_taken_over_at_once() -> None:
+    played = play("greed", [raw_bot("gives-up-the-match"), "random"])
+    assert played.faults == (1, 0)
+    assert (played.rows[0].end_causes, played.rows[0].places) == (("crashed", "normal"), (2, 1))
+    assert "it gave up the match: no plan" in played.failures[0].text()
+
+
 def test_an_answer_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "when_asked_too_long_s", lambda: 0.3)
     played = play("greed", [raw_bot("silent-at-5"), "random"])

@@ -18,7 +18,7 @@ from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 from tests.sdk.test_command_line import run
 from tests.server.arenas import RunningArena, running_arena
 
-MATCHES = 3  # with a fault, in a row
+MATCHES = 3  # in which the bot is taken over
 
 
 def _paused(arena: RunningArena) -> list[str]:
@@ -66,3 +66,23 @@ async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monke
             if one.version == "1" and one.bot == "my_bot"
         ]
         assert (ranking.matches, ranking.faulted, ranking.is_paused) == (MATCHES + 1, MATCHES, False)
+
+
+async def test_a_bot_that_cannot_start_comes_last_on_a_server(tmp_path: Path) -> None:
+    class Unable:
+        def start(self, match: Any) -> None:
+            raise OSError("no model")
+
+        def choose(self, view: Any, decision: Any) -> int:
+            raise AssertionError
+
+    async with running_arena(tmp_path, [Ladder("duel", "greed", 2)]) as arena:
+        random = asyncio.create_task(connect("random", "greed", server=arena.address, matches=1, quiet=True))
+        stay = await connect(Unable, "greed", name="unable", server=arena.address, matches=1, quiet=True)
+        await random
+        (match,) = arena.opened.store.matches()
+    assert (stay.faults, stay.taken_over, stay.has_failed) == (1, 1, True)
+    assert {seat.bot: (seat.place, seat.end_cause, seat.faults) for seat in match.seats} == {
+        "random": (1, "normal", 0),
+        "unable": (2, "crashed", 1),
+    }
