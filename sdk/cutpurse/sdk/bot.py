@@ -223,6 +223,7 @@ def _is_bot_of(module: ModuleType, value: object) -> bool:
 
 def _import_file(path: Path) -> tuple[ModuleType, BotModules]:
     """Run a bot's file as a module of its own.  Raises BotNotLoaded, which says why and at which line."""
+    str(path).encode()  # raises UnicodeEncodeError for a name that is not in UTF-8, of which the command line tells
     try:
         return load_file(path)
     except (Exception, SystemExit) as problem:
