@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -82,14 +83,15 @@ async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> No
 
 def table(store: Store) -> list[list[str]]:
     """What came of it, a row a bot, the head first."""
-    rows = [["bot", "rank", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
+    store.put_estimates(store.ladder_estimates(LADDER), datetime.now(UTC)).result()
+    rows = [["bot", "place", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
     for one in store.rankings(LADDER):
         logs = store.logs(one.owner, one.bot, limit=one.matches)
         thought = [ms for log in logs if log.course is not None for ms in log.course.thinking_ms]
         faults = sum(log.match.seats[log.seat].faults for log in logs)
-        rating = f"{one.skill.mu:.1f} ± {2 * one.skill.sigma:.1f}"
+        rating = "" if one.rating is None else f"{one.rating:.1f} ± {(one.high - one.low) / 2:.1f}"
         counts = [str(one.matches), str(one.wins), f"{len(thought):,}", f"{median(thought):g} ms", str(faults)]
-        rows.append([one.bot, str(one.place), rating, *counts])
+        rows.append([one.bot, str(one.place or "-"), rating, *counts])
     return rows
 
 

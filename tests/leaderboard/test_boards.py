@@ -143,9 +143,9 @@ def test_a_rotation_is_rated_once_by_its_last_match(store: Store, is_announced: 
     assert last.sequence == 1
     assert [change.after for change in last.changes] == rate([3, 1, 2], [RATING.newcomer] * 3, RATING)
     assert [(r.bot, r.matches, r.wins, r.form) for r in store.rankings("rotation")] == [
+        ("bot 0", 1, 0, (3,)),
         ("bot 1", 1, 1, (1,)),
         ("bot 2", 1, 0, (2,)),
-        ("bot 0", 1, 0, (3,)),
     ]
     check_whole(store)
     assert submit(store, *results) == [first, second, last]  # again: the same answers, and nothing more

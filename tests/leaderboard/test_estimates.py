@@ -1,6 +1,7 @@
 """Estimates from all results at once: what they find where it can be computed otherwise, and what they promise."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 from statistics import NormalDist, fmean
@@ -10,6 +11,7 @@ import pytest
 from cutpurse.leaderboard.estimates.matrix import Web
 from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
 from cutpurse.leaderboard.estimates.skills import Estimated, estimate
+from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
 
 SETTINGS = TrueSkill(draw_probability=0.02)
@@ -122,8 +124,11 @@ def test_odd_ladders_have_numbers_too(results: list[Field]) -> None:
     for its in found.values():
         assert math.isfinite(its.low)
         assert its.low < its.mu < its.high
-        assert 1 <= its.best <= its.worst <= len(found)
-    by_mu = sorted(found.values(), key=lambda its: -its.mu)
+    boards = Counter(player for who, _ in results for player in who)
+    placed = {player for player, its in found.items() if is_placed(its.low, its.high, SETTINGS.beta, boards[player])}
+    assert {player for player, its in found.items() if its.worst} == placed
+    assert all(1 <= found[player].best <= found[player].worst <= len(placed) for player in placed)
+    by_mu = sorted([found[player] for player in placed], key=lambda its: -its.mu)
     assert all(its.best <= place <= its.worst for place, its in enumerate(by_mu, 1))
 
 

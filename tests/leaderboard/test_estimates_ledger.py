@@ -45,7 +45,7 @@ def test_they_are_those_of_the_results_that_were_rated(database: Path) -> None:
         results = [(step.versions, step.places) for step in ladder_history(connection, LADDER)]
         rows = reader.rankings(LADDER)
     assert found.boards == len(results) < 60
-    middle = sum(row.skill.mu * row.matches for row in rows) / sum(row.matches for row in rows)
+    middle = sum(row.pairing_skill.mu * row.matches for row in rows) / sum(row.matches for row in rows)
     wanted = estimate(results, RATING, middle=middle)
     assert {version: tuple(its) for version, its in found.found.items()} == {
         version: pytest.approx(tuple(its)) for version, its in wanted.items()
@@ -63,7 +63,8 @@ def test_a_new_version_is_ranked_and_the_one_before_it_is_not(database: Path) ->
         old = next(row.version_id for row in store.rankings(LADDER, every_version=True) if row.version == "1.0")
     found = estimated(database).found
     assert (found[4].best, found[4].worst) == (0, 0)
-    assert 1 <= found[new].best <= found[new].worst <= 12
+    assert (found[new].best, found[new].worst) == (0, 0)  # it is not placed yet
+    assert 1 <= found[1].best <= found[1].worst <= 11
     assert abs(found[new].mu - found[4].mu) < abs(found[new].high - found[new].low)
     assert old != new
 
@@ -124,25 +125,24 @@ def test_a_ranking_has_them_and_its_order_is_theirs(database: Path) -> None:
     found = estimated(database)
     with Store(database) as store:
         before = store.rankings(LADDER)
-        assert {(row.best, row.worst, row.estimated) for row in before} == {(0, 0, 0)}
-        assert [row.version_id for row in before] == sorted(
-            (row.version_id for row in before),
-            key=lambda version: -next(row.skill.exposed for row in before if row.version_id == version),
-        )
+        assert {(row.place, row.rating, row.low, row.high, row.best, row.worst, row.estimated) for row in before} == {
+            (0, None, 0.0, 0.0, 0, 0, 0)
+        }
+        assert [row.matches for row in before] == sorted((row.matches for row in before), reverse=True)
         store.put_estimates(found, NOW).result()
         rows = store.rankings(LADDER)
         every = store.rankings(LADDER, every_version=True)
     for row in rows:
         its = found.found[row.version_id]
-        assert (row.low, row.high, row.best, row.worst) == (its.low, its.high, its.best, its.worst)
+        assert (row.rating, row.low, row.high, row.best, row.worst) == its
         assert row.estimated == found.boards
         assert row.best <= row.place <= row.worst
     assert [row.version_id for row in rows] == sorted(found.found, key=lambda version: -found.found[version].mu)
-    assert {row.skill for row in rows} == {row.skill for row in before}
+    assert {row.pairing_skill for row in rows} == {row.pairing_skill for row in before}
     assert {(row.best, row.worst, row.estimated) for row in every} == {(0, 0, found.boards)}
 
 
-def test_a_ladder_that_went_on_shows_what_it_has_and_newcomers_by_what_is_believed(database: Path) -> None:
+def test_a_ladder_that_went_on_shows_its_last_estimate_and_newcomers_without_a_rating(database: Path) -> None:
     found = estimated(database)
     with Store(database) as store:
         store.put_estimates(found, NOW).result()
@@ -153,8 +153,7 @@ def test_a_ladder_that_went_on_shows_what_it_has_and_newcomers_by_what_is_believ
             (LADDER, found.boards + 1, found.boards)
         ]
     *others, last = rows
-    assert (last.bot, last.best, last.estimated) == ("stranger", 0, 0)
-    assert last.low == pytest.approx(last.skill.mu - 1.96 * last.skill.sigma)
+    assert (last.bot, last.place, last.rating, last.best, last.estimated) == ("stranger", 0, None, 0, 0)
     assert {row.estimated for row in others} == {found.boards}
 
 

@@ -34,13 +34,13 @@ def test_a_version_begins_as_the_heir_of_the_one_before(store: Store) -> None:
     versions = prepare(store)
     for number in range(8):
         store.submit(result(f"m{number}", versions[:4])).result()
-    stands = {ranking.version_id: ranking.skill for ranking in store.rankings(LADDER)}
+    stands = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER)}
     second = store.ensure_version("owner 0", "bot 0", "2.0")
     begin = begins_at(store, second, versions[1:4], "n1")
     assert begin == RATING.heir(stands[versions[0]])
     assert begin != RATING.newcomer
     third = store.ensure_version("owner 0", "bot 0", "3.0")
-    stands = {ranking.version_id: ranking.skill for ranking in store.rankings(LADDER, every_version=True)}
+    stands = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER, every_version=True)}
     assert begins_at(store, third, versions[1:4], "n2") == RATING.heir(stands[second])
     assert recompute(store)[0].equal
 
@@ -48,7 +48,7 @@ def test_a_version_begins_as_the_heir_of_the_one_before(store: Store) -> None:
 def test_a_version_that_never_played_a_ladder_is_passed_over(store: Store) -> None:
     versions = prepare(store)
     store.submit(result("m1", versions[:4])).result()
-    stands = store.rankings(LADDER)[0].skill
+    stands = store.rankings(LADDER)[0].pairing_skill
     for label in ("2", "3", "4"):
         last = store.ensure_version("owner 0", "bot 0", label)
     assert begins_at(store, last, versions[1:4], "m2") == RATING.heir(stands)
@@ -81,7 +81,7 @@ def test_an_epoch_says_how_much_a_new_version_may_differ(store: Store) -> None:
         store.submit(result(f"m{number}", versions[:4])).result()
     certain = TrueSkill(draw_probability=0.05, widening=0.0)
     assert store.open_epoch(LADDER, certain) == 2
-    stands = store.rankings(LADDER)[0].skill
+    stands = store.rankings(LADDER)[0].pairing_skill
     child = store.ensure_version("owner 0", "bot 0", "2.0")
     assert begins_at(store, child, versions[1:4], "n1") == stands
     assert recompute(store)[0].equal

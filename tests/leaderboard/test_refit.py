@@ -81,12 +81,12 @@ def test_the_command_shows_both_and_changes_nothing_unless_told_to(league: Path)
 
 def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path) -> None:
     with Reader(league) as reader:
-        before = {one.bot: one.skill for one in reader.rankings("lucky")}
+        before = {one.bot: one.pairing_skill for one in reader.rankings("lucky")}
     told = json.loads(run("refit", league, "lucky", "--put", "--json").stdout)
     assert told["epoch"] == 2
     assert told["fitted"]["log_loss"] < told["now"]["log_loss"]
     with Store(league) as store:
-        assert {one.bot: one.skill for one in store.rankings("lucky")} == before
+        assert {one.bot: one.pairing_skill for one in store.rankings("lucky")} == before
         rating = store.ladder("lucky").rating
         assert (rating.beta, rating.tau) == (told["fitted"]["beta"], told["fitted"]["tau"])
         versions = [one.version_id for one in store.rankings("lucky")[:2]]

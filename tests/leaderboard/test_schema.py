@@ -214,7 +214,7 @@ def test_a_database_of_the_first_schema_is_upgraded_and_loses_nothing(tmp_path: 
 def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: Path) -> None:
     with Store(first_schema(tmp_path / "ladder.db")) as store:
         before = {check.ladder: check.differences for check in recompute(store)}  # other machines may round otherwise
-        old = {ranking.version_id: ranking.skill for ranking in store.rankings(LADDER, every_version=True)}
+        old = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER, every_version=True)}
         new = store.ensure_version("owner 0", "bot 0", "2.0", datetime(2026, 12, 1, tzinfo=UTC))
         changes = store.submit(result("later", [new, 2, 3, 4])).result().changes
         assert {check.ladder: check.differences for check in recompute(store)} == before

@@ -24,7 +24,7 @@ def cutpurse(*arguments: object) -> Result:
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A database with two ladders and three matches of Greed for two."""
+    """A database with two ladders, and three matches of Greed for two that are estimated."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "league.db"
     with Store(path) as store:
@@ -34,6 +34,7 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         bob = store.ensure_version("local", "thug", "2")
         for number in range(3):
             store.submit(result(f"match{number}", [ann, bob], ladder="duel")).result()
+        store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 21, tzinfo=UTC)).result()
     return path
 
 
@@ -53,24 +54,28 @@ def test_ladders_are_listed(league: Path) -> None:
 
 def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
     table = cutpurse("ladder", "rankings", "duel", "--db", league)
-    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["1", "ann/sneak:1.0"], ["2", "thug:2"]]
-    assert table.stderr == ""
+    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["-", "ann/sneak:1.0"], ["-", "thug:2"]]
+    assert table.stdout.count("not placed yet") == 2
+    assert table.stderr == (
+        "ratings are from all results up to board 3 of 3; intervals and ranks hold with a probability of 95 %\n"
+    )
     document = json.loads(cutpurse("ladder", "rankings", "duel", "--db", league, "--json").stdout)
     first, second = document["rankings"]
-    assert (first["owner"], first["bot"], first["version"], first["place"]) == ("ann", "sneak", "1.0", 1)
-    assert first["low"] < first["mu"] < first["high"]
+    assert (first["owner"], first["bot"], first["version"], first["place"]) == ("ann", "sneak", "1.0", None)
+    assert first["low"] < first["rating"] < first["high"]
+    assert (document["boards"], document["estimated"], document["placed"]) == (3, 3, 0)
     sheet = cutpurse("ladder", "rankings", "duel", "--db", league, "--csv").stdout_bytes
     assert sheet.count(b"\r\n") == sheet.count(b"\n") == 3
     rows = list(csv.DictReader(io.StringIO(sheet.decode(), newline="")))
-    assert [(row["place"], row["owner"], float(row["mu"])) for row in rows] == [
-        ("1", "ann", first["mu"]),
-        ("2", "local", second["mu"]),
+    assert [(row["place"], row["owner"], float(row["rating"])) for row in rows] == [
+        ("", "ann", first["rating"]),
+        ("", "local", second["rating"]),
     ]
 
 
 def test_the_first_of_the_rankings(league: Path) -> None:
     table = cutpurse("ladder", "rankings", "duel", "--db", league, "--limit", 1)
-    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["1", "ann/sneak:1.0"]]
+    assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["-", "ann/sneak:1.0"]]
     run = cutpurse("ladder", "rankings", "duel", "--db", league, "--limit", 0)
     assert run.exit_code == 2
     assert "--limit" in run.stderr
@@ -78,25 +83,31 @@ def test_the_first_of_the_rankings(league: Path) -> None:
 
 def test_rankings_that_are_estimated_have_ranks_and_say_from_what(league: Path) -> None:
     with Store(league) as store:
-        store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 21, tzinfo=UTC)).result()
+        ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("local", "thug", "2")
+        for number in range(30):
+            seated = [ann, bob] if number % 3 else [bob, ann]
+            store.submit(result(f"more{number}", seated, ladder="duel")).result()
+        store.put_estimates(store.ladder_estimates("duel"), datetime(2026, 11, 22, tzinfo=UTC)).result()
         new = store.ensure_version("cid", "new", "1")
         store.submit(result("later", [store.ensure_version("ann", "sneak", "1.0"), new], ladder="duel")).result()
     run = cutpurse("ladder", "rankings", "duel", "--db", league)
-    assert run.stderr == "skill and rank hold with a probability of 95 %, from all results up to board 3\n"
+    assert run.stderr == (
+        "ratings are from all results up to board 33 of 34; intervals and ranks hold with a probability of 95 %\n"
+    )
     head, *rows = [line.split() for line in run.stdout.splitlines()]
-    assert head[:4] == ["place", "rank", "bot", "skill"]
-    assert [row[:3] for row in rows[:2]] == [["1", "1-2", "ann/sneak:1.0"], ["2", "1-2", "thug:2"]]
-    assert rows[2][:2] == ["3", "cid/new:1"]
+    assert head[:4] == ["place", "rank", "bot", "rating"]
+    assert [row[:3] for row in rows[:2]] == [["1", "1", "ann/sneak:1.0"], ["2", "2", "thug:2"]]
+    assert rows[2] == ["-", "cid/new:1", "1", "0", "0", "2", "not", "placed", "yet"]
     document = json.loads(cutpurse("ladder", "rankings", "duel", "--db", league, "--json").stdout)
     assert [(row["best"], row["worst"], row["estimated"]) for row in document["rankings"]] == [
-        (1, 2, 3),
-        (1, 2, 3),
+        (1, 1, 33),
+        (2, 2, 33),
         (None, None, None),
     ]
     sheet = cutpurse("ladder", "rankings", "duel", "--db", league, "--csv").stdout
     assert [(row["best"], row["worst"]) for row in csv.DictReader(io.StringIO(sheet, newline=""))] == [
-        ("1", "2"),
-        ("1", "2"),
+        ("1", "1"),
+        ("2", "2"),
         ("", ""),
     ]
 

@@ -87,8 +87,12 @@ async def test_what_is_public_needs_no_token(world: World) -> None:
     ladders = (await world.ask("ListLadders")).ladders
     assert [(one.defined.name, one.defined.seats, one.matches) for one in ladders] == [("duel", 2, 3), ("four", 4, 0)]
     assert ladders[0].defined.clock.base_ms == 1_000
-    rankings = (await world.ask("ListRankings", ladder="duel")).rankings
-    assert [(one.place, one.bot.owner, one.matches) for one in rankings] == [(1, "ann", 3), (2, "bob", 3)]
+    ranked = await world.ask("ListRankings", ladder="duel")
+    assert [(one.place, one.bot.owner, one.matches, one.HasField("rating")) for one in ranked.rankings] == [
+        (0, "ann", 3, False),
+        (0, "bob", 3, False),
+    ]
+    assert (ranked.estimated, ranked.boards, ranked.placed) == (0, 3, 0)
     page = await world.ask("ListMatches", limit=2)
     assert ([one.match for one in page.matches], page.next) == (["match2", "match1"], 2)
     page = await world.ask("ListMatches", limit=2, before=page.next)

@@ -61,7 +61,8 @@ _FAULTY: Final = {
 def league_file(path: Path, matches: int = 6) -> Path:
     """Make the database: on each of two days so many matches of each game, and twice as many of Greed.
 
-    There are a ladder of each game under its name; `duel`, frozen; and `hushed`, which is ann's and bob's alone.
+    There are a ladder of each game under its name; `duel`, frozen; and `hushed`, which is ann's and bob's alone. All
+    have estimates; only some bots have enough matches for a place.
     """
     ladders = [_more(ladder, matches) for ladder in default_ladders(_CONTROL)]
     ladders.append(Ladder("duel", "greed", 2, control=_CONTROL))
@@ -84,6 +85,8 @@ def league_file(path: Path, matches: int = 6) -> Path:
                 _play_a_day(ladders, ledger, day)
         finally:
             ledger.close()
+        for entry in ladders:
+            store.put_estimates(store.ladder_estimates(entry.name), datetime(2026, 1, 2, tzinfo=UTC)).result()
         frozen = datetime(2026, 1, 3, tzinfo=UTC)
         store.change_ladder("duel", LadderTerms(frozen=frozen))
     with closing(sqlite3.connect(path)) as connection, connection:

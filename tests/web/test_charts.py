@@ -15,7 +15,9 @@ from cutpurse.v1 import ladder_pb2
 
 def ranking(name: str, low: float, high: float, *, best: int = 0, worst: int = 0) -> ladder_pb2.Ranking:
     bot = ladder_pb2.BotName(owner="ann", bot=name, version="1")
-    return ladder_pb2.Ranking(bot=bot, low=low, high=high, best=best, worst=worst)
+    return ladder_pb2.Ranking(
+        place=1, bot=bot, rating=(low + high) / 2, low=low, high=high, best=best, worst=worst, estimated=9
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,15 @@ def test_no_name_becomes_markup() -> None:
 def test_how_sure_it_is_who_leads(rankings: list[ladder_pb2.Ranking], level: str | None, text: str | None) -> None:
     lead = lead_of(rankings)
     assert (lead and lead.level, lead and lead.text) == (level, text)
+
+
+def test_a_bot_that_is_not_placed_leads_nothing_and_is_compared_with_nothing() -> None:
+    newcomer = ranking("new", 20, 60)
+    newcomer.place = 0
+    assert lead_of([newcomer]) is None
+    assert lead_of([ranking("a", 30, 32), ranking("b", 20, 22), newcomer]) == lead_of(
+        [ranking("a", 30, 32), ranking("b", 20, 22)]
+    )
 
 
 def test_the_least_sure_comparison_counts() -> None:

@@ -59,14 +59,19 @@ def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_d
     text = text_of(page, "/")
     with Reader(league_db) as reader:
         public = [one.name for one in reader.ladders() if one.name != PRIVATE]
-        leaders = {name: reader.rankings(name)[0] for name in public}
+        leaders = {name: [one for one in reader.rankings(name) if one.is_placed][:1] for name in public}
     cards = dict(re.findall(r'data-key="ladder ([^"]+)">(.*?)\n  </li>', text, re.DOTALL))
     assert set(cards) == set(public)
     for ladder, card in cards.items():
+        if not leaders[ladder]:
+            assert "No bot is placed yet." in words_of(card)
+            continue
         first = words_of(card.split('<ol class="leaders">')[1].split("</li>")[0])
-        leader = leaders[ladder]
+        (leader,) = leaders[ladder]
         name = shown(pb.BotName(owner=leader.owner, bot=leader.bot))
-        assert first.startswith(f"1 {name} {leader.skill.mu:.1f} ±")
+        assert first.startswith(f"1 {name} {leader.rating:.1f} ±")
+    assert any(leaders.values())
+    assert not all(leaders.values())
     assert "Being played now" not in text
     assert f"/ladders/{PRIVATE}" not in text
 
@@ -80,8 +85,8 @@ def test_a_ladder_shows_who_stands_where(page: TestClient, league_db: Path) -> N
     assert len(rows) == len(rankings)
     for row, one in zip(rows, rankings, strict=True):
         words = words_of(row)
-        assert words.startswith(f"{one.place} ")
-        assert f" {one.skill.mu:.1f} ± {1.96 * one.skill.sigma:.1f} " in words
+        assert words.startswith(f"{one.place} " if one.place else "not placed yet ")
+        assert f" {one.rating:.1f} ± {(one.high - one.low) / 2:.1f} " in words
         assert f" {one.matches} {one.wins} " in words
         assert ("paused" in words) == one.is_paused
         form = re.findall(r'<span class="form-\d">(\d+)</span>', row)
@@ -117,7 +122,8 @@ def test_a_bot_shows_its_versions_matches_and_faults(page: TestClient, league_db
         faulted = reader.matches("greed", "dan", "broken", None, True)
     assert "version 1" in words
     assert "version 2" in words
-    assert f"rating {one.skill.mu:.1f} ± {1.96 * one.skill.sigma:.1f}" in words
+    assert one.is_placed
+    assert f"rating {one.rating:.1f} ± {(one.high - one.low) / 2:.1f}, {one.wins} win" in words
     change = steps[0].after.mu - steps[0].before.mu
     assert f"{change:+.2f}".replace("-", "\N{MINUS SIGN}") in words
     text = text_of(page, "/bots/dan/broken?ladder=greed")
@@ -276,7 +282,7 @@ def test_a_link_to_a_live_match_leads_to_its_page_in_an_archive(page: TestClient
 
 # -- over a league that says what estimates will
 def _estimated() -> dict[str, Any]:
-    ann, bob, cid = (pb.BotName(owner=owner, bot="sneak", version="1") for owner in ("ann", "bob", "cid"))
+    ann, bob, cid, dan = (pb.BotName(owner=owner, bot="sneak", version="1") for owner in ("ann", "bob", "cid", "dan"))
     steps = [
         pb.RatingStep(
             number=number,
@@ -296,14 +302,16 @@ def _estimated() -> dict[str, Any]:
         defined=pb.LadderDefined(name="duel", game="greed", seats=3, boards=pb.BOARD_KIND_DUPLICATE), bots=2, tables=1
     )
     ranking = [
-        pb.Ranking(place=1, bot=ann, low=25, high=29, best=1, worst=2, estimated=9, matches=4, wins=3, is_here=True),
-        pb.Ranking(place=2, bot=bob, low=20, high=24, best=1, worst=2, estimated=9, matches=4, faulted=2),
+        pb.Ranking(place=1, bot=ann, rating=27, low=25, high=29, best=1, worst=2, matches=4, wins=3, is_here=True),
+        pb.Ranking(place=2, bot=bob, rating=22, low=20, high=24, best=1, worst=2, matches=4, faulted=2),
+        pb.Ranking(bot=cid, rating=30, low=20, high=40, matches=3, wins=3),
+        pb.Ranking(bot=dan, matches=1),
     ]
     open_match = pb.OpenMatch(match="feed" * 8, ladder="duel", game="greed", started_ms=1, seats=[])
     return {
         **EMPTY,
         "ListLadders": lambda _: pb.ListLaddersResponse(ladders=[ladder]),
-        "ListRankings": lambda _: pb.ListRankingsResponse(rankings=ranking),
+        "ListRankings": lambda _: pb.ListRankingsResponse(rankings=ranking, estimated=9, boards=12, placed=2),
         "ListHistory": lambda _: pb.ListHistoryResponse(steps=steps),
         "ListOpponents": lambda _: pb.ListOpponentsResponse(
             opponents=[pb.Opponent(bot=bob, matches=4, ahead=3, level=1)]
@@ -320,7 +328,17 @@ def test_where_there_is_an_estimate_the_places_that_are_deserved_are_shown() -> 
     assert "one of the best 2 (95 %)" in words
     assert "one deal at several tables · 0 rated boards" in words
     assert "Boards Won" in words
-    assert "(deserves 1st to 2nd)" in words_of(text_of(page, "/bots/ann/sneak"))
+    assert "1st of 2 (deserves 1st to 2nd), rating 27.0 ± 2.0," in words_of(text_of(page, "/bots/ann/sneak"))
+
+
+def test_a_bot_that_is_not_placed_yet_says_so_and_stands_below_with_its_provisional_rating() -> None:
+    page = page_of(_estimated())
+    words = words_of(text_of(page, "/ladders/duel"))
+    assert words.index("bob/sneak 1 22.0 ± 2.0") < words.index("not placed yet cid/sneak 1 30.0 ± 10.0")
+    assert re.search(r"not placed yet dan/sneak 1 1 0 0 %", words)  # no rating, one match
+    assert "estimated from all results up to board 9 of 12." in words
+    assert "ann/sneak 1 leads." in words
+    assert "cid" not in words_of(text_of(page, "/").split('<ol class="leaders">')[1].split("</ol>")[0])
 
 
 def test_where_boards_are_rated_boards_are_counted() -> None:
@@ -340,32 +358,34 @@ def test_what_is_said_of_a_ladder_is_apart() -> None:
     assert "2 bots here · <a " in text_of(page_of(_estimated()), "/ladders/duel")
 
 
-@pytest.mark.parametrize(("steps", "said"), [(1, "The newest rated board."), (2, "The newest 2 rated boards.")])
+@pytest.mark.parametrize(("steps", "said"), [(1, "the newest rated board"), (2, "the newest 2 rated boards")])
 def test_so_many_boards_are_told(steps: int, said: str) -> None:
     answers = _estimated()
     history = answers["ListHistory"](None).steps[:steps]
     answers["ListHistory"] = lambda _: pb.ListHistoryResponse(steps=history)
-    assert f"{said} In brackets" in words_of(text_of(page_of(answers), "/bots/ann/sneak"))
+    words = words_of(text_of(page_of(answers), "/bots/ann/sneak"))
+    assert f"What {said} made of its pairing skill, by which its opponents are chosen. In brackets" in words
 
 
-def test_a_bot_page_says_why_its_rating_is_not_the_end_of_its_course(page: TestClient) -> None:
-    said = "The rating above is an estimate from all results together."
-    assert said in words_of(text_of(page_of(_estimated()), "/bots/ann/sneak"))
-    assert said not in words_of(text_of(page, "/bots/ann/sneak?ladder=greed"))
+def test_a_bot_page_says_that_the_pairing_skill_is_not_the_rating(page: TestClient) -> None:
+    words = words_of(text_of(page, "/bots/ann/sneak?ladder=greed"))
+    assert "made of its pairing skill, by which its opponents are chosen." in words
 
 
-def test_a_change_of_rating_is_explained() -> None:
+def test_a_change_of_pairing_skill_is_explained() -> None:
     words = words_of(text_of(page_of(_estimated()), "/bots/ann/sneak"))
     assert "2nd of 3, ahead of bob/sneak (31 %), behind cid/sneak (40 %)" in words
     assert "+1.25" in words
     assert "bob/sneak 4 88 %" in words
 
 
-def test_who_is_in_no_estimate_is_said_to_be_placed_by_what_is_sure(page: TestClient) -> None:
-    """For he may stand below one whose rating is lower."""
-    said = "the rating less three standard deviations"
+def test_a_ladder_says_why_a_bot_is_not_placed_where_one_is_not(page: TestClient) -> None:
+    """Such a bot may stand below one whose rating is lower."""
+    said = "while it has fewer than 10 rated boards or its interval is too wide"
     assert said in words_of(text_of(page, "/ladders/greed"))
-    assert said not in words_of(text_of(page_of(_estimated()), "/ladders/duel"))
+    answers = _estimated()
+    placed = pb.ListRankingsResponse(rankings=answers["ListRankings"](None).rankings[:2])
+    assert said not in words_of(text_of(page_of({**answers, "ListRankings": lambda _: placed}), "/ladders/duel"))
 
 
 def test_ladders_keep_their_places_on_the_first_page_while_matches_begin_and_end() -> None:
@@ -455,7 +475,7 @@ def test_the_commands_for_a_first_bot_do_what_they_say(tmp_path: Path, monkeypat
 def test_bots_of_the_house_are_not_counted_and_it_says_so(house: list[str], said: str) -> None:
     defined = pb.LadderDefined(name="greed", game="greed", terms=pb.LadderTerms(house=house))
     ladder = pb.LadderShown(defined=defined, bots=2)
-    standings = Rendering(live=True).html("standings.html", ladder=ladder, rows=[], every_version=False)
+    standings = Rendering(live=True).html("standings.html", ladder=ladder, rows=[], lead=None, every_version=False)
     assert re.findall(r"\d+ bots here[^<]*?(?= *<)", standings) == [said]
 
 
@@ -492,11 +512,11 @@ def test_templates_of_a_table_are_those_of_the_beginning_too(tmp_path: Path, mon
 )
 def test_sentences_above_the_rankings_are_apart(every_version: bool, before: str) -> None:
     ladder = pb.LadderShown(defined=pb.LadderDefined(name="greed", game="greed"))
-    rows = [pb.Ranking(place=1, bot=pb.BotName(bot="new"))]
-    drawn = {"lead": lead_of(rows), "axis": axis_of([0, 50]), "all": 1}
+    rows = [pb.Ranking(bot=pb.BotName(bot="new"))]
+    drawn = {"lead": lead_of(rows), "axis": axis_of([0, 50]), "all": 1, "state": pb.ListRankingsResponse()}
     page = Rendering(live=True)
     standings = page.html("standings.html", ladder=ladder, rows=rows, every_version=every_version, **drawn)
-    assert f"{before}. Who is in no" in " ".join(standings.split())
+    assert f"{before}. A bot is <a" in " ".join(standings.split())
 
 
 @pytest.mark.parametrize("path", ["/", "/ladders/greed", "/bots", "/matches", "/rules", "/rules/greed", "/api/v1"])

@@ -88,7 +88,9 @@ Global___BotName: _TypeAlias = BotName  # noqa: Y015
 
 @_typing.final
 class SkillShown(_message.Message):
-    """What is believed of a version: a normal distribution."""
+    """The pairing skill of a version: a normal distribution that changes with each rated board, and that matchmaking goes by. It is
+    not the rating, which is an estimate from all results together: see Ranking.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -576,8 +578,17 @@ class ListRankingsResponse(_message.Message):
 
     RANKINGS_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
+    ESTIMATED_FIELD_NUMBER: _builtins.int
+    BOARDS_FIELD_NUMBER: _builtins.int
+    PLACED_FIELD_NUMBER: _builtins.int
     next: _builtins.int
     """For `after` of the next page; 0: this was the last."""
+    estimated: _builtins.int
+    """The ratings are estimated from all rated boards up to this number; 0: there is no estimate yet."""
+    boards: _builtins.int
+    """Rated boards of the ladder, so that `boards - estimated` are not in the ratings yet."""
+    placed: _builtins.int
+    """Bots that are placed, on all pages together."""
     @_builtins.property
     def rankings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ranking]:
         """The best first."""
@@ -587,10 +598,13 @@ class ListRankingsResponse(_message.Message):
         *,
         rankings: _abc.Iterable[Global___Ranking] | None = ...,
         next: _builtins.int = ...,
+        estimated: _builtins.int = ...,
+        boards: _builtins.int = ...,
+        placed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next", b"next", "rankings", b"rankings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "estimated", b"estimated", "next", b"next", "placed", b"placed", "rankings", b"rankings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -598,7 +612,9 @@ Global___ListRankingsResponse: _TypeAlias = ListRankingsResponse  # noqa: Y015
 
 @_typing.final
 class Ranking(_message.Message):
-    """A place on a ladder."""
+    """A bot on a ladder. Placed bots come first, by rating; then those that are not placed yet, by their provisional ratings; then
+    those without any rating.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -616,14 +632,15 @@ class Ranking(_message.Message):
     BEST_FIELD_NUMBER: _builtins.int
     WORST_FIELD_NUMBER: _builtins.int
     ESTIMATED_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
     place: _builtins.int
-    """1 is the best; equals share."""
-    low: _builtins.float
-    """The skill lies between these with a probability of 95 %, by an estimate from all results together (`estimated`), or by the
-    running rating where there is none yet: mu - 1.96 sigma.
+    """Place among the placed bots, 1 is the best; equals share. 0: the bot is not placed yet, because it has no rating, or fewer
+    than 10 rated boards, or fewer than 30 and an interval, high - low, that is wider than 1.25 times the ladder's beta.
     """
+    low: _builtins.float
+    """The rating lies between these with a probability of 95 %. Both are 0 where there is no rating."""
     high: _builtins.float
-    """And mu + 1.96 sigma."""
+    """And this."""
     matches: _builtins.int
     """Rated matches."""
     wins: _builtins.int
@@ -635,18 +652,20 @@ class Ranking(_message.Message):
     is_paused: _builtins.bool
     """Whether it is paused."""
     best: _builtins.int
-    """The place that it deserves lies between this one, with a probability of 95 %, by the same estimate. 0: there is none yet."""
+    """The place that it deserves lies between this one, with a probability of 95 %, by the same estimate. 0: it is not placed yet."""
     worst: _builtins.int
     """And this one."""
     estimated: _builtins.int
-    """The estimate is from all rated boards up to this number; 0: there is none."""
+    """The rating is from all rated boards up to this number; 0: there is no rating."""
+    rating: _builtins.float
+    """The rating: the estimate from all results together. Absent: the bot is in no estimate yet."""
     @_builtins.property
     def bot(self) -> Global___BotName:
         """Who."""
 
     @_builtins.property
     def skill(self) -> Global___SkillShown:
-        """What is believed."""
+        """The pairing skill, which matchmaking goes by. It is not the rating and decides no place."""
 
     @_builtins.property
     def form(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -669,18 +688,21 @@ class Ranking(_message.Message):
         best: _builtins.int = ...,
         worst: _builtins.int = ...,
         estimated: _builtins.int = ...,
+        rating: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "skill", b"skill"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "bot", b"bot", "rating", b"rating", "skill", b"skill"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best", b"best", "bot", b"bot", "estimated", b"estimated", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "low", b"low", "matches", b"matches", "place", b"place", "skill", b"skill", "wins", b"wins", "worst", b"worst"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "best", b"best", "bot", b"bot", "estimated", b"estimated", "faulted", b"faulted", "form", b"form", "high", b"high", "is_here", b"is_here", "is_paused", b"is_paused", "low", b"low", "matches", b"matches", "place", b"place", "rating", b"rating", "skill", b"skill", "wins", b"wins", "worst", b"worst"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
+    _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating) -> _WhichOneofReturnType__rating | None: ...
 
 Global___Ranking: _TypeAlias = Ranking  # noqa: Y015
 
 @_typing.final
 class ListHistoryRequest(_message.Message):
-    """Asks how a rating came about."""
+    """Asks how a pairing skill changed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -740,7 +762,7 @@ Global___ListHistoryResponse: _TypeAlias = ListHistoryResponse  # noqa: Y015
 
 @_typing.final
 class RatingStep(_message.Message):
-    """What one match made of a rating."""
+    """What one match made of a pairing skill."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -765,7 +787,7 @@ class RatingStep(_message.Message):
     """Its place."""
     @_builtins.property
     def before(self) -> Global___SkillShown:
-        """What was believed before."""
+        """The pairing skill before."""
 
     @_builtins.property
     def after(self) -> Global___SkillShown:
@@ -820,7 +842,7 @@ class StepOpponent(_message.Message):
 
     @_builtins.property
     def before(self) -> Global___SkillShown:
-        """What was believed of it before."""
+        """Its pairing skill before."""
 
     def __init__(
         self,
@@ -1130,7 +1152,7 @@ class MatchSeat(_message.Message):
 
     @_builtins.property
     def before(self) -> Global___SkillShown:
-        """What was believed before; absent if it was not rated."""
+        """The pairing skill before; absent if it was not rated."""
 
     @_builtins.property
     def after(self) -> Global___SkillShown:

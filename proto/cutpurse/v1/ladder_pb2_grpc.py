@@ -157,7 +157,7 @@ class LadderServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListHistory(self, request, context):
-        """How the rating of a bot on a ladder came about, match by match.
+        """How the pairing skill of a bot on a ladder changed, match by match.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -51,7 +51,7 @@ class LadderServiceStub:
     ListRankings: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]
     """Who stands where on a ladder."""
     ListHistory: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListHistoryRequest, _ladder_pb2.ListHistoryResponse]
-    """How the rating of a bot on a ladder came about, match by match."""
+    """How the pairing skill of a bot on a ladder changed, match by match."""
     ListOpponents: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListOpponentsRequest, _ladder_pb2.ListOpponentsResponse]
     """How a bot did on a ladder against each other."""
     ListMatches: _grpc.UnaryUnaryMultiCallable[_ladder_pb2.ListMatchesRequest, _ladder_pb2.ListMatchesResponse]
@@ -89,7 +89,7 @@ class LadderServiceAsyncStub(LadderServiceStub):
     ListRankings: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListRankingsRequest, _ladder_pb2.ListRankingsResponse]  # type: ignore[assignment]
     """Who stands where on a ladder."""
     ListHistory: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListHistoryRequest, _ladder_pb2.ListHistoryResponse]  # type: ignore[assignment]
-    """How the rating of a bot on a ladder came about, match by match."""
+    """How the pairing skill of a bot on a ladder changed, match by match."""
     ListOpponents: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListOpponentsRequest, _ladder_pb2.ListOpponentsResponse]  # type: ignore[assignment]
     """How a bot did on a ladder against each other."""
     ListMatches: _aio.UnaryUnaryMultiCallable[_ladder_pb2.ListMatchesRequest, _ladder_pb2.ListMatchesResponse]  # type: ignore[assignment]
@@ -160,7 +160,7 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_pb2.ListHistoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_pb2.ListHistoryResponse, _abc.Awaitable[_ladder_pb2.ListHistoryResponse]]:
-        """How the rating of a bot on a ladder came about, match by match."""
+        """How the pairing skill of a bot on a ladder changed, match by match."""
 
     @_abc_1.abstractmethod
     def ListOpponents(

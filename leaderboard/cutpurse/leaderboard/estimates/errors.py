@@ -52,6 +52,8 @@ class Errors:
 
 def places_of(skills: Sequence[float], ranked: Sequence[int], errors: Errors) -> list[tuple[int, int]]:
     """By ranked player: between which places he is with a probability of 95 %; his place by `skills` is among them."""
+    if not ranked:
+        return []
     random = Random("the places of a ladder")  # so that the same results give the same places
     had: list[list[int]] = [[] for _ in ranked]
     for _ in range(DRAWS):

@@ -33,6 +33,7 @@ from typing import Final, NamedTuple
 from cutpurse.leaderboard.estimates.errors import Errors, places_of
 from cutpurse.leaderboard.estimates.matrix import Web
 from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["Estimated", "estimate"]
@@ -56,10 +57,10 @@ _GAIN: Final = 90  # what part of (fading * results) ** 2 it is more of one who 
 
 
 class Estimated(NamedTuple):
-    """A player's skill, and the place that he deserves among those who are ranked.
+    """A player's skill, and the place that it deserves among the placed ones (`cutpurse.leaderboard.placing`).
 
-    low, high: the skill lies between these with a probability of 95 %. best, worst: the place does; both are 0 for one
-    who is not ranked. The place by `mu` is always among them.
+    low, high: the skill lies between these with a probability of 95 %. best, worst: the place does; both are 0 for a
+    player that is not ranked or not placed yet. The place by `mu` is always among them.
     """
 
     mu: float
@@ -78,8 +79,9 @@ def estimate(
 ) -> dict[int, Estimated]:
     """Everybody who is in a result.  results: who was placed among each other, and his place, in the order they came.
 
-    parents: the version before a version, of those in results. ranked: whose places count; all, if it is None. middle:
-    the mean of the skills of those, each counted by his results; that of a newcomer, if it is None.
+    parents: the version before a version, of those in results. ranked: whose places count, once they are placed; all,
+    if it is None. middle: the mean of the skills of those, each counted by its results; that of a newcomer, if it is
+    None.
     """
     played = Counter(player for who, _ in results for player in who)
     if not played:
@@ -91,17 +93,21 @@ def estimate(
     fit = _Fit(fields, len(numbers), links, max(settings.widening, LEAST_WIDENING))
     fit.find()
 
-    chosen = [number for player, number in numbers.items() if ranked is None or player in ranked]
     counts = [count if ranked is None or player in ranked else 0 for player, count in played.items()]
     shares = [count / sum(counts) for count in counts] if any(counts) else [1 / len(counts)] * len(counts)
     errors = Errors(fit.web, shares)
-    bounds = dict(zip(chosen, places_of(fit.skills, chosen, errors), strict=True))
     centre = (settings.mu if middle is None else middle) - scale * sum(map(mul, shares, fit.skills))
-    answer = {}
+    intervals: dict[int, tuple[float, float, float]] = {}  # by player: mu, low and high
     for player, number in numbers.items():
         mu, half = centre + scale * fit.skills[number], scale * WIDTH * errors.deviations[number]
-        answer[player] = Estimated(mu, mu - half, mu + half, *bounds.get(number, (0, 0)))
-    return answer
+        intervals[player] = (mu, mu - half, mu + half)
+    placed = [
+        player
+        for player, (_, low, high) in intervals.items()
+        if (ranked is None or player in ranked) and is_placed(low, high, settings.beta, played[player])
+    ]
+    places = dict(zip(placed, places_of(fit.skills, [numbers[player] for player in placed], errors), strict=True))
+    return {player: Estimated(*interval, *places.get(player, (0, 0))) for player, interval in intervals.items()}
 
 
 class _Fit:

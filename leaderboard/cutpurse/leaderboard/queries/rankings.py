@@ -8,25 +8,28 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, select
 
 from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.queries.ladders import ladders
 from cutpurse.leaderboard.queries.names import ladder_id_of
-from cutpurse.leaderboard.ratings import Skill
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import LADDERS, PAUSES, RATINGS, VERSIONS
 from cutpurse.leaderboard.standings import Standing, standing_of
 
-__all__ = ["WIDTH", "Ranking", "order", "rankings", "standings"]
-
-WIDTH: Final = 1.96  # standard deviations to either side hold 95 % of a normal distribution
+__all__ = ["Ranking", "rankings", "standings"]
 
 
 class Ranking(NamedTuple):
-    """A version's place on a ladder, 1 the best; equals share.
+    """A version on a ladder: its place, and the rating that the place follows from.
 
+    place: among the placed versions, 1 the best; equal ratings share a place. 0: the version is not placed yet
+    (`cutpurse.leaderboard.placing`).
+    rating: the estimate from all results together, None for a version that is in no estimate yet; low, high: its 95 %
+    interval, both 0.0 without a rating.
+    best, worst: the place that it deserves among the placed newest versions lies between these with a probability of
+    95 %, by the same estimate; 0 for a version that is not placed, and where every version is asked for.
+    estimated: the number of the last board of the estimate; 0: there is none.
+    pairing_skill: what matchmaking goes by; it follows each board and is no rating.
     wins: first places, shared ones too; faulted: matches with a fault of its own.
-    low, high: between these the skill lies with a probability of 95 %: by the estimate from all results together where
-    there is one, else by the running rating, if its model holds. best, worst: the place that it deserves among the
-    newest versions does, by the same estimate. estimated: the number of the last board that it is from. These three are
-    0 where there is no estimate; and the places, where every version is asked for.
     form: places in the last rated matches, the newest first, at most ten.
     """
 
@@ -35,26 +38,23 @@ class Ranking(NamedTuple):
     bot: str
     version: str
     version_id: int
-    skill: Skill
+    rating: float | None
+    low: float
+    high: float
     matches: int
     wins: int
     faulted: int
-    low: float
-    high: float
     form: tuple[int, ...]
     is_paused: bool
-    best: int = 0
-    worst: int = 0
-    estimated: int = 0
+    best: int
+    worst: int
+    estimated: int
+    pairing_skill: Skill
 
-
-def order(mu: float, sigma: float, estimated: float | None) -> float:
-    """What rankings are sorted by, the most first; the one place that says so.
-
-    Who is estimated stands where he is estimated. Who is not, as a newcomer before the next estimate, stands by
-    mu - 3 sigma, the skill that he very likely has at least: so he is last at first.
-    """
-    return mu - 3 * sigma if estimated is None else estimated
+    @property
+    def is_placed(self) -> bool:
+        """Whether the version has a place."""
+        return self.place > 0
 
 
 # All rated versions of a ladder; or of each bot the newest. As text, and read as plain tuples: there may be thousands.
@@ -72,60 +72,76 @@ FROM ({chosen}) AS chosen JOIN ratings ON ratings.ladder_id = :ladder AND rating
   JOIN owners ON owners.id = bots.owner_id
   LEFT JOIN estimates ON estimates.ladder_id = :ladder AND estimates.version_id = chosen.version_id
 """
+_NEWEST_EPOCH: Final = "SELECT settings FROM epochs WHERE ladder_id = :ladder ORDER BY number DESC LIMIT 1"
 _NAMED_EVERY: Final = _NAMED.format(chosen=_EVERY)
 _NAMED_NEWEST: Final = _NAMED.format(chosen=_NEWEST)
+_PLACED, _PROVISIONAL, _UNKNOWN = range(3)  # the groups of a ranking, in their order
 _PAUSED: Final = select(PAUSES.c.version_id).where(PAUSES.c.lifted.is_(None))
 
 
 def rankings(connection: Connection, ladder: str, every_version: bool = False) -> list[Ranking]:
-    """The ranking of a ladder, best first: of each bot the newest version that was rated there, or every version.
+    """List the ranking of a ladder, best first: of each bot the newest version that was rated there, or every version.
 
-    Raises NotFound.
+    Raises:
+        NotFound: If there is no such ladder.
     """
     ladder_id = ladder_id_of(connection, ladder)
+    beta = TrueSkill.from_json(connection.exec_driver_sql(_NEWEST_EPOCH, {"ladder": ladder_id}).scalar_one()).beta
     answer = connection.exec_driver_sql(_NAMED_EVERY if every_version else _NAMED_NEWEST, {"ladder": ladder_id})
     rows: Sequence[Any] = answer.cursor.fetchall()
     answer.close()
     paused = set(connection.scalars(_PAUSED))
-    hidden = sorted([(-order(row[4], row[5], row[10]), row[3], at) for at, row in enumerate(rows)])
+    sorted_rows = sorted([(_sort_key(row, beta), index) for index, row in enumerate(rows)])
     ranked: list[Ranking] = []
-    last, place = None, 0
-    for at, (key, version, number) in enumerate(hidden, 1):  # who has least to hide, has most to show
-        owner, bot, label, _, mu, sigma, matches, wins, faulted, form, estimated, low, high, best, worst, boards = rows[
-            number
-        ]
-        if key != last:
-            last, place = key, at
-        if estimated is None:
-            half = WIDTH * sigma
-            low, high, best, worst, boards = mu - half, mu + half, 0, 0, 0
-        elif every_version:
+    last: float | None = None
+    place = 0
+    for number, ((group, key, _), index) in enumerate(sorted_rows, 1):
+        owner, bot, label, version, mu, sigma, matches, wins, faulted, form, rating, low, high, best, worst, boards = (
+            rows[index]
+        )
+        if group != _PLACED:
+            place = 0
+        elif key != last:
+            last, place = key, number
+        if not place or every_version:
             best = worst = 0
-        skill, is_paused = Skill(mu, sigma), version in paused
-        row = (
+        entry = (
             place,
             owner,
             bot,
             label,
             version,
-            skill,
+            rating,
+            low or 0.0,
+            high or 0.0,
             matches,
             wins,
             faulted,
-            low,
-            high,
             tuple(form),
-            is_paused,
-            best,
-            worst,
-            boards,
+            version in paused,
+            best or 0,
+            worst or 0,
+            boards or 0,
+            Skill(mu, sigma),
         )
-        ranked.append(tuple.__new__(Ranking, row))  # as Ranking(...) does, in a third of its time
+        ranked.append(tuple.__new__(Ranking, entry))  # as Ranking(...) does, in a third of its time
     return ranked
 
 
+def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
+    """Return what rankings are sorted by, ascending: the one place that says so.
+
+    Placed versions come first, by rating; then those with a provisional rating, by that; then those in no estimate yet,
+    which show no rating, by rated boards, because more boards are nearer to a place.
+    """
+    version, matches, rating, low, high = row[3], row[6], row[10], row[11], row[12]
+    if rating is None:
+        return _UNKNOWN, -matches, version
+    return _PLACED if is_placed(low, high, beta, matches) else _PROVISIONAL, -rating, version
+
+
 def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill, int]]:
-    """What is believed of a version before its next match on each ladder, by name, and its rated matches there.
+    """The pairing skill of a version before its next match on each ladder, by name, and its rated matches there.
 
     Where it was never rated that is what its line or a newcomer begins with. Raises NotFound.
     """

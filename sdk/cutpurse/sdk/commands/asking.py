@@ -108,7 +108,7 @@ def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
 
 
 def interval(skill: ladder_pb2.SkillShown) -> str:
-    """Where a skill lies with a probability of 95 %, as low-high."""
+    """Format where a pairing skill lies with a probability of 95 %, as low-high."""
     return f"{skill.mu - 1.96 * skill.sigma:.1f}-{skill.mu + 1.96 * skill.sigma:.1f}"
 
 
@@ -155,6 +155,6 @@ def bot_row(bot: ladder_pb2.BotName) -> dict[str, str]:
 
 
 def skill_row(message: Message, name: str) -> dict[str, float] | None:
-    """What is believed, for a JSON document; None where it is absent."""
+    """Return a pairing skill for a JSON document; None where it is absent."""
     skill: Any = getattr(message, name)
     return {"mu": skill.mu, "sigma": skill.sigma} if message.HasField(name) else None

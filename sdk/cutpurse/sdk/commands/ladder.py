@@ -23,7 +23,6 @@ from cutpurse.sdk.commands.asking import (
     ladder_named,
     local_time,
     short,
-    skill_row,
 )
 from cutpurse.sdk.commands.ladder_why import step_row, why
 from cutpurse.sdk.commands.later import LaterGroup
@@ -41,8 +40,6 @@ CSV_COLUMNS: Final = (
     "owner",
     "bot",
     "version",
-    "mu",
-    "sigma",
     "rating",
     "low",
     "high",
@@ -140,45 +137,47 @@ def rankings(
 ) -> None:
     """Who stands where on a ladder.
 
-    skill is how strong a bot is, and between what that lies with a probability of 95 %; rank is between which places
-    the bot belongs with the same. Both are estimated from all results together, now and then; a bot without a rank was
-    not there yet the last time, and stands by its running rating, mu - 3 sigma. form is the places in its last matches,
-    the newest first.
+    rating is how strong a bot is, with the interval that holds with a probability of 95 %; rank is the places that it
+    deserves with the same probability. Both are estimated from all results together, now and then. A bot with "-" for a
+    place is not placed yet: it has fewer than 10 rated boards, or its interval is still too wide. form is the places in
+    its last matches, the newest first.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
     """
     from cutpurse.sdk.league import rankings as rankings_of
     from cutpurse.sdk.league import shown
+    from cutpurse.v1 import ladder_pb2
 
     if as_csv and as_json:
         raise UsageError("--csv and --json: name one of them")
     most = count("--limit", limit) or None
     with asked(server, ca, db) as league:
         rows = rankings_of(league, ladder, every_version, most)
+        state = league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, every_version=every_version, limit=1))
     if as_json:
-        print_json({"ladder": ladder, "rankings": [_ranking_row(one) for one in rows]})
+        counts = {"boards": state.boards, "estimated": state.estimated or None, "placed": state.placed}
+        print_json({"ladder": ladder, **counts, "rankings": [_ranking_row(one) for one in rows]})
         return
     if as_csv:
         typer.echo(_csv([_ranking_row(one) for one in rows]), nl=False)
         return
-    head = ("place", "rank", "bot", "skill", "matches", "wins", "faulted", "form", "state")
+    head = ("place", "rank", "bot", "rating", "matches", "wins", "faulted", "form", "state")
     cells = [
         (
-            one.place,
+            f"{one.place or '-':>5}",
             _range(one),
             shown(one.bot),
-            f"{(one.low + one.high) / 2:.1f} ({one.low:.1f}-{one.high:.1f})",
+            f"{one.rating:.1f} ({one.low:.1f}-{one.high:.1f})" if one.HasField("rating") else "",
             one.matches,
             one.wins,
             one.faulted,
             " ".join(map(str, one.form)),
-            "paused" if one.is_paused else "here" if one.is_here else "",
+            _ranking_state(one),
         )
         for one in rows
     ]
     print_lines(table(head, cells))
-    if boards := max((one.estimated for one in rows), default=0):
-        say(f"skill and rank hold with a probability of 95 %, from all results up to board {boards:,}")
+    say(_as_of(state))
 
 
 @app.command()
@@ -207,18 +206,17 @@ def history(
     before: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Only rated matches before this number; else the newest.")
     ] = None,
-    is_why: Annotated[
-        bool, typer.Option("--why", help="Why the rating moved, opponent by opponent, in words.")
-    ] = False,
+    is_why: Annotated[bool, typer.Option("--why", help="Why the pairing skill moved, opponent by opponent.")] = False,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """How the rating of a bot came about, match by match, the newest first.
+    """How the pairing skill of a bot changed, match by match, the newest first.
 
-    With --why it is told against whom, and how likely that outcome was, ties counted half: what was not expected moves
-    a rating most.
+    Matchmaking goes by the pairing skill, which follows each match; the rating is estimated from all results together
+    (see `ladder rankings`). With --why each line names the opponents, and how likely that outcome was, ties counted
+    half: what was not expected moves a pairing skill most.
 
     Example: cutpurse ladder history greed ann/sneak --why
     """
@@ -240,7 +238,7 @@ def history(
         reasons = [(step.number, short(step.match), legible(step.version, 64), why(step)) for step in steps]
         print_lines(table(("number", "match", "version", "why"), reasons))
         return
-    head = ("number", "match", "over", "version", "place", "before", "after", "change")
+    head = ("number", "match", "over", "version", "place", "pairing skill before", "after", "change")
     cells = [
         (
             step.number,
@@ -385,14 +383,33 @@ def _state(one: ladder_pb2.LadderShown) -> str:
     return ", ".join(words) or "open"
 
 
+def _ranking_state(one: ladder_pb2.Ranking) -> str:
+    words = [] if one.place else ["not placed yet"]
+    if one.is_paused:
+        words.append("paused")
+    elif one.is_here:
+        words.append("here")
+    return ", ".join(words)
+
+
+def _as_of(state: ladder_pb2.ListRankingsResponse) -> str:
+    """Describe from which results the ratings are."""
+    if not state.estimated:
+        return "no bot has a rating yet: a server estimates them from board 10 on, cutpurse db estimate those of a file"
+    return (
+        f"ratings are from all results up to board {state.estimated:,} of {state.boards:,}; "
+        "intervals and ranks hold with a probability of 95 %"
+    )
+
+
 def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
+    is_rated = one.HasField("rating")
     return {
-        "place": one.place,
+        "place": one.place or None,
         **bot_row(one.bot),
-        **(skill_row(one, "skill") or {}),
-        "rating": one.skill.mu - 3 * one.skill.sigma,
-        "low": one.low,
-        "high": one.high,
+        "rating": one.rating if is_rated else None,
+        "low": one.low if is_rated else None,
+        "high": one.high if is_rated else None,
         "matches": one.matches,
         "wins": one.wins,
         "faulted": one.faulted,

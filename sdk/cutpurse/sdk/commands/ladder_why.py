@@ -1,4 +1,4 @@
-"""A step of a rating as `cutpurse ladder history` tells it: as a row, and in words why it was made."""
+"""A step of a pairing skill as `cutpurse ladder history` shows it: as a row, and in words why it was made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
 
 
 def why(step: ladder_pb2.RatingStep) -> str:
-    """For people: by how much a rating moved, and against whom; first those of whom it was expected least."""
+    """For people: by how much a pairing skill moved, and against whom; first those of whom it was expected least."""
     change = step.after.mu - step.before.mu
     opponents = sorted(step.opponents, key=lambda one: (-one.outcome, one.likely if one.outcome > 0 else -one.likely))
     met = ", ".join(map(_met, opponents))

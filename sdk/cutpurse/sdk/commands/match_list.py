@@ -165,7 +165,7 @@ def _board(one: ladder_pb2.MatchShown) -> str:
 def _seats(told: ladder_pb2.GetMatchResponse) -> list[str]:
     from cutpurse.sdk.league import shown
 
-    head = ("seat", "bot", "place", "score", "end", "faults", "thinking", "skill before", "after")
+    head = ("seat", "bot", "place", "score", "end", "faults", "thinking", "pairing skill before", "after")
     is_void = bool(told.match.void_cause)
     cells = [
         (

@@ -134,11 +134,8 @@ def _lines(outcome: Outcome) -> list[str]:
         lines.append(
             f"{GAMES[game].words.title}: {outcome.matches[game]} matches, {outcome.decisions[game]:,} decisions"
         )
-        rows = [
-            (row.place, row.bot, row.skill.exposed, row.skill.mu, row.skill.sigma, row.matches, row.wins)
-            for row in rankings
-        ]
-        lines += [*table(("rank", "bot", "rating", "mu", "sigma", "matches", "won"), rows), ""]
+        rows = [(f"{row.place or '-':>5}", row.bot, _rating(row), row.matches, row.wins) for row in rankings]
+        lines += [*table(("place", "bot", "rating", "matches", "won"), rows), ""]
     for bot, faults in outcome.faults.items():
         lines.append(f"{bot} left {faults} decisions to its safe options")
     return lines
@@ -159,12 +156,17 @@ def _document(outcome: Outcome, seconds: float) -> dict[str, Any]:
     }
 
 
+def _rating(row: Ranking) -> str:
+    """Format a rating with its 95 % interval; empty where there is none."""
+    return "" if row.rating is None else f"{row.rating:.1f} ({row.low:.1f}-{row.high:.1f})"
+
+
 def _row(row: Ranking) -> dict[str, Any]:
     return {
-        "rank": row.place,
+        "place": row.place or None,
         "bot": row.bot,
-        "mu": row.skill.mu,
-        "sigma": row.skill.sigma,
-        "rating": row.skill.exposed,
+        "rating": row.rating,
+        "low": None if row.rating is None else row.low,
+        "high": None if row.rating is None else row.high,
         "matches": row.matches,
     }

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
@@ -148,7 +149,7 @@ async def _watch(
 
 
 def _told(store: Store, folder: Path) -> Outcome:
-    """Read back what was stored."""
+    """Estimate the ratings, and read back what was stored."""
     played: dict[str, int] = {}
     decisions: dict[str, int] = {}
     faults: Counter[str] = Counter()
@@ -163,6 +164,8 @@ def _told(store: Store, folder: Path) -> Outcome:
         for entry in entries:
             for seat in entry.seats:
                 faults[seat.bot] += seat.faults
+    for game in GAMES:
+        store.put_estimates(store.ladder_estimates(game), datetime.now(UTC)).result()
     rankings = {game: store.rankings(game) for game in GAMES}
     return Outcome(played, decisions, rankings, {bot: count for bot, count in sorted(faults.items()) if count})
 

@@ -187,6 +187,9 @@ class Answers:
         return ladder_pb2.ListRankingsResponse(
             rankings=[ranking_shown(one, Identity(one.owner, one.bot, one.version) in here) for one in page],
             next=end if end < len(rankings) else 0,
+            estimated=max((one.estimated for one in rankings), default=0),
+            boards=entry.matches,
+            placed=sum(one.is_placed for one in rankings),
         )
 
     def list_history(

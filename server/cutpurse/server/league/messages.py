@@ -61,11 +61,11 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
 
 
 def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
-    """A place on a ladder."""
+    """A bot on a ladder, with its rating and its place."""
     return ladder_pb2.Ranking(
         place=entry.place,
         bot=bot_name(entry.owner, entry.bot, entry.version),
-        skill=_skill(entry.skill),
+        skill=_skill(entry.pairing_skill),
         low=entry.low,
         high=entry.high,
         matches=entry.matches,
@@ -77,11 +77,12 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
         best=entry.best,
         worst=entry.worst,
         estimated=entry.estimated,
+        rating=entry.rating,
     )
 
 
 def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
-    """What one board made of a rating, and why."""
+    """What one board made of a pairing skill, and why."""
     return ladder_pb2.RatingStep(
         number=step.number,
         match=step.match,

@@ -1,4 +1,4 @@
-"""What a ranking says, in words and shares: how sure it is who leads, and against whom a result was expected.
+"""What a ranking says, in words and shares: how sure it is which bot leads, and against which a result was expected.
 
 This module knows no page and asks nothing.
 """
@@ -13,7 +13,7 @@ from typing import Final
 from cutpurse.sdk.league import shown
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Lead", "lead_of", "middle", "spread"]
+__all__ = ["Lead", "lead_of", "placed", "rating_ends"]
 
 _WIDTH: Final = 2 * 1.96  # standard deviations between low and high
 _CLEAR, _LIKELY = 0.95, 0.75
@@ -31,22 +31,23 @@ class Lead:
     text: str
 
 
-def middle(one: ladder_pb2.Ranking) -> float:
-    """What is believed most."""
-    return (one.low + one.high) / 2
+def placed(rankings: Sequence[ladder_pb2.Ranking]) -> list[ladder_pb2.Ranking]:
+    """List the bots that have a place, the best first."""
+    return [one for one in rankings if one.place]
 
 
-def spread(one: ladder_pb2.Ranking) -> float:
-    """How far off that may be: one standard deviation."""
-    return max((one.high - one.low) / _WIDTH, 1e-9)
+def rating_ends(rankings: Sequence[ladder_pb2.Ranking]) -> list[float]:
+    """List both ends of the interval of every bot that has a rating."""
+    return [end for one in rankings if one.HasField("rating") for end in (one.low, one.high)]
 
 
 def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
-    """Of the first; None where there is none.
+    """Say how sure it is that the first placed bot is the best one; None where no bot is placed.
 
-    By the places that an estimate leaves to it, and where there is no estimate yet by how likely it is better than each
-    other one: they may be wrong alone, so the least of these counts.
+    By the range of places of the estimate. Where every version is listed there is no such range, and it goes by how
+    likely the first is better than each other one: any of these may be wrong alone, so the least counts.
     """
+    rankings = placed(rankings)
     if not rankings:
         return None
     first, *others = rankings
@@ -67,9 +68,14 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
     return Lead("open", f"too close to call: {name} may be the better one ({_percent(1 - least)})")
 
 
+def _deviation(one: ladder_pb2.Ranking) -> float:
+    """Return one standard deviation of a rating."""
+    return max((one.high - one.low) / _WIDTH, 1e-9)
+
+
 def _better(one: ladder_pb2.Ranking, other: ladder_pb2.Ranking) -> float:
     """How likely one is better than another."""
-    apart = (middle(one) - middle(other)) / sqrt(spread(one) ** 2 + spread(other) ** 2)
+    apart = (one.rating - other.rating) / sqrt(_deviation(one) ** 2 + _deviation(other) ** 2)
     return (1 + erf(apart / sqrt(2))) / 2
 
 

@@ -187,7 +187,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "rankings",
         "/ladders/{ladder}/rankings",
-        "Who stands where on a ladder, the best first.",
+        "Ratings on a ladder with their 95 % intervals: placed bots by rating, then those that are not placed yet.",
         _ANSWERS["ListRankingsResponse"],
         _rankings,
         (
@@ -202,7 +202,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "history",
         "/ladders/{ladder}/bots/{owner}/{bot}/history",
-        "How the rating of a bot on a ladder came about, the newest step first.",
+        "How the pairing skill of a bot on a ladder changed, the newest step first.",
         _ANSWERS["ListHistoryResponse"],
         _history,
         (_LADDER, _OWNER, _BOT, _VERSION, *_page(_HISTORY, 1_000)),
@@ -237,7 +237,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "match",
         "/matches/{match}",
-        "A match that is over: its seats, their ratings before and after, every decision's time, and the faults.",
+        "A match that is over: its seats, their pairing skills before and after, each decision's time, and the faults.",
         _ANSWERS["GetMatchResponse"],
         _match,
         (_MATCH,),

@@ -19,6 +19,12 @@ Plain = dict[str, Any]
 
 # What is an owner's alone. A stranger is told none of it; whoever serves a file might be.
 _PRIVATE: Final = frozenset({"cutpurse.v1.SeatFault.text", "cutpurse.v1.BotShown.paused_for"})
+# What matchmaking goes by; a ranking shows one number, the rating.
+_PAIRING: Final = frozenset({"cutpurse.v1.Ranking.skill"})
+_DESCRIPTIONS: Final = {
+    "SkillShown": "The pairing skill, which matchmaking goes by and each rated board changes. It is not the rating.",
+    "Ranking": "A bot with its rating, which is estimated from all results together. place 0: it is not placed yet.",
+}
 _TEXTS: Final = frozenset({"cutpurse.v1.Opening.params"})  # bytes that are text
 _INTEGERS: Final = frozenset(
     {
@@ -39,7 +45,7 @@ def plain(message: Message) -> Plain:
 
 
 def _shown(descriptor: Descriptor) -> list[FieldDescriptor]:
-    return [field for field in descriptor.fields if field.full_name not in _PRIVATE]
+    return [field for field in descriptor.fields if field.full_name not in _PRIVATE | _PAIRING]
 
 
 def _field(message: Message, field: FieldDescriptor) -> Any:
@@ -91,6 +97,8 @@ def schemas(*descriptors: Descriptor) -> Mapping[str, Plain]:
             "required": [field.name for field in fields],
             "additionalProperties": False,
         }
+        if text := _DESCRIPTIONS.get(descriptor.name):
+            found[descriptor.name]["description"] = text
         waiting += [field.message_type for field in fields if field.message_type is not None]
     return dict(sorted(found.items()))
 

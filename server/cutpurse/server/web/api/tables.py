@@ -37,22 +37,22 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/ladders/{ladder}/rankings.csv", methods=["GET", "HEAD"])
 def rankings(request: Request, ask: Asked, ladder: str) -> Response:
-    """Every version that was rated, the best first."""
+    """Send the rating of every version: placed ones by rating, then those that are not placed yet."""
     name = ask.ladder(ladder).defined.name
     head = (
         "place",
         "owner",
         "bot",
         "version",
+        "rating",
         "low",
         "high",
-        "mu",
-        "sigma",
         "matches",
         "wins",
         "faulted",
         "best",
         "worst",
+        "estimated",
     )
     rows = (_ranking(one) for one in ask.rankings(name, every_version=True))
     return _table(request, f"{name}-rankings", head, rows)
@@ -65,7 +65,8 @@ def matches(request: Request, ask: Asked, ladder: str) -> Response:
     head = (
         *("match", "started", "finished", "rated_number", "void_cause", "requested_by", "decisions"),
         *("seat", "owner", "bot", "version", "place", "score", "end_cause", "faults", "thinking_ms"),
-        *("mu_before", "sigma_before", "mu_after", "sigma_after", "cpu_ms", "peak_bytes"),
+        *("pairing_mu_before", "pairing_sigma_before", "pairing_mu_after", "pairing_sigma_after"),
+        *("cpu_ms", "peak_bytes"),
     )
     rows = (row for match in _all(ask, name) for row in _seats(match))
     return _table(request, f"{name}-matches", head, rows)
@@ -82,10 +83,11 @@ def _all(ask: Asking, ladder: str) -> Iterator[ladder_pb2.MatchShown]:
 
 
 def _ranking(one: ladder_pb2.Ranking) -> tuple[Cell, ...]:
+    rating = (one.rating, one.low, one.high) if one.HasField("rating") else (None, None, None)
     return (
-        *(one.place, one.bot.owner, one.bot.bot, one.bot.version, round(one.low, 3), round(one.high, 3)),
-        *(round(one.skill.mu, 3), round(one.skill.sigma, 3), one.matches, one.wins, one.faulted),
-        *(one.best or None, one.worst or None),
+        *(one.place or None, one.bot.owner, one.bot.bot, one.bot.version),
+        *(None if value is None else round(value, 3) for value in rating),
+        *(one.matches, one.wins, one.faulted, one.best or None, one.worst or None, one.estimated or None),
     )
 
 

@@ -18,6 +18,7 @@ from cutpurse.sdk.errors import NotFound
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Line, bars, over_time
 from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.standing import placed
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
@@ -58,7 +59,7 @@ class _Course:
 
     ladder: ladder_pb2.LadderShown
     ranking: ladder_pb2.Ranking | None = None
-    of: int = 0
+    placed: int = 0
     steps: Sequence[ladder_pb2.RatingStep] = ()
     opponents: Sequence[ladder_pb2.Opponent] = ()
     seats: dict[int, _BySeat] = field(default_factory=dict)
@@ -106,7 +107,7 @@ def _usual(ask: Asking, ladders: Sequence[str]) -> str:
 def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _Course:
     course = _Course(ask.ladder(ladder))
     rankings = ask.rankings(ladder, every_version=bool(bot.version))
-    course.of = len(rankings)
+    course.placed = len(placed(rankings))
     course.ranking = next((one for one in rankings if _is(one.bot, bot)), None)
     try:
         course.steps = ask.history(ladder, bot, STEPS)
@@ -138,7 +139,7 @@ def _chart(steps: Sequence[ladder_pb2.RatingStep]) -> Markup:
         for version, of in versions.items()
     ]
     return over_time(
-        lines, title="Its rating over time, and how far off it may be", x_name="rated boards of the ladder"
+        lines, title="Its pairing skill over time, and how far off it may be", x_name="rated boards of the ladder"
     )
 
 

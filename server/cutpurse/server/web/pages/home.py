@@ -14,7 +14,7 @@ from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Axis, axis_of
 from cutpurse.server.web.joining import how_to_join
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.standing import Lead, lead_of
+from cutpurse.server.web.standing import Lead, lead_of, placed, rating_ends
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["now_playing", "order", "router"]
@@ -29,9 +29,10 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A ladder, who leads it, and how sure that is."""
+    """A ladder, which bots lead it, and how sure that is; is_played: it has bots, placed or not."""
 
     ladder: ladder_pb2.LadderShown
+    is_played: bool
     leaders: Sequence[ladder_pb2.Ranking]
     lead: Lead | None
     axis: Axis
@@ -67,5 +68,5 @@ def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _Entry:
         rankings = ask.rankings(ladder.defined.name)
     except CutpurseError:  # it has just gone
         rankings = []
-    leaders = rankings[:LEADERS]
-    return _Entry(ladder, leaders, lead_of(rankings), axis_of([end for one in leaders for end in (one.low, one.high)]))
+    leaders = placed(rankings)[:LEADERS]
+    return _Entry(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)))

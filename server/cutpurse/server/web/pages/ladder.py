@@ -15,7 +15,7 @@ from cutpurse.sdk.league import shown
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Line, axis_of, over_time
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.standing import lead_of
+from cutpurse.server.web.standing import lead_of, rating_ends
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router", "standings"]
@@ -46,13 +46,15 @@ def head_to_head(request: Request, ask: Asked, ladder: str) -> Response:
 def standings(ask: Asking, ladder: str, every_version: bool, everybody: bool = False) -> dict[str, Any]:
     """What moves on the page of a ladder.  Raises NotFound."""
     found, rankings = ask.ladder(ladder), ask.rankings(ladder, every_version)
+    state = ask.rankings_page(ladder, every_version)  # the first page, which has just been asked
     rows = rankings if everybody else rankings[:MOST_ROWS]
     return {
         "ladder": found,
         "rows": rows,
         "all": len(rankings),
+        "state": state,
         "lead": lead_of(rankings),
-        "axis": axis_of([end for one in rows for end in (one.low, one.high)], 4),
+        "axis": axis_of(rating_ends(rows), 4),
         "every_version": every_version,
         "open_matches": ask.open_matches(ladder).matches,
     }
@@ -67,7 +69,7 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
             continue
         lines.append(Line(shown(one.bot), [(step.number, step.after.mu) for step in reversed(steps)]))
     return over_time(
-        lines, title=f"The ratings of the best {len(lines)} over time", x_name="rated boards of the ladder"
+        lines, title=f"The pairing skills of the best {len(lines)} over time", x_name="rated boards of the ladder"
     )
 
 
