@@ -22,6 +22,7 @@ from cutpurse.leaderboard.ratings import TrueSkill
 __all__ = ["main"]
 
 LIBRARY = TrueSkill(draw_probability=0.10)  # the library's values
+# The first two look at the pairing skill with those numbers; the third at what the server shows, with the fitted ones.
 RATINGS = ("library", "fitted", "estimated")
 
 
@@ -67,7 +68,9 @@ def parser() -> ArgumentParser:
     made.add_argument("--ties", type=float, default=nature.ties, metavar="SHARE", help="how often equal bots tie")
     made.add_argument("--drift", type=float, default=nature.drift, metavar="SD", help="of skill, from match to match")
     made.add_argument("--schemes", type=some_of(SCHEMES), default=list(SCHEMES), help=",".join(SCHEMES))
-    made.add_argument("--ratings", type=some_of(RATINGS), default=["library", "fitted"], help=",".join(RATINGS))
+    made.add_argument(
+        "--ratings", type=some_of(RATINGS), default=["library", "fitted", "estimated"], help=",".join(RATINGS)
+    )
     made.add_argument("--taus", type=floats, default=[], metavar="TAU,...", help="rows with these besides, else fitted")
     made.add_argument("--boards", type=some_of(BOARDS), default=["plain"], help=f"{','.join(BOARDS)} (plain)")
     made.add_argument("--at-once", type=number, default=1, metavar="N", help="tables that are open at a time (1)")

@@ -1,8 +1,8 @@
 """`python -m benchmarks.ladder.estimated`: whether estimates from all results hold what they promise.
 
 On ladders of bots whose strength is known: how many of the true skills lie within their intervals and of the true
-places within their ranges, which should be 95 % of both, and how wide these are. Beside them what the running rating
-has, mu -+ 1.96 sigma with the library's values.
+places of the placed bots within their ranges, which should be 95 % of both, how wide these are, and how right the order
+of what is shown is. Beside them what the pairing skill has, mu -+ 1.96 sigma with the library's values.
 
 A skill comes to the scale of ratings by a straight line through nothing but the middle: its slope is that of a season
 of a thousand games a bot, of other bots.
@@ -22,7 +22,7 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.ladder.__main__ import LIBRARY, number, say, some_of
-from benchmarks.ladder.measures import covered, kendall
+from benchmarks.ladder.measures import covered, kendall, shown_order
 from benchmarks.ladder.schemes import scheme_named
 from benchmarks.ladder.season import board_results
 from benchmarks.ladder.world import Nature, World
@@ -123,7 +123,7 @@ def estimated(look: Look) -> dict[int, Estimated]:
 
 
 def live(look: Look) -> list[Skill]:
-    """What the running rating has of those who are ranked."""
+    """The pairing skills of those who are ranked."""
     skills: dict[int, Skill] = {}
     for players, places in look.results:
         before = [skills.get(player, LIBRARY.newcomer) for player in players]
@@ -137,6 +137,7 @@ class Figures:
 
     skills: list[float] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
+    placed: list[float] = field(default_factory=list)  # share of the bots
     width: list[float] = field(default_factory=list)  # of intervals, in standard deviations of skill
     places_wide: list[float] = field(default_factory=list)
     tau: list[float] = field(default_factory=list)
@@ -175,12 +176,16 @@ def _add(figures: Figures, look: Look, slope: float) -> None:
     mean = sum(count * skill for count, skill in zip(counts, truth, strict=True)) / sum(counts)
     ours = [found[player] for player in look.ranked]
     right = [LIBRARY.mu + slope * (skill - mean) for skill in truth]
-    place = {skill: at for at, skill in enumerate(sorted(truth, reverse=True), 1)}
+    placed = [(one, its) for one, its in zip(ours, truth, strict=True) if one.worst]
+    place = {skill: at for at, skill in enumerate(sorted([its for _, its in placed], reverse=True), 1)}
     figures.skills.append(fmean(one.low <= its <= one.high for one, its in zip(ours, right, strict=True)))
-    figures.places.append(fmean(one.best <= place[its] <= one.worst for one, its in zip(ours, truth, strict=True)))
+    figures.placed.append(len(placed) / len(ours))
+    if placed:
+        figures.places.append(fmean(one.best <= place[its] <= one.worst for one, its in placed))
+        figures.places_wide.append(fmean(one.worst - one.best + 1 for one, _ in placed))
     figures.width.append(fmean(one.high - one.low for one in ours) / slope)
-    figures.places_wide.append(fmean(one.worst - one.best + 1 for one in ours))
-    figures.tau.append(kendall(truth, [one.mu for one in ours]))
+    boards = dict(zip(look.ranked, counts, strict=True))
+    figures.tau.append(kendall(truth, shown_order(look.ranked, found, boards, LIBRARY.beta)))
     believed = live(look)
     figures.live_skills.append(covered(truth, believed))
     figures.live_tau.append(kendall(truth, [skill.exposed for skill in believed]))
@@ -189,6 +194,7 @@ def _add(figures: Figures, look: Look, slope: float) -> None:
 HEAD = (
     "ladder",
     "games",
+    "placed",
     "skills held",
     "places held",
     "width",
@@ -205,10 +211,11 @@ def lines(found: Mapping[str, Mapping[int, Figures]]) -> list[str]:
         (
             name,
             str(games),
+            f"{fmean(one.placed):.2f}",
             f"{fmean(one.skills):.3f}",
-            f"{fmean(one.places):.3f}",
+            f"{fmean(one.places):.3f}" if one.places else "-",
             f"{fmean(one.width):.2f}",
-            f"{fmean(one.places_wide):.1f}",
+            f"{fmean(one.places_wide):.1f}" if one.places_wide else "-",
             f"{fmean(one.tau):.3f}",
             f"{fmean(one.live_skills):.3f}",
             f"{fmean(one.live_tau):.3f}",

@@ -1,17 +1,20 @@
-"""How right a ladder is, and how fair: functions of what is true and what is believed, without play or chance."""
+"""How right a ladder is, and how fair: functions of what is true and what is shown, without play or chance."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
+from cutpurse.leaderboard.estimates.skills import Estimated
+from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import Skill
 
-__all__ = ["WIDE", "covered", "kendall", "reached", "top_found"]
+__all__ = ["WIDE", "covered", "kendall", "reached", "shown_order", "top_found"]
 
 WIDE = 1.96  # sigmas: 95 % of a normal distribution
+_BELOW = 1e9  # points between the groups of a ranking
 IN_A_ROW = 3  # looks at which the order must be right, so that it is not right by chance
 
 
@@ -32,6 +35,27 @@ def kendall(true: Sequence[float], believed: Sequence[float]) -> float:
         for value in group:
             insort(lower, value)
     return (right - wrong) / (len(true) * (len(true) - 1) / 2)
+
+
+def shown_order(
+    bots: Sequence[int], found: Mapping[int, Estimated], boards: Mapping[int, int], beta: float
+) -> list[float]:
+    """Return by what a ladder lists each bot, the highest first, as `cutpurse.leaderboard.queries.rankings` does.
+
+    Args:
+        bots: Bots that are listed.
+        found: Estimates; a bot that is in none stands last.
+        boards: Rated boards of each bot.
+        beta: Beta of the ladder.
+    """
+    order = []
+    for bot in bots:
+        one = found.get(bot)
+        if one is None:
+            order.append(-2 * _BELOW)
+        else:
+            order.append(one.mu if is_placed(one.low, one.high, beta, boards[bot]) else one.mu - _BELOW)
+    return order
 
 
 def covered(true: Sequence[float], believed: Sequence[Skill]) -> float:

@@ -8,11 +8,12 @@ little of a bot that had only its equals beside it, and those who held its seat 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from benchmarks.ladder.measures import WIDE, covered, kendall, top_found
+from benchmarks.ladder.measures import WIDE, covered, kendall, shown_order, top_found
 from benchmarks.ladder.schemes import Scheme, scheme_named
 from benchmarks.ladder.world import Nature, World, places_of
 from cutpurse.leaderboard.estimates.skills import estimate
@@ -29,7 +30,8 @@ TOP = 8  # bots whose names everybody remembers
 class Plan:
     """What is played: `games` a bot (the mean), looked at after each `every`; `at_once` tables are open at a time.
 
-    is_estimated: what is looked at is estimated from all results so far. Pairing goes by the running rating anyway.
+    is_estimated: what is looked at is what the server shows, ratings estimated from all results so far with the placed
+    bots first; else it is the pairing skill, by mu - 3 sigma. Pairing goes by the pairing skill anyway.
     """
 
     nature: Nature
@@ -180,19 +182,20 @@ def points_of(places: Sequence[int]) -> list[float]:
 
 
 def _running(skills: Sequence[Skill]) -> tuple[Sequence[Skill], Sequence[float]]:
-    """What is believed of each, and what rankings are sorted by."""
+    """The pairing skill of each, and what those are sorted by here."""
     return skills, [skill.exposed for skill in skills]
 
 
 def _estimated(
     outcomes: Sequence[Outcome], running: Sequence[Skill], settings: TrueSkill
 ) -> tuple[Sequence[Skill], Sequence[float]]:
-    """The same, from all results; of whoever is in none yet, what is believed of a newcomer."""
+    """The rating of each, and what rankings are sorted by; of a bot in no result yet, the skill of a newcomer."""
     found = estimate(outcomes, settings)  # type: ignore[arg-type]  # players are numbers here
     skills = list(running)
     for bot, one in found.items():
         skills[bot] = Skill(one.mu, (one.high - one.low) / (2 * WIDE))
-    return skills, [skill.mu for skill in skills]
+    boards = Counter(bot for outcome in outcomes for bot in outcome.players)
+    return skills, shown_order(range(len(skills)), found, boards, settings.beta)
 
 
 def _look(games: float, true: Sequence[float], skills: Sequence[Skill], shown: Sequence[float]) -> Look:

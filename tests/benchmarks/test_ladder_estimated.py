@@ -42,7 +42,9 @@ def test_what_is_measured_is_a_share_of_bots() -> None:
     found = measured(SMALL, "shares", 2)
     assert list(found) == [10, 40]
     for one in found.values():
-        assert all(8 * share == pytest.approx(round(8 * share)) for share in [*one.skills, *one.places])
+        assert all(8 * share == pytest.approx(round(8 * share)) for share in [*one.skills, *one.placed])
+        assert len(one.places) == sum(share > 0 for share in one.placed)
+        assert all(0 <= share <= 1 for share in one.places)
     assert sum(found[40].width) < sum(found[10].width)
 
 

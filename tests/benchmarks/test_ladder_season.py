@@ -185,7 +185,7 @@ def test_the_program_prints_the_same_table_and_document_again(capsys: pytest.Cap
     assert "of the CPU" in shown[0].err
     assert shown[1].out == shown[2].out
     found = json.loads(shown[1].out)
-    assert [row["pairing"] for row in found["rows"]] == ["window", "ours"] * 2
+    assert [row["pairing"] for row in found["rows"]] == ["window", "ours"] * 3
     assert found["nature"]["bots"] == 8
     assert found["fits"]["plain"]["settings"]["beta"] > 0
     assert program.main([*few, "--schemes", "ours", "--ratings", "library", "--taus", "0.5,0.1", "--json"]) == 0
