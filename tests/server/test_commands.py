@@ -68,8 +68,8 @@ def test_the_demo_plays_and_rates_every_game(demo: tuple[Path, subprocess.Comple
         assert game["matches"] >= 3
         assert game["decisions"] > 50
         assert sum(row["matches"] for row in game["rankings"]) == GAMES[name].usual_seats * game["matches"]
-        assert [row["rank"] for row in game["rankings"]] == sorted(row["rank"] for row in game["rankings"])
-        assert all(row["rating"] == pytest.approx(row["mu"] - 3 * row["sigma"]) for row in game["rankings"])
+        assert all(row["low"] < row["rating"] < row["high"] for row in game["rankings"])
+        assert {row["place"] for row in game["rankings"]} == {None}  # three matches are too few for a place
         bots |= {row["bot"] for row in game["rankings"]}
     assert {"first_option", "greedy", "random", "search"} <= bots
     assert len(bots) >= 5

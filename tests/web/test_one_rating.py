@@ -124,7 +124,7 @@ def from_table(text: str) -> list[Shown]:
     found = []
     for line in text.splitlines()[1:]:
         match = re.match(
-            r" *(\d+|-)  (?:[\d-]+)? +(\S+ \d/\S+(?: \d)?):1\.0 +(?:(-?\d+\.\d) \((-?\d+\.\d)-(-?\d+\.\d)\))?", line
+            r" *(\d+|-)  (?:[\d-]+)? +(\S+ \d/\S+(?: \d)?):1\.0 +(?:(-?\d+\.\d) \((-?\d+\.\d) to (-?\d+\.\d)\))?", line
         )
         assert match, line
         place = int(match[1]) if match[1].isdigit() else None

@@ -158,7 +158,7 @@ def _document(outcome: Outcome, seconds: float) -> dict[str, Any]:
 
 def _rating(row: Ranking) -> str:
     """Format a rating with its 95 % interval; empty where there is none."""
-    return "" if row.rating is None else f"{row.rating:.1f} ({row.low:.1f}-{row.high:.1f})"
+    return "" if row.rating is None else f"{row.rating:.1f} ({row.low:.1f} to {row.high:.1f})"
 
 
 def _row(row: Ranking) -> dict[str, Any]:
