@@ -1,10 +1,11 @@
-"""Who plays with whom on a ladder: mostly with those who are near in rating, and now and then with those who are far.
+"""Which bots meet on a ladder: mostly those that are near in pairing skill, and now and then one that is far.
 
-Whoever is furthest behind sits first. For each further seat a point on the scale of ratings is drawn around his, from
-a distribution with heavy tails (Cauchy's: half of it lies within its width), and who is nearest to it sits down, of
-those who have not played much more than the others. The width is beta, which is as wide as the game's luck, but never
-more than where half of the bots are: else all would be near in a game of much luck. So most matches tell apart those
-who are close, and enough of them tie the whole scale together: a ladder of near pairs alone finds its order late.
+The bot that is furthest behind sits first. For each further seat a point on the scale of pairing skills is drawn around
+its own, from a distribution with heavy tails (Cauchy's: half of it lies within its width), and the bot that is nearest
+to it sits down, of those who have not played much more than the others. The width is beta, which is as wide as the
+game's luck, but never more than where half of the bots are: else all would be near in a game of much luck. So most
+matches tell apart those who are close, and enough of them tie the whole scale together: a ladder of near pairs alone
+finds its order late.
 Between equals decides who has played less, then who has met the others least, then chance, which is handed in.
 
 This module knows no ladder and no clock.
@@ -21,7 +22,7 @@ from cutpurse.server.matches.books import Entry
 
 __all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
 
-SLACK: Final = 2  # matches more than he who has played least: so many may a bot have that is chosen for its rating
+SLACK: Final = 2  # matches more than the bot that has played least: a bot near in pairing skill may have so many
 MOST_WORDS: Final = 300  # characters of a reason
 STEPS: Final = 4  # so many of them are the width: bots within one step are equally near
 MOST_ASKED: Final = 16  # equals that are asked whom they have met

@@ -359,7 +359,7 @@ class Lobby:
         return entry.table.name in self._matches
 
     def follows(self, result: FinishedMatch, kept: Kept) -> None:
-        """What followed from a rated match: other ratings, and maybe a pause."""
+        """What followed from a rated match: other pairing skills, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
             self._attendance.pause(identity)

@@ -4,17 +4,17 @@ The rules, in this order:
 
 * An owner has one bot at a table, in one of its versions. Where bots come without tokens, so that nobody in particular
   owns them, a bot sits at a table once.
-* On a ladder whoever has played least of it is next, with company that is mostly near in rating and now and then far,
-  of those who have not played much more (`company.py`). Of the ladders that can be played it is the turn of the one in
-  which its next players are furthest behind, for each is to play all its ladders equally often; then of the one with
-  the fewest matches. Chance decides between equals.
+* On a ladder the bot that has played least of it is next, with company that is mostly near in pairing skill and now and
+  then far, of those who have not played much more (`company.py`). Of the ladders that can be played it is the turn of
+  the one in which its next players are furthest behind, for each is to play all its ladders equally often; then of
+  the one with the fewest matches. Chance decides between equals.
 * Everybody takes each seat equally often, as nearly as it can be done.
 * Nobody is starved. Who comes later, or stayed away, does not make up for it at the cost of the others: he is taken to
   have played nearly as often as whoever is there and has played least. Where others take the bots of a ladder one by
   one, so that it never finds enough of them free, they are kept free for it after a while.
 * Those who rise from a table do not sit down with each other again at once where there are others to play with: the
   ladder waits, for a tenth of what a match lasts, until more are free. Else few tables would become closed rounds,
-  and ratings of closed rounds cannot be compared.
+  and pairing skills of closed rounds cannot be compared.
 * On a ladder of duplicate boards the same cards are dealt at two tables or more at once, to bots of which no two are of
   one owner. It waits until so many are free; with too few on the ladder for two tables, plain boards are played. On one
   of rotations the same bots play in every seat in turn, and only those that keep no memory play there at all.
