@@ -49,7 +49,7 @@ def test_a_backup_is_the_same_in_one_file(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     copied = back_up(path, tmp_path / "kept" / "monday.db")
     assert copied.path == tmp_path / "kept" / "monday.db"
-    assert (copied.size, copied.revision) == (copied.path.stat().st_size, "6")
+    assert (copied.size, copied.revision) == (copied.path.stat().st_size, "8")
     assert names(tmp_path / "kept") == ["monday.db"]
     assert stat.S_IMODE(copied.path.stat().st_mode) == 0o640
     assert everything(copied.path) == everything(path)
@@ -263,7 +263,7 @@ def test_what_is_put_back_goes_on_where_the_backup_was_made(tmp_path: Path) -> N
         restore(tmp_path / "copy.db", path)
     path.chmod(0o600)
     copied = restore(tmp_path / "copy.db", path, replaces=True)
-    assert (copied.path, copied.revision) == (path, "6")
+    assert (copied.path, copied.revision) == (path, "8")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert everything(path) == everything(tmp_path / "copy.db")
     assert names(tmp_path) == ["copy.db", "ladder.db", "ladder.db.lock"]

@@ -40,7 +40,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     engine = writing_engine(path, busy_timeout_s=1.0)
     assert upgrade(engine) is None
-    assert upgrade(engine) == "7"  # nothing is left to do
+    assert upgrade(engine) == "8"  # nothing is left to do
     engine.dispose()
     assert differences(path, Table.metadata) == []
 
@@ -140,7 +140,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     before = path.read_bytes()
-    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7\. Install the"):
+    with pytest.raises(NewerSchema, match=r"has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7, 8\. Install the"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -224,7 +224,7 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
 
 def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
     path = first_schema(tmp_path / "ladder.db")
-    with pytest.raises(OlderSchema, match=r"has schema 1, and 7 is needed; this does it: cutpurse db upgrade /.*\.db"):
+    with pytest.raises(OlderSchema, match=r"has schema 1, and 8 is needed; this does it: cutpurse db upgrade /.*\.db"):
         Reader(path)
     Store(path).close()
     with Reader(path) as reader:
@@ -422,8 +422,8 @@ def test_an_upgrade_says_that_places_stay(before: str, is_said: bool) -> None:
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision = "8"
-down_revision = "7"
+revision = "9"
+down_revision = "8"
 def upgrade():
     with op.batch_alter_table("versions") as table:
         table.add_column(sa.Column("planted", sa.Integer(), server_default="7", nullable=False))
@@ -444,7 +444,7 @@ def one_match(tmp_path: Path) -> Path:
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str) -> None:
     """A migration more, which does this too."""
     shutil.copytree(schema._MIGRATIONS, folder)
-    (folder / "versions" / "v8_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
+    (folder / "versions" / "v9_planted.py").write_text(NEXT.format(more=more), encoding="utf-8")
     monkeypatch.setattr(schema, "_MIGRATIONS", folder)
 
 

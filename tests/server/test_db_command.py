@@ -55,7 +55,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     run = db("backup", "league.db", "monday.db", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
     size = (tmp_path / "monday.db").stat().st_size
-    assert run.stderr == f"monday.db is a checked copy of league.db: schema 7, {size:,} bytes\n"  # no progress here
+    assert run.stderr == f"monday.db is a checked copy of league.db: schema 8, {size:,} bytes\n"  # no progress here
     with Store(league) as store:
         store.submit(random_result(99, prepare(store))).result()
     run = db("restore", "monday.db", "league.db", folder=tmp_path)
@@ -64,7 +64,7 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     assert matches(league) == 13
     run = db("restore", "monday.db", "league.db", "--force", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr == f"league.db is what monday.db holds: schema 7, {size:,} bytes\n"
+    assert run.stderr == f"league.db is what monday.db holds: schema 8, {size:,} bytes\n"
     assert matches(league) == 12
     run = db("restore", "monday.db", "other.db", folder=tmp_path)
     assert run.returncode == 0
@@ -101,9 +101,9 @@ def test_an_upgrade_says_from_where_to_where(tmp_path: Path) -> None:
         assert f"this does it: cutpurse db upgrade {tmp_path / arguments[0]}" in run.stderr
     assert db("backup", "old.db", "before.db", folder=tmp_path).returncode == 0
     for name, said in (
-        ("old.db", f"old.db had schema 1 and has schema 7 now\n{describe_upgrade('1')}\n"),
-        ("old.db", "old.db has schema 7 already, the newest\n"),
-        ("empty.db", "empty.db was empty and has schema 7 now\n"),
+        ("old.db", f"old.db had schema 1 and has schema 8 now\n{describe_upgrade('1')}\n"),
+        ("old.db", "old.db has schema 8 already, the newest\n"),
+        ("empty.db", "empty.db was empty and has schema 8 now\n"),
     ):
         run = db("upgrade", name, folder=tmp_path)
         assert (run.returncode, run.stderr) == (0, said)
@@ -120,7 +120,7 @@ def test_a_newer_database_is_refused_by_all(tmp_path: Path, league: Path) -> Non
     for words in (("upgrade", league), ("recompute", league), ("backup", league, "c.db"), ("restore", league, "d.db")):
         run = db(*words, folder=tmp_path)
         assert run.returncode == 1, words
-        assert "has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7. Install the version that wrote it" in run.stderr
+        assert "has schema 99; this version knows 1, 2, 3, 4, 5, 6, 7, 8. Install the version that wrote it" in run.stderr
     assert not (tmp_path / "c.db").exists()
     assert not (tmp_path / "d.db").exists()
 

@@ -83,10 +83,11 @@ def league_file(path: Path, matches: int = 6) -> Path:
         try:
             for day in range(2):
                 _play_a_day(ladders, ledger, day)
+                for entry in ladders:
+                    estimated_at = datetime(2026, 1, 1 + day, tzinfo=UTC)
+                    store.put_estimates(store.ladder_estimates(entry.name), estimated_at).result()
         finally:
             ledger.close()
-        for entry in ladders:
-            store.put_estimates(store.ladder_estimates(entry.name), datetime(2026, 1, 2, tzinfo=UTC)).result()
         frozen = datetime(2026, 1, 3, tzinfo=UTC)
         store.change_ladder("duel", LadderTerms(frozen=frozen))
     with closing(sqlite3.connect(path)) as connection, connection:

@@ -63,7 +63,7 @@ def who_leads(reader: Reader) -> None:
 def why_did_my_bot_lose(reader: Reader) -> None:
     reader.click("main a[href='/ladders/greed']")
     reader.click("main table a:has-text('bob/thug')")
-    reader.reads(r"(?s)Why it changed.*of 4")
+    reader.reads(r"(?s)How matchmaking sees it.*of 4")
     reader.click("section[aria-labelledby=why] a.match")
     reader.reads(r"(?s)Place.*Score.*bob/thug")
 

@@ -18,7 +18,7 @@ from sqlalchemy.dialects.sqlite import insert
 from cutpurse.leaderboard.boards import BOARDS as KINDS
 from cutpurse.leaderboard.errors import NotFound, Refused
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, SUBMISSIONS
+from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, RATING_POINTS, SUBMISSIONS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
 from cutpurse.leaderboard.submissions import UNDER_WAY
 
@@ -115,7 +115,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
 def delete_ladder(connection: Connection, ladder: str) -> None:
     """A ladder that was made by mistake is gone.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
-    for rows in (ESTIMATES, EPOCHS):
+    for rows in (ESTIMATES, RATING_POINTS, EPOCHS):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(delete(LADDERS).where(LADDERS.c.id == ladder_id))
 
@@ -132,7 +132,8 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     if now == rating:
         return number
     if now.beta != rating.beta:  # which is the unit of estimates
-        connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
+        for rows in (ESTIMATES, RATING_POINTS):
+            connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
     connection.execute(insert(EPOCHS).values(ladder_id=ladder_id, number=number + 1, settings=rating.to_json()))
     return number + 1
 

@@ -353,6 +353,22 @@ class Estimate(Table, table=True):
     made: datetime = Field(sa_type=UtcDateTime)
 
 
+class RatingPointRow(Table, table=True):
+    """The rating that a version had after so many rated boards of its ladder, for charts; see `estimates.history`.
+
+    Points of another beta are on another scale, so they go with the estimates when an epoch changes beta.
+    """
+
+    __tablename__ = "rating_points"
+    __table_args__ = {"sqlite_with_rowid": False}
+    ladder_id: int = Field(primary_key=True, foreign_key="ladders.id")
+    version_id: int = Field(primary_key=True, foreign_key="versions.id")
+    sequence: int = Field(primary_key=True)  # of the last board that it is from
+    mu: float = Field(sa_type=Float)
+    low: float = Field(sa_type=Float)  # it lies between these with a probability of 95 %
+    high: float = Field(sa_type=Float)
+
+
 class Opponents(Table, table=True):
     """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id.
 

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
+from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
 from cutpurse.leaderboard.estimates.ledger import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
     BotEntry,
@@ -96,6 +97,13 @@ class Readings:
         """`queries.history`."""
         with self.reading() as connection:
             return queries.history(connection, ladder, owner, bot, version, limit, before)
+
+    def rating_points(
+        self, ladder: str, owner: str, bot: str, version: str | None = None, limit: int = 1_000
+    ) -> list[RatingPoint]:
+        """`estimates.history.rating_points`."""
+        with self.reading() as connection:
+            return rating_points(connection, ladder, owner, bot, version, limit)
 
     def opponents(self, ladder: str, owner: str, bot: str) -> list[Opponent]:
         """`queries.opponents`."""

@@ -21,6 +21,7 @@ __all__ = [
     "OWNERS",
     "PAUSES",
     "RATINGS",
+    "RATING_POINTS",
     "SEATS",
     "SUBMISSIONS",
     "TOKENS",
@@ -39,6 +40,7 @@ MATCHES = Table.metadata.tables["matches"]
 SEATS = Table.metadata.tables["seats"]
 RATINGS = Table.metadata.tables["ratings"]
 ESTIMATES = Table.metadata.tables["estimates"]
+RATING_POINTS = Table.metadata.tables["rating_points"]
 CHANGES = Table.metadata.tables["rating_changes"]
 OPPONENTS = Table.metadata.tables["opponents"]
 OPEN_MATCHES = Table.metadata.tables["open_matches"]

@@ -145,6 +145,18 @@ CREATE TABLE rating_changes (
 	CONSTRAINT fk_rating_changes_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
 	CONSTRAINT pk_rating_changes PRIMARY KEY (ladder_id, sequence, version_id)
 );
+CREATE TABLE rating_points (
+	ladder_id INTEGER NOT NULL,
+	version_id INTEGER NOT NULL,
+	sequence INTEGER NOT NULL,
+	mu FLOAT NOT NULL,
+	low FLOAT NOT NULL,
+	high FLOAT NOT NULL,
+	CONSTRAINT fk_rating_points_ladder_id FOREIGN KEY(ladder_id) REFERENCES ladders (id),
+	CONSTRAINT fk_rating_points_version_id FOREIGN KEY(version_id) REFERENCES versions (id),
+	CONSTRAINT pk_rating_points PRIMARY KEY (ladder_id, version_id, sequence)
+)
+ WITHOUT ROWID;
 CREATE TABLE ratings (
 	ladder_id INTEGER NOT NULL,
 	version_id INTEGER NOT NULL,

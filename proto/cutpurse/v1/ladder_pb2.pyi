@@ -743,22 +743,66 @@ class ListHistoryResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STEPS_FIELD_NUMBER: _builtins.int
+    RATINGS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___RatingStep]:
-        """A step for each rated match."""
+        """A step for each rated match: what it made of the pairing skill."""
+
+    @_builtins.property
+    def ratings(self) -> _containers.RepeatedCompositeFieldContainer[Global___RatingPoint]:
+        """The ratings that the same versions had, the newest first, at most 1,000; none on a page that `before` asks for."""
 
     def __init__(
         self,
         *,
         steps: _abc.Iterable[Global___RatingStep] | None = ...,
+        ratings: _abc.Iterable[Global___RatingPoint] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["steps", b"steps"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ratings", b"ratings", "steps", b"steps"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListHistoryResponse: _TypeAlias = ListHistoryResponse  # noqa: Y015
+
+@_typing.final
+class RatingPoint(_message.Message):
+    """The rating that a version had."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOARDS_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    boards: _builtins.int
+    """It is from all results up to this rated board of the ladder."""
+    version: _builtins.str
+    """Which version."""
+    rating: _builtins.float
+    """The rating."""
+    low: _builtins.float
+    """It lies between this, with a probability of 95 %."""
+    high: _builtins.float
+    """And this."""
+    def __init__(
+        self,
+        *,
+        boards: _builtins.int = ...,
+        version: _builtins.str = ...,
+        rating: _builtins.float = ...,
+        low: _builtins.float = ...,
+        high: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boards", b"boards", "high", b"high", "low", b"low", "rating", b"rating", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RatingPoint: _TypeAlias = RatingPoint  # noqa: Y015
 
 @_typing.final
 class RatingStep(_message.Message):

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from cutpurse.leaderboard.boards import Sat, fields_of
 from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.estimates.history import add_points
 from cutpurse.leaderboard.estimates.pairs import Field
 from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
@@ -208,6 +209,7 @@ def put_estimates(connection: Connection, estimates: LadderEstimates, made: date
             for version, its in sorted(estimates.found.items())
         ],
     )
+    add_points(connection, ladder_id)
 
 
 def _is_count(value: object) -> bool:

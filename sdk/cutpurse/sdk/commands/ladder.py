@@ -24,7 +24,7 @@ from cutpurse.sdk.commands.asking import (
     local_time,
     short,
 )
-from cutpurse.sdk.commands.ladder_why import step_row, why
+from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.terminal import counted, legible, print_json, print_lines, say, table
 
@@ -167,7 +167,7 @@ def rankings(
             f"{one.place or '-':>5}",
             _range(one),
             shown(one.bot),
-            f"{one.rating:.1f} ({one.low:.1f}-{one.high:.1f})" if one.HasField("rating") else "",
+            f"{one.rating:.1f} ({one.low:.1f} to {one.high:.1f})" if one.HasField("rating") else "",
             one.matches,
             one.wins,
             one.faulted,
@@ -214,9 +214,9 @@ def history(
 ) -> None:
     """How the pairing skill of a bot changed, match by match, the newest first.
 
-    Matchmaking goes by the pairing skill, which follows each match; the rating is estimated from all results together
-    (see `ladder rankings`). With --why each line names the opponents, and how likely that outcome was, ties counted
-    half: what was not expected moves a pairing skill most.
+    Matchmaking goes by the pairing skill, which follows each match. The rating is estimated from all results together:
+    see `ladder rankings`; --json has its history too. With --why each line names the opponents, and how likely that
+    outcome was, ties counted half: what was not expected moves a pairing skill most.
 
     Example: cutpurse ladder history greed ann/sneak --why
     """
@@ -230,9 +230,11 @@ def history(
         before=count("--before", before, 2**63 - 1),
     )
     with asked(server, ca, db) as league:
-        steps = league.ListHistory(request).steps
+        told = league.ListHistory(request)
+    steps = told.steps
     if as_json:
-        print_json({"ladder": ladder, "bot": bot, "steps": [step_row(step) for step in steps]})
+        ratings = [rating_row(point) for point in told.ratings]
+        print_json({"ladder": ladder, "bot": bot, "ratings": ratings, "steps": [step_row(step) for step in steps]})
         return
     if is_why:
         reasons = [(step.number, short(step.match), legible(step.version, 64), why(step)) for step in steps]

@@ -9,7 +9,7 @@ from cutpurse.sdk.commands.asking import bot_row, iso, skill_row
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
 
-__all__ = ["step_row", "why"]
+__all__ = ["rating_row", "step_row", "why"]
 
 _OUTCOMES: Final = {1: "ahead", 0: "level", -1: "behind"}
 
@@ -34,6 +34,17 @@ def step_row(step: ladder_pb2.RatingStep) -> dict[str, Any]:
             }
             for one in step.opponents
         ],
+    }
+
+
+def rating_row(point: ladder_pb2.RatingPoint) -> dict[str, Any]:
+    """Return the rating that a version had, for a JSON document."""
+    return {
+        "boards": point.boards,
+        "version": point.version,
+        "rating": point.rating,
+        "low": point.low,
+        "high": point.high,
     }
 
 

@@ -34,6 +34,7 @@ from cutpurse.server.league.messages import (
     notes_kept,
     opponent_shown,
     ranking_shown,
+    rating_point_shown,
     step_shown,
 )
 from cutpurse.server.league.presence import MatchHere, Presence
@@ -198,13 +199,15 @@ class Answers:
         """The call ListHistory."""
         ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
         limit, before = _limit(asked.limit, HISTORY), _before(asked.before)
+        version = asked.bot.version or None
         try:
-            steps = self._readings.history(ladder, owner, bot, asked.bot.version or None, limit, before)
+            steps = self._readings.history(ladder, owner, bot, version, limit, before)
+            points = self._readings.rating_points(ladder, owner, bot, version) if before is None else []
         except errors.NotFound:
-            steps = []
+            steps, points = [], []
         if not steps and before is None:
             raise _never_rated(asked.bot, owner, ladder)
-        return ladder_pb2.ListHistoryResponse(steps=map(step_shown, steps))
+        return ladder_pb2.ListHistoryResponse(steps=map(step_shown, steps), ratings=map(rating_point_shown, points))
 
     def list_opponents(
         self, asked: ladder_pb2.ListOpponentsRequest, caller: Caller, presence: Presence

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import Course, LadderTerms, Note
@@ -25,6 +26,7 @@ __all__ = [
     "notes_kept",
     "opponent_shown",
     "ranking_shown",
+    "rating_point_shown",
     "step_shown",
     "terms_shown",
 ]
@@ -101,6 +103,13 @@ def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
             )
             for one in step.opponents
         ],
+    )
+
+
+def rating_point_shown(point: RatingPoint) -> ladder_pb2.RatingPoint:
+    """The rating that a version had."""
+    return ladder_pb2.RatingPoint(
+        boards=point.sequence, version=point.version, rating=point.rating, low=point.low, high=point.high
     )
 
 

@@ -158,6 +158,12 @@ class Asking:
         told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
         return told.steps
 
+    def ratings(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.RatingPoint]:
+        """The ratings that it had, the newest first."""
+        request = ladder_pb2.ListHistoryRequest(ladder=ladder, bot=bot, limit=1)
+        told: ladder_pb2.ListHistoryResponse = self._ask("ListHistory", request, slow)
+        return told.ratings
+
     def opponents(self, ladder: str, bot: ladder_pb2.BotName, *, slow: bool = False) -> Sequence[ladder_pb2.Opponent]:
         """Those it met most often first."""
         request = ladder_pb2.ListOpponentsRequest(ladder=ladder, bot=bot)

@@ -134,8 +134,9 @@ def _rankings(ask: Asking, values: Values) -> Message:
 
 
 def _history(ask: Asking, values: Values) -> Message:
-    steps = ask.history(values["ladder"], _bot(values), values["limit"] or _HISTORY, values["before"])
-    return ladder_pb2.ListHistoryResponse(steps=steps)
+    ladder, bot, before = values["ladder"], _bot(values), values["before"]
+    steps = ask.history(ladder, bot, values["limit"] or _HISTORY, before)
+    return ladder_pb2.ListHistoryResponse(steps=steps, ratings=() if before else ask.ratings(ladder, bot))
 
 
 def _before_history(told: ladder_pb2.ListHistoryResponse) -> int:
@@ -202,7 +203,7 @@ CALLS: Final[tuple[Call, ...]] = (
     Call(
         "history",
         "/ladders/{ladder}/bots/{owner}/{bot}/history",
-        "How the pairing skill of a bot on a ladder changed, the newest step first.",
+        "The ratings that a bot had on a ladder, and how its pairing skill changed step by step, the newest first.",
         _ANSWERS["ListHistoryResponse"],
         _history,
         (_LADDER, _OWNER, _BOT, _VERSION, *_page(_HISTORY, 1_000)),

@@ -23,7 +23,7 @@ from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
 
-STEPS: Final = 500  # of the chart
+STEPS: Final = 20  # whose reasons are shown
 MATCHES: Final = 200  # by seat
 THOUGHT: Final = 10  # matches whose think times are counted
 FAULTED: Final = 6  # matches whose faults are shown
@@ -111,10 +111,10 @@ def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _Course:
     course.ranking = next((one for one in rankings if _is(one.bot, bot)), None)
     try:
         course.steps = ask.history(ladder, bot, STEPS)
+        course.chart = _chart(ask.ratings(ladder, bot))
         course.opponents = ask.opponents(ladder, ladder_pb2.BotName(owner=bot.owner, bot=bot.bot))
     except CutpurseError:  # it is there, and was not rated yet
         pass
-    course.chart = _chart(course.steps)
     matches = ask.matches(ladder, bot, limit=MATCHES).matches
     _count_seats(course, bot, matches)
     _look_at_courses(ask, course, bot, matches)
@@ -125,21 +125,21 @@ def _is(one: ladder_pb2.BotName, bot: ladder_pb2.BotName) -> bool:
     return (one.owner, one.bot) == (bot.owner, bot.bot) and bot.version in ("", one.version)
 
 
-def _chart(steps: Sequence[ladder_pb2.RatingStep]) -> Markup:
+def _chart(points: Sequence[ladder_pb2.RatingPoint]) -> Markup:
     """A line for each version."""
-    versions: dict[str, list[ladder_pb2.RatingStep]] = {}
-    for step in reversed(steps):
-        versions.setdefault(step.version, []).append(step)
+    versions: dict[str, list[ladder_pb2.RatingPoint]] = {}
+    for point in reversed(points):
+        versions.setdefault(point.version, []).append(point)
     lines = [
         Line(
             f"version {version}",
-            [(step.number, step.after.mu) for step in of],
-            [(step.after.mu - 1.96 * step.after.sigma, step.after.mu + 1.96 * step.after.sigma) for step in of],
+            [(point.boards, point.rating) for point in of_version],
+            [(point.low, point.high) for point in of_version],
         )
-        for version, of in versions.items()
+        for version, of_version in versions.items()
     ]
     return over_time(
-        lines, title="Its pairing skill over time, and how far off it may be", x_name="rated boards of the ladder"
+        lines, title="Its rating over time, and how far off it may be", x_name="rated boards of the ladder"
     )
 
 

@@ -22,7 +22,6 @@ __all__ = ["router", "standings"]
 
 MOST_ROWS: Final = 200  # unless all are asked for
 LINES: Final = 8
-STEPS: Final = 300  # of each line
 MOST_MATRIX: Final = 16  # bots that are compared with each other
 
 router = APIRouter(include_in_schema=False)
@@ -64,12 +63,12 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
     lines = []
     for one in rankings:
         try:
-            steps = ask.history(ladder, one.bot, STEPS, slow=True)
+            points = ask.ratings(ladder, one.bot, slow=True)
         except CutpurseError:  # it has only just been rated
             continue
-        lines.append(Line(shown(one.bot), [(step.number, step.after.mu) for step in reversed(steps)]))
+        lines.append(Line(shown(one.bot), [(point.boards, point.rating) for point in reversed(points)]))
     return over_time(
-        lines, title=f"The pairing skills of the best {len(lines)} over time", x_name="rated boards of the ladder"
+        lines, title=f"The ratings of the first {len(lines)} over time", x_name="rated boards of the ladder"
     )
 
 

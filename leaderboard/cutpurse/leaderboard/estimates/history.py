@@ -1,0 +1,77 @@
+"""The ratings that versions had before, for charts over time.
+
+Each time that a ladder is estimated, every version that has played since gets a point. A version has at most
+`MAX_POINTS` of them: when it has more, every second one goes, so that the newest part of a chart is the finest.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
+
+__all__ = ["MAX_POINTS", "RatingPoint", "add_points", "rating_points"]
+
+MAX_POINTS: Final = 200  # of a version; a chart has a column of pixels for each
+
+_ADD: Final = """
+INSERT OR REPLACE INTO rating_points (ladder_id, version_id, sequence, mu, low, high)
+SELECT estimates.ladder_id, estimates.version_id, estimates.sequence, estimates.mu, estimates.low, estimates.high
+FROM estimates JOIN ratings ON ratings.ladder_id = estimates.ladder_id AND ratings.version_id = estimates.version_id
+WHERE estimates.ladder_id = :ladder AND ratings.sequence > coalesce(
+  (SELECT max(sequence) FROM rating_points AS old
+   WHERE old.ladder_id = estimates.ladder_id AND old.version_id = estimates.version_id), 0)
+"""
+_THIN: Final = """
+DELETE FROM rating_points WHERE ladder_id = :ladder AND (version_id, sequence) IN (
+  SELECT version_id, sequence FROM (
+    SELECT version_id, sequence, row_number() OVER newest_first AS number, count(*) OVER of_version AS points
+    FROM rating_points WHERE ladder_id = :ladder
+    WINDOW newest_first AS (PARTITION BY version_id ORDER BY sequence DESC), of_version AS (PARTITION BY version_id)
+  ) WHERE points > :most AND number % 2 = 0)
+"""
+# What stands in `estimates` is the newest point of a version, whether or not it has played since the one before.
+_POINTS: Final = """
+SELECT points.sequence, versions.label, points.mu, points.low, points.high
+FROM (
+  SELECT version_id, sequence, mu, low, high FROM rating_points WHERE ladder_id = :ladder
+    AND version_id IN (SELECT value FROM json_each(:versions))
+  UNION
+  SELECT version_id, sequence, mu, low, high FROM estimates WHERE ladder_id = :ladder
+    AND version_id IN (SELECT value FROM json_each(:versions))
+) AS points JOIN versions ON versions.id = points.version_id
+ORDER BY points.sequence DESC, points.version_id DESC LIMIT :limit
+"""
+
+
+class RatingPoint(NamedTuple):
+    """The rating of a version, from all results up to board `sequence` of the ladder; low, high: its 95 % interval."""
+
+    sequence: int
+    version: str
+    rating: float
+    low: float
+    high: float
+
+
+def add_points(connection: Connection, ladder_id: int) -> None:
+    """Add the estimates of a ladder that have just been written, and thin out what is too fine."""
+    connection.exec_driver_sql(_ADD, {"ladder": ladder_id})
+    connection.exec_driver_sql(_THIN, {"ladder": ladder_id, "most": MAX_POINTS})
+
+
+def rating_points(
+    connection: Connection, ladder: str, owner: str, bot: str, version: str | None = None, limit: int = 1_000
+) -> list[RatingPoint]:
+    """List the ratings that a version, or every version of a bot, had on a ladder, the newest first.
+
+    Raises:
+        NotFound: If there is no such ladder or bot.
+    """
+    ladder_id = ladder_id_of(connection, ladder)
+    versions = json.dumps(versions_of(connection, owner, bot, version))
+    asked = {"ladder": ladder_id, "versions": versions, "limit": limit}
+    return [RatingPoint(*row) for row in connection.exec_driver_sql(_POINTS, asked).all()]
