@@ -194,7 +194,8 @@ def _estimated(
     skills = list(running)
     for bot, one in found.items():
         skills[bot] = Skill(one.mu, (one.high - one.low) / (2 * WIDE))
-    boards = Counter(bot for outcome in outcomes for bot in outcome.players)
+    players = (bot for outcome in outcomes for bot in outcome.players)
+    boards: Counter[int] = Counter(players)  # type: ignore[arg-type]  # players are numbers here
     return skills, shown_order(range(len(skills)), found, boards, settings.beta)
 
 

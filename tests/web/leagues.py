@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Final, TypeVar
 
 from cutpurse.engine.clocks import TimeControl
@@ -30,6 +31,7 @@ from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.results import FinishedMatch, Identity, Kept
 from tests.faults.processes import Server, herd, server, until
+from tests.leaderboard.sample_results import result
 from tests.server.small_world import BotThere, Manner, World
 
 __all__ = ["HOSTILE", "PRIVATE", "SCRIPTS", "LiveLeague", "league_file", "live_league", "page_process"]
@@ -181,13 +183,26 @@ class LiveLeague:
 
 @contextmanager
 def live_league(folder: Path, *words: str) -> Iterator[LiveLeague]:
-    """A server, its page and bots as processes; ended with the block."""
+    """A server, its page and bots as processes; ended with the block. On its ladder of Greed four bots are placed."""
+    _settle(folder / "league.db")
     with server(folder, "--web", "127.0.0.1:0", *words) as arena:
         until(lambda: _page(arena.said) is not None, "the page listens")
         page = _page(arena.said)
         assert page is not None
         with herd(folder, arena.address, ["ann", "bob", "cid", "dan", "eve"], tables=2, think_ms=(10, 25)):
             yield LiveLeague(arena, page)
+
+
+def _settle(path: Path) -> None:
+    """Make a server's database, in which four bots that are away have played Greed often enough for a place."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with Store(path) as store:
+        store.create_ladders([ladder.kept for ladder in default_ladders()], now)
+        versions = [store.ensure_version("settled", f"veteran{number}", "1") for number in range(4)]
+        for number in range(40):
+            seated = Random(number).sample(versions, 4)
+            store.submit(result(f"settled{number}", seated, ladder="greed", record=None)).result()
+        store.put_estimates(store.ladder_estimates("greed"), now).result()
 
 
 def _page(said: str) -> str | None:
