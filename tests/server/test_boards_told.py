@@ -109,7 +109,8 @@ def test_of_a_match_whose_board_is_not_over_nobody_is_told_anything(
     assert first.deal.board in opened["match"]
     assert "board_kind: BOARD_KIND_DUPLICATE" in opened["matches"]
     assert all(f'board_matches: "{result.match}"' in opened["matches"] for result in board)
-    assert "place: 1" in opened["rankings"]
+    assert "wins: 1" in opened["rankings"]
+    assert "boards: 1" in opened["rankings"]
     assert first.deal.seed.hex() in opened["record"]
     if caller is OWNER:
         assert NOTE in opened["logs"]
