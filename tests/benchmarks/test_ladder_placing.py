@@ -10,7 +10,7 @@ from cutpurse.leaderboard.placing import ENOUGH_BOARDS, MIN_BOARDS
 from cutpurse.server.ladders import NUMBERS
 
 
-def test_a_newcomer_of_any_game_is_placed_after_ten_to_thirty_matches() -> None:
+def test_a_newcomer_of_any_game_is_placed_after_four_to_thirty_matches() -> None:
     for game, settings in NUMBERS.items():
         found = newcomer(settings, 6, 1.0, game)
         assert MIN_BOARDS <= found.matches <= ENOUGH_BOARDS

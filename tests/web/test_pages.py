@@ -381,7 +381,7 @@ def test_a_change_of_pairing_skill_is_explained() -> None:
 
 def test_a_ladder_says_why_a_bot_is_not_placed_where_one_is_not(page: TestClient) -> None:
     """Such a bot may stand below one whose rating is lower."""
-    said = "while it has fewer than 10 rated boards or its interval is too wide"
+    said = "while it has fewer than 4 rated boards or its interval is too wide"
     assert said in words_of(text_of(page, "/ladders/greed"))
     answers = _estimated()
     placed = pb.ListRankingsResponse(rankings=answers["ListRankings"](None).rankings[:2])

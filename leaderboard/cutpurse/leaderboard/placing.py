@@ -13,12 +13,13 @@ __all__ = ["ENOUGH_BOARDS", "MAX_WIDTH", "MIN_BOARDS", "is_placed"]
 
 # Widest 95 % interval of a placed bot, in units of the ladder's beta (the noise of one match). A share of beta and not
 # a number of points, because estimates are found in units of beta: a refit that doubles beta doubles every interval.
-# A newcomer needs 13 to 20 rated matches of four seats for it: `python -m benchmarks.ladder.placing`.
-MAX_WIDTH: Final = 1.25
+# It is wide enough not to part the bots of a new ladder, on which all begin at once: Kendall tau of the simulated
+# ladder stays what it is without places (`python -m benchmarks.ladder.estimated`); at 1.25 it fell from 0.38 to 0.34.
+MAX_WIDTH: Final = 1.5
 
 # Fewest rated boards of a placed bot. On a ladder of near equals the interval of a newcomer is narrow from the start:
-# the ladder is known then, and not the bot.
-MIN_BOARDS: Final = 10
+# the ladder is known then, and not the bot. A floor of ten lowered tau of a new ladder to 0.16 while some had nine.
+MIN_BOARDS: Final = 4
 
 # Rated boards from which on a bot is placed however wide its interval is. The interval of a bot that always wins, or
 # always loses, stays wide for ever: how far it is ahead cannot be known, but that it is ahead is.

@@ -242,4 +242,4 @@ CREATE INDEX ix_seats_faulted ON seats (version_id, match_number, ladder_id, fau
 CREATE INDEX ix_seats_version_id_ladder_id_match_number ON seats (version_id, ladder_id, match_number);
 CREATE INDEX ix_seats_version_id_match_number ON seats (version_id, match_number);
 CREATE UNIQUE INDEX ix_submissions_active ON submissions (owner_id, bot) WHERE is_active = 1;
-INSERT INTO alembic_version VALUES ('7');
+INSERT INTO alembic_version VALUES ('8');

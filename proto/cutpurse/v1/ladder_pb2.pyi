@@ -635,7 +635,7 @@ class Ranking(_message.Message):
     RATING_FIELD_NUMBER: _builtins.int
     place: _builtins.int
     """Place among the placed bots, 1 is the best; equals share. 0: the bot is not placed yet, because it has no rating, or fewer
-    than 10 rated boards, or fewer than 30 and an interval, high - low, that is wider than 1.25 times the ladder's beta.
+    than 4 rated boards, or fewer than 30 and an interval, high - low, that is wider than 1.5 times the ladder's beta.
     """
     low: _builtins.float
     """The rating lies between these with a probability of 95 %. Both are 0 where there is no rating."""

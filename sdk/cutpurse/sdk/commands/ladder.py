@@ -139,7 +139,7 @@ def rankings(
 
     rating is how strong a bot is, with the interval that holds with a probability of 95 %; rank is the places that it
     deserves with the same probability. Both are estimated from all results together, now and then. A bot with "-" for a
-    place is not placed yet: it has fewer than 10 rated boards, or its interval is still too wide. form is the places in
+    place is not placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in
     its last matches, the newest first.
 
     Example: cutpurse ladder rankings greed --csv > greed.csv
