@@ -43,7 +43,7 @@ class FaultsWrong(Exception):
 
 
 class DecisionsUncounted(Exception):
-    """A seat was asked more often than it has choices in the record, so an answer is lost."""
+    """A seat was left a choice more often than it has choices in the record, so an answer is lost."""
 
 
 class SeatTaken(Exception):
@@ -101,5 +101,5 @@ def check_ended(match: Match, result: MatchResult) -> None:
         faults = sum(fault.seat == seat for fault in match.faults)
         if faults > FAULTS or (faults == FAULTS) is (cause is EndCause.NORMAL):
             raise FaultsWrong
-        if match.asked(seat) > chosen_by.count(seat):
+        if match.asked(seat) - match.lone_asked[seat] > chosen_by.count(seat):
             raise DecisionsUncounted
