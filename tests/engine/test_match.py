@@ -358,6 +358,59 @@ def test_a_match_is_the_same_with_and_without_holding(name: str) -> None:
     assert questions[0] <= questions[1], "windows in which nobody is asked are put only if they are held"
 
 
+def test_with_ask_all_a_window_puts_everybody_a_decision() -> None:
+    match = Match(Toy, ["bot 0", "bot 1", "bot 2"], KEY, {"rounds": 3}, hold_polls=True, ask_all=True)
+    with_a_star(match, 2)
+    match.answer(0, 0, PASS)
+    assert [(decision.seat, decision.number) for decision in match.decisions()] == [(0, 1), (1, 0), (2, 0)]
+    assert [len(decision.options) for decision in match.decisions()] == [1, 1, 2]
+    with pytest.raises(IllegalAnswer):
+        match.answer(1, 0, 1)
+    for seat, number in ((1, 0), (0, 1), (2, 0)):
+        assert not is_held(match)
+        match.answer(seat, number, 0)
+    assert is_held(match)
+    assert match.choices == [Chosen(0, PASS, EndCause.NORMAL), Chosen(2, PASS, EndCause.NORMAL)]
+    assert match.lone_asked == [1, 1, 0]
+
+
+def test_with_ask_all_a_question_with_one_option_can_be_faulted() -> None:
+    match = Match(Toy, ["bot 0", "bot 1"], KEY, {"rounds": 9}, ask_all=True)
+    for number in range(3):
+        match.answer(asked(match).seat, asked(match).number, PASS)
+        if match.decision(0) is not None:
+            match.answer(0, match.asked(0) - 1, PASS)
+        match.fault(1, match.asked(1) - 1, EndCause.TIMEOUT, "late")
+        fault = match.faults[number]
+        assert match.choices[fault.place] == Chosen(1, PASS, EndCause.TIMEOUT, fault.number)
+    decisions = match.asked(1)
+    while not match.over:
+        decision = asked(match)
+        assert decision.seat == 0, "seat 1 is played on, so it is asked nothing"
+        match.answer(0, decision.number, PASS)
+    assert match.asked(1) == decisions
+    assert match.result().end_causes == (EndCause.NORMAL, EndCause.TIMEOUT)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_match_is_the_same_whether_all_is_asked_or_not(name: str) -> None:
+    rules = GAMES[name]
+    for void_at in (10_000, 30):
+        lines = []
+        for ask_all in (False, True):
+            match = Match(rules, ["bot"] * rules.usual_seats, KEY, log=True, hold_polls=ask_all, ask_all=ask_all)
+            while not match.over and len(match.choices) < void_at:
+                if match.held:
+                    match.release()
+                elif decision := match.decision():
+                    number = decision.number - match.lone_asked[decision.seat]
+                    match.answer(decision.seat, decision.number, number % len(decision.options))
+            if len(match.choices) >= void_at:
+                match.void(EndCause.VOID_SERVER)
+            lines.append(write_record(match))
+        assert lines[0] == lines[1], void_at
+
+
 @pytest.mark.parametrize("cause", [EndCause.VOID_SERVER, EndCause.VOID_OPERATOR])
 def test_a_void_match_is_over_and_has_no_places(cause: EndCause) -> None:
     match = toy_match()

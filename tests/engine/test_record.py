@@ -101,7 +101,10 @@ def test_a_replay_goes_on_from_a_fork_at_any_choice(line: str) -> None:
         for again, _, _ in replay_on(match, record):
             assert again is match
         assert match.choices == whole.choices
-        assert match.faults == [replace(fault, reason="as recorded") for fault in whole.faults]
+        # Decisions are numbered as a server does, which puts those with one option too.
+        assert [replace(fault, number=0) for fault in match.faults] == [
+            replace(fault, number=0, reason="as recorded") for fault in whole.faults
+        ]
         assert match.result() == whole.result()
         assert match.game.log == (whole.game.log or [])[told:]
         assert match.game.save() == whole.game.save()
@@ -398,3 +401,42 @@ def test_a_field_that_is_something_else_is_told(line: str, fields: dict[str, Any
     with pytest.raises(RecordError, match="not a record of this form") as refused:
         read_record(changed(line, **fields))
     assert said in str(refused.value)
+
+
+def played_by_asking_all(fault_at: int, hold_polls: bool = False) -> Match:
+    """A match that puts every question; decision `fault_at` of seat 1 is faulted."""
+    match = Match(Toy, ["ann", "bob"], KEY, {"rounds": 5}, log=True, hold_polls=hold_polls, ask_all=True)
+    while not match.over:
+        if match.held:
+            match.release()
+        elif decision := match.decision():
+            if (decision.seat, decision.number) == (1, fault_at):
+                match.give_up(1, fault_at, "")
+            else:
+                match.answer(decision.seat, decision.number, len(decision.options) - 1)
+    return match
+
+
+@pytest.mark.parametrize("hold_polls", [False, True])
+def test_a_faulted_question_with_one_option_is_recorded_with_its_number(hold_polls: bool) -> None:
+    faulted = set()
+    for fault_at in range(5):
+        match = played_by_asking_all(fault_at, hold_polls)
+        line = write_record(match)
+        verify(line, Toy)
+        (choice,) = [choice for choice in read_record(line).choices if len(choice) > 3]
+        faulted.add(choice[4:] == [fault_at])
+        again = [again for again, _, _ in replay(read_record(line), Toy)][-1]
+        assert again.faults == [replace(fault, reason="as recorded") for fault in match.faults]
+        assert [again.asked(seat) for seat in (0, 1)] == [match.asked(seat) for seat in (0, 1)]
+    assert faulted == {False, True}, "of both kinds"
+
+
+@pytest.mark.parametrize("number", [["1"], [True], [1, 1], [{}]])
+def test_a_choice_with_no_number_behind_its_cause_is_refused(number: list[object]) -> None:
+    record = read_record(write_record(played_by_asking_all(1)))
+    at = next(at for at, choice in enumerate(record.choices) if len(choice) > 3)
+    choices = list(record.choices)
+    choices[at] = [*choices[at][:4], *number]
+    with pytest.raises(RecordError, match=f"choice {at} of the record"):
+        list(replay(replace(record, choices=tuple(choices)), Toy))

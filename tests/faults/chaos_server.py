@@ -18,6 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from cutpurse.engine.match import Fault
 from cutpurse.server.hosting.host import serve
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladders import default_ladders
@@ -58,7 +59,7 @@ class Watch:
                         "at": time.monotonic(),
                         "match": table.name,
                         "bot": table.match.seats[fault.seat].partition(" ")[0],
-                        "decision": table.match.asked(fault.seat) - 1 - (fault.seat in _open(table)),
+                        "decision": _number(table, fault),
                         "cause": fault.cause.value,
                         "reason": fault.reason,
                     }
@@ -76,9 +77,12 @@ class Watch:
         Table.finish = watched_finish  # type: ignore[method-assign, assignment]
 
 
-def _open(table: Table) -> set[int]:
-    """The seats that are asked something."""
-    return {decision.seat for decision in table.match.decisions()}
+def _number(table: Table, fault: Fault) -> int:
+    """The number of a faulted decision as its bot counts, from 0; -1: it had one option, so the bot was not asked."""
+    choices = table.match.choices
+    if choices[fault.place].lone is not None:
+        return -1
+    return sum(chosen.seat == fault.seat and chosen.lone is None for chosen in choices[: fault.place])
 
 
 async def status(opened: OpenArena, watch: Watch) -> None:

@@ -320,14 +320,26 @@ def said_about(decision: int, option: int) -> str:
     return f"decision {decision}: option {option}\n  żółw"
 
 
-def answers_taken(result: FinishedMatch) -> list[dict[int, int]]:
-    """By seat and decision, numbered as on the wire, the option that counted: the match played again from its key."""
+def answers_taken(result: FinishedMatch, with_lone: bool = True) -> list[dict[int, int]]:
+    """By seat and decision, from 1, the option that counted: the match played again from its key.
+
+    with_lone: numbered as on the wire; else without the decisions with one option, as the SDK asks its bots.
+    """
     played = result.played
-    again = Match(played.rules, played.seats, played.key, result.settings)
+    again = Match(played.rules, played.seats, played.key, result.settings, ask_all=True)
     taken: list[dict[int, int]] = [{} for _ in played.seats]
-    for choice in played.choices:
-        asked = again.decision(choice.seat)
-        assert asked is not None
-        taken[choice.seat][asked.number + 1] = asked.options.index(choice.option)
-        again.answer(choice.seat, asked.number, choice.option)
+    choices = iter(played.choices)
+    while not again.over:
+        asked = next((decision for decision in again.decisions() if len(decision.options) == 1), None)
+        option = 0
+        if asked is None:
+            choice = next(choices)
+            asked = again.decision(choice.seat)
+            assert asked is not None
+            option = asked.options.index(choice.option)
+        if with_lone:
+            taken[asked.seat][asked.number + 1] = option
+        elif len(asked.options) > 1:
+            taken[asked.seat][len(taken[asked.seat]) + 1] = option
+        again.answer(asked.seat, asked.number, option)
     return taken

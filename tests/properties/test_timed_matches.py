@@ -23,6 +23,7 @@ from tests.properties.who_sees_what import table_of
 MATCHES_EACH = 4
 PLACES_EACH = 40  # places of a game where two worlds are compared
 EVENTS_AT_MOST = 400_000
+SLOW_PLACES_EACH = 300  # of all questions, of which few are windows
 FLOOR_S = 0.025
 NEVER = 1e9
 
@@ -37,7 +38,8 @@ class Driver:
         self.control = control
         self.names = [f"bot {seat}" for seat in range(play.seats)]
         self.rules = play.rules
-        match = Match(play.rules, self.names, play.key, play.settings, log=True, hold_polls=random.random() < 0.7)
+        hold_polls, ask_all = random.random() < 0.7, random.random() < 0.7
+        match = Match(play.rules, self.names, play.key, play.settings, log=True, hold_polls=hold_polls, ask_all=ask_all)
         self.now = random.choice([0.0, 12345.678])
         self.timed = TimedMatch(match, control, self.now)
         self.events: list[tuple[float, int, str, Decision]] = []
@@ -191,7 +193,7 @@ def test_a_match_voided_at_a_random_moment_is_verified(name: str) -> None:
 
 
 # -- twin worlds
-def match_in(state: Game, hold_polls: bool) -> Match:
+def match_in(state: Game, hold_polls: bool, ask_all: bool) -> Match:
     """A match that begins in this state of a game, without a copy's events."""
     rules: Any = type(state)
 
@@ -202,15 +204,18 @@ def match_in(state: Game, hold_polls: bool) -> Match:
         self.log = []
 
     world = type("World", (rules,), {"__slots__": (), "__module__": rules.__module__, "start": start})
-    return Match(world, ["bot"] * state.n, bytes(32), state.settings.changed(), hold_polls=hold_polls)
+    settings = state.settings.changed()
+    return Match(world, ["bot"] * state.n, bytes(32), settings, hold_polls=hold_polls, ask_all=ask_all)
 
 
-def told_to(viewer: int, state: Game, hold_polls: bool) -> list[object]:
-    """All that one seat gets of the question that is open, if everybody who is asked answers after 10 ms.
+def told_to(
+    viewer: int, state: Game, hold_polls: bool, ask_all: bool = False, answered_s: float = 0.010
+) -> list[object]:
+    """All that one seat gets of the question that is open, if everybody who is asked answers after so long.
 
     What it is asked and when, what is answered to foreign and future decisions, and when the question is closed.
     """
-    match = match_in(state, hold_polls)
+    match = match_in(state, hold_polls, ask_all)
     timed = TimedMatch(match, TimeControl(), 0.0)
     told: list[object] = []
     if match.game.log:
@@ -221,9 +226,9 @@ def told_to(viewer: int, state: Game, hold_polls: bool) -> list[object]:
         timed.handed_over(decision.seat, decision.number, 0.0)
     told += [timed.answer(viewer, number, 10**9, 0.005) for number in (0, 1)]
     for decision in match.decisions():
-        timed.answer(decision.seat, decision.number, match.safe_option(decision.seat), 0.010)
-    told.append(timed.answer(viewer, 0, 0, 0.015))
-    closed: float | None = 0.010
+        timed.answer(decision.seat, decision.number, match.safe_option(decision.seat), answered_s)
+    told.append(timed.answer(viewer, 0, 0, answered_s + 0.005))
+    closed: float | None = answered_s
     while not match.game.log and (closed := timed.next_event_at()) is not None:
         timed.tick(closed)
     return [*told, closed]
@@ -258,3 +263,38 @@ def test_how_long_a_window_lasts_does_not_tell_who_was_asked(name: str) -> None:
     assert found >= PLACES_EACH
     if name != "szmal":
         assert by_speed > 0, "there are windows whose speed would tell"
+
+
+SLOW_S = 0.150  # well beyond the floor
+
+
+@pytest.mark.parametrize("name", EVERY_GAME)
+def test_how_long_slow_bots_take_does_not_tell_who_had_a_choice(name: str) -> None:
+    """With every question put, its seats and its end follow from what a seat may see, whatever the others hold."""
+    rules, found = GAMES[name], 0
+    by_speed = 0  # pairs that would be told apart if questions with one option were not put
+    for number in range(300):
+        play = RandomGame(rules, rules.usual_seats, number * 7 + 1)
+        random = Random("slow/" + play.name)
+        game = play.begin(log=True)
+        tables = [table_of(name)(game, viewer) for viewer in range(game.n)]
+        for position in play.play(game):
+            for event in (position.log or ())[tables[0].heard :]:
+                for table in tables:
+                    table.hear(event)
+            if position.answers:
+                continue
+            table = random.choice(tables)
+            if (twin := table.redeal(position, random)) is None:
+                continue
+            found += 1
+            worlds = (position, twin)
+            one, other = (told_to(table.viewer, world, True, True, SLOW_S) for world in worlds)
+            assert one == other, f"{play}, seen by {table.viewer}, at {position.question.name}"
+            one, other = (told_to(table.viewer, world, True, False, SLOW_S) for world in worlds)
+            by_speed += one != other
+        if found >= SLOW_PLACES_EACH:
+            break
+    assert found >= SLOW_PLACES_EACH
+    if name not in ("szmal", "greed"):  # there one option is public, or rare
+        assert by_speed > 0, "there are questions whose speed would tell"

@@ -51,7 +51,7 @@ class Meeting:
         self.seed = sha256(self.name.encode()).digest()
         self.params = json.dumps({"board": self.name, "game": self.game}).encode()
         names = [self.bot if seat == self.seat else "random" for seat in range(self.seats)]
-        self.match = Match(GAMES[self.game], names, board_key(self.seed, self.params), log=True)
+        self.match = Match(GAMES[self.game], names, board_key(self.seed, self.params), log=True, ask_all=True)
         self.encoder = MatchEncoder(GAMES[self.game], self.match.game.settings, self.seats)
         self.others = others_chance(self.game, self.number)
         self.play_others()
@@ -59,7 +59,8 @@ class Meeting:
     def play_others(self) -> None:
         """Let all other seats answer what they are asked."""
         while asked := next((one for one in self.match.decisions() if one.seat != self.seat), None):
-            self.match.answer(asked.seat, asked.number, int(self.others.random() * len(asked.options)))
+            count = len(asked.options)  # with one, nothing is drawn: local play does not ask there
+            self.match.answer(asked.seat, asked.number, int(self.others.random() * count) if count > 1 else 0)
 
     def started(self) -> arena_pb2.MatchStarted:
         """MatchStarted."""

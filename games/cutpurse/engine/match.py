@@ -1,14 +1,17 @@
 """A match: a game, the answers of its seats and their faults, until there is a result and a record.
 
-No clock, no network, no bot is known here: whoever drives a match puts its questions and hands the answers in. A
-question with one option is answered by the match itself (the driver's PASS), so that a window in which everybody is
-asked costs no round trip and tells nothing. An illegal answer may be corrected twice; then the game's published safe
-option is taken and the seat has a fault. Whoever runs the platform may void a match at any moment.
+No clock, no network, no bot is known here: whoever drives a match puts its questions and hands the answers in. An
+illegal answer may be corrected twice; then the game's published safe option is taken and the seat has a fault. Whoever
+runs the platform may void a match at any moment.
 
 A seat is *taken over* after three faults, after one fault by a lost connection, or when `take_over` says that its bot
 cannot go on. The match then plays the seat on by safe options to the end, so that the others keep a whole game. Every
 seat that was taken over comes behind every seat that was not (`placement.final_places`); its score is what its cards
 made. A seat with fewer faults keeps the place of its cards, and its end cause is normal.
+
+A question with one option is answered by the match itself, which costs no round trip. With `ask_all` it is put to its
+seat like any other: it is numbered, and a missing answer is a fault. Then the time until an answer comes does not show
+whether the hidden cards of the seat left it a choice. The choices, events and result are the same either way.
 
 With `hold_polls` a window never closes by itself, not even one in which nobody really has a choice: once all answers
 are in it is held until the driver releases it. So a driver with a clock (`clocks.TimedMatch`) can let windows last
@@ -100,6 +103,7 @@ class Chosen(NamedTuple):
     seat: int
     option: Option
     cause: EndCause  # NORMAL: the seat's own; otherwise why the safe option was taken for it
+    lone: int | None = None  # the number of a faulted decision that had one option: only this tells which it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +156,20 @@ class Match:
         log: bool = False,
         hold_polls: bool = False,
         conduct: int = CONDUCT,
+        ask_all: bool = False,
     ) -> None:
         """Sets up and deals.  Raises SettingsError.
 
         With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`. `conduct` is the rule
-        for seats that fail, see `CONDUCT`.
+        for seats that fail, see `CONDUCT`. With `ask_all`, questions with one option are put to their seats too.
         """
         self.rules = rules
         self.seats = tuple(seats)
         self.game = rules(len(seats), rules.check(len(seats), settings or {}), Chance(key))
         self.key = key
-        self.choices: list[Chosen] = []  # the questions with one option left out: they follow
+        # Questions with one option are left out, for their answers follow, unless they were faulted.
+        self.choices: list[Chosen] = []
+        self.lone_asked = [0] * len(seats)  # decisions with one option put so far, by seat; none without `ask_all`
         self.faults: list[Fault] = []
         self.questions = 0  # how often something was put to seats, or held; a window counts once
         # What is read at every answer is an attribute, for a call takes longer than all else that is done with it.
@@ -175,6 +182,7 @@ class Match:
         self._to_take: list[tuple[int, EndCause, str]] = []  # arguments of `take_over` that wait for `release`
         self.conduct = conduct
         self._hold_polls = hold_polls
+        self._ask_all = ask_all
         self._last: tuple[int, Option] | None = None  # the answer that will close the window that is held
         self._void: EndCause | None = None
         self.game.start(log)
@@ -189,7 +197,8 @@ class Match:
             other.game.log = []
         other.choices, other.faults, other.questions = self.choices[:], self.faults[:], self.questions
         other.open, other._wrong, other._asked = self.open.copy(), self._wrong.copy(), self._asked[:]
-        other._played_on, other._hold_polls = self._played_on.copy(), self._hold_polls
+        other._played_on, other.lone_asked = self._played_on.copy(), self.lone_asked[:]
+        other._hold_polls, other._ask_all = self._hold_polls, self._ask_all
         other.taken_over, other._to_take, other.conduct = self.taken_over[:], self._to_take[:], self.conduct
         other.held, other._last, other._void = self.held, self._last, self._void
         return other
@@ -300,13 +309,12 @@ class Match:
     def void(self, cause: EndCause) -> None:
         """End the match at once, for the cause VOID_SERVER or VOID_OPERATOR: it counts for nothing.
 
-        Also possible when it has just come to its end; a second time changes nothing. Windows that are held are
-        released first, so that the record is the same as without holding.
+        Also possible when it has just come to its end; a second time changes nothing. First windows that are held are
+        released, and questions with one option answered, so that the record is the same as without holding and asking.
         """
         if not cause.is_void:
             raise ValueError(f"a match is voided by the server or an operator, not for the cause {cause.value}")
-        while self.held:
-            self.release()
+        self._do_what_follows()
         self.open.clear()
         self._void = self._void or cause
 
@@ -322,6 +330,18 @@ class Match:
         if self.conduct >= 2 and self._played_on:
             places = final_places(places, self._played_on)
         return MatchResult(tuple(self.game.scores()), tuple(places), tuple(causes))
+
+    def _do_what_follows(self) -> None:
+        """Go on to the first question that leaves a seat a choice."""
+        while True:
+            if self.held:
+                self.release()
+                continue
+            decisions = self.decisions()
+            if not decisions or any(len(decision.options) > 1 for decision in decisions):
+                return
+            for decision in decisions:
+                self._take(decision, decision.options[0], _NORMAL)
 
     def _find(self, seat: int, number: int) -> Decision:
         decision = self.open.get(seat)
@@ -355,7 +375,10 @@ class Match:
         del self.open[seat]
         if self._wrong:
             self._wrong.pop(seat, None)
-        self.choices.append(_new(Chosen, (seat, option, cause)))
+        if len(decision.options) > 1:
+            self.choices.append(_new(Chosen, (seat, option, cause, None)))
+        elif cause is not _NORMAL:
+            self.choices.append(Chosen(seat, option, cause, decision.number))
         if self.open:
             game.choose(seat, option)
         elif self._hold_polls and game.question.window:
@@ -368,13 +391,13 @@ class Match:
         self.held, self._last = True, (seat, option)
 
     def _advance(self) -> None:
-        """Answer what only has one option, and for seats that are played on, until somebody must be asked."""
-        game, asked, played_on = self.game, self._asked, self._played_on
+        """Answer for seats that are played on, and without `ask_all` what has one option, until a seat is asked."""
+        game, asked, played_on, ask_all = self.game, self._asked, self._played_on, self._ask_all
         while seats := game.waiting():
             question = game.question
             for seat in seats:
                 options = game.options(seat)
-                if len(options) == 1:
+                if len(options) == 1 and (not ask_all or seat in played_on):
                     option = options[0]
                 elif seat in played_on:
                     option = game.safe_option(seat, options)
@@ -382,6 +405,8 @@ class Match:
                 else:
                     self.open[seat] = Decision(seat, asked[seat], question.name, options)
                     asked[seat] += 1
+                    if len(options) == 1:
+                        self.lone_asked[seat] += 1
                     continue
                 if question.window and self._hold_polls and not self.open and seat == seats[-1]:
                     self._hold(seat, option)

@@ -1,7 +1,8 @@
 """A match on one line: written, read, replayed, verified.
 
 A record is the key, the game with its rules version and settings, the seats, and the options chosen, in words and not
-by index; a safe option that was taken for a seat says why. Questions with one option are left out, since they follow.
+by index; a safe option that was taken for a seat says why. Questions with one option are left out, since their answers
+follow, unless a seat was asked one and its answer was missing.
 Replaying it gives every view, every event and the result again, byte for byte. A void match ends after its last choice.
 
 The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
@@ -47,6 +48,7 @@ SCHEMA: Final = 2
 _CONDUCT: Final = {1: 1, 2: CONDUCT}  # by schema, the rule for seats that fail
 _DIGEST: Final = ',"digest":"'
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make one for every event
+LONE_CHOICE: Final = 5  # the parts of a faulted choice with one option: the number of its decision is the last
 _ACT_FIELDS: Final = ("cards", "zone", "seat", "number", "places")
 
 
@@ -91,8 +93,12 @@ def _act_from_json(words: Words, verb: str, fields: dict[str, Any]) -> Act:
 
 
 def _choice_to_json(words: Words, chosen: Chosen) -> list[Any]:
-    own = chosen.cause is EndCause.NORMAL
-    return [chosen.seat, *act_to_json(words, chosen.option), *([] if own else [chosen.cause.value])]
+    choice = [chosen.seat, *act_to_json(words, chosen.option)]
+    if chosen.cause is not EndCause.NORMAL:
+        choice.append(chosen.cause.value)
+    if chosen.lone is not None:
+        choice.append(chosen.lone)
+    return choice
 
 
 def event_to_json(event: Event) -> list[Any]:
@@ -228,12 +234,15 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
 def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, Chosen]]:
     """The same from where a match stands that was played again up to some choice: a fork of it, say."""
     rules = match.rules
+    faulted = _faulted_lone(record)
     while not match.over:
         at = len(match.choices)
+        _take_over_unasked(match, record)
+        if _answer_what_follows(match, faulted):
+            continue
         if at >= len(record.choices):
             raise RecordError(f"the record ends after {at} choices, and the match goes on")
         chosen = _choice_from_json(rules.words, at, record.choices[at])
-        _take_over_unasked(match, record)
         decision = match.decision(chosen.seat)
         if decision is None or chosen.option not in decision.options:
             raise RecordError(f"choice {at} of the record, {record.choices[at]!r:.200}, was not possible there")
@@ -249,10 +258,30 @@ def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, C
         _void_as_recorded(match, record)
 
 
+def _faulted_lone(record: Record) -> set[tuple[int, int]]:
+    """List the faulted decisions with one option, by seat and number."""
+    faulted = set()
+    for choice in record.choices:
+        is_lone = isinstance(choice, list) and len(choice) == LONE_CHOICE
+        if is_lone and type(choice[0]) is int and type(choice[-1]) is int:
+            faulted.add((choice[0], choice[-1]))
+    return faulted
+
+
+def _answer_what_follows(match: Match, faulted: set[tuple[int, int]]) -> bool:
+    """Answer the open questions with one option, without those that were faulted.  Returns whether there were any."""
+    found = False
+    for decision in match.decisions():
+        if len(decision.options) == 1 and (decision.seat, decision.number) not in faulted:
+            match.answer(decision.seat, decision.number, 0)
+            found = True
+    return found
+
+
 def _begin(record: Record, rules: type[Game]) -> Match:
     """The match before its first choice; one that was voided before any is over.  Raises RecordError."""
     try:
-        match = Match(rules, record.seats, record.key, record.settings, log=True, conduct=record.conduct)
+        match = Match(rules, record.seats, record.key, record.settings, log=True, conduct=record.conduct, ask_all=True)
     except (CutpurseError, ValueError) as problem:
         raise RecordError(f"the record cannot begin: {problem}") from None
     _void_as_recorded(match, record)
@@ -279,13 +308,16 @@ def _void_as_recorded(match: Match, record: Record) -> None:
 
 def _choice_from_json(words: Words, at: int, choice: list[Any]) -> Chosen:
     try:
-        seat, verb, fields, *cause = choice
+        seat, verb, fields, *fault = choice
         if not isinstance(seat, int) or not isinstance(fields, dict):
             raise TypeError("a choice is a seat, a verb and named fields")
-        why = EndCause(*cause) if cause else EndCause.NORMAL
+        why = EndCause(fault[0]) if fault else EndCause.NORMAL
         if why.is_void:
             raise ValueError(f"{why.value} voids a match and takes no safe option")
-        return Chosen(seat, _act_from_json(words, verb, fields), why)
+        lone = fault[1] if len(fault) > 1 else None
+        if len(fault) > 2 or not (lone is None or type(lone) is int):
+            raise ValueError("behind a cause stands only the number of a decision")
+        return Chosen(seat, _act_from_json(words, verb, fields), why, lone)
     except (ValueError, KeyError, TypeError) as problem:
         raise RecordError(f"choice {at} of the record, {choice!r:.200}, cannot be read: {problem}") from None
 

@@ -753,7 +753,9 @@ class Decision(_message.Message):
     """Position of the option that is taken if no answer comes in time."""
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Act]:
-        """What may be answered, never empty. Answer with the position in this list."""
+        """What may be answered, never empty. Answer with the position in this list. A list with one option is put too, so that
+        nobody can tell by the clock who had a choice: let such an answer take as long as your others.
+        """
 
     @_builtins.property
     def observation(self) -> _game_pb2.Observation:

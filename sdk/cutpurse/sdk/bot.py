@@ -66,6 +66,10 @@ class Bot(Protocol):
 
     A class that says `reads_events = False` and has no method `event` does without `view.events`, and a server need not
     send them.
+
+    A server also asks where there is one option. There the bot is not called, and the answer takes about as long as its
+    other answers lately took, so that nobody can tell by the clock what it holds. A class that says `hides_time =
+    False` has such questions answered at once.
     """
 
     def choose(self, view: Any, decision: Decision) -> Option | int:

@@ -42,7 +42,7 @@ class Decision:
         safe: Callable[[], agenda.Option],
         view: GameView[Any],
     ) -> None:
-        self.number = number  # counts the decisions of your seat, from 0
+        self.number = number  # counts the decisions that your seat was put with more than one option, from 0
         self.ask = ask  # the question's name: "go_on_or_stop"
         self._made = acts
         self._safe: Callable[[], agenda.Option] | agenda.Option = safe

@@ -31,6 +31,7 @@ __all__ = [
     "asked_here",
     "ended",
     "hears_events",
+    "hides_time",
     "is_async",
     "nothing_seen",
     "on_a_loop",
@@ -110,6 +111,11 @@ def is_async(bot: Any) -> bool:
 def hears_events(bot: Any) -> bool:
     """Whether a bot, or the class of one, is to have the events: one that says `reads_events = False` is not."""
     return hasattr(bot, "event") or getattr(bot, "reads_events", True) is not False
+
+
+def hides_time(bot: Any) -> bool:
+    """Return whether answers with one option take as long as real ones: not if a bot says `hides_time = False`."""
+    return getattr(bot, "hides_time", True) is not False
 
 
 async def on_a_loop(flow: Flow[T]) -> T:

@@ -28,7 +28,7 @@ from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
 from cutpurse.sdk.child_processes import ends_new_children
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
-from cutpurse.sdk.hooks import hears_events, is_async
+from cutpurse.sdk.hooks import hears_events, hides_time, is_async
 from cutpurse.sdk.notes import prints_are_noted
 from cutpurse.sdk.online.address import PATIENCE_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.client import Client
@@ -190,6 +190,7 @@ async def connect(
     )
     thinker = Thinker(is_async(kind), client.broken)
     bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
+    bots.hides_time = hides_time(kind)
     if on_opened is not None:
         bots.on_opened = on_opened
     try:

@@ -43,7 +43,7 @@ class FaultsWrong(Exception):
 
 
 class DecisionsUncounted(Exception):
-    """A seat was asked more often than it has choices in the record, so an answer is lost."""
+    """A seat was left a choice more often than it has choices in the record, so an answer is lost."""
 
 
 class SeatTaken(Exception):
@@ -104,7 +104,7 @@ def check_ended(match: Match, result: MatchResult) -> None:
         )
         if len(faults) > FAULTS or is_taken_over is not cause.is_taken_over:
             raise FaultsWrong
-        if match.asked(seat) > chosen_by.count(seat):
+        if match.asked(seat) - match.lone_asked[seat] > chosen_by.count(seat):
             raise DecisionsUncounted
     card_places = game.places()
     playing = [seat for seat in range(game.n) if not result.end_causes[seat].is_taken_over]

@@ -35,7 +35,7 @@ class Sitting:
         self.extra = extra
         names = tuple([guest.hello.bot if seat == self.seat else "random" for seat in range(seats)])
         name = sha256(f"cutpurse/check/{game}/{number}".encode()).hexdigest()
-        self.match = Match(rules, names, bytes.fromhex(name), log=True)
+        self.match = Match(rules, names, bytes.fromhex(name), log=True, ask_all=True)  # as on a server
         self.encoder = MatchEncoder(rules, self.match.game.settings, seats)
         self.chance = random.Random(name)
         self.told = 0
@@ -65,7 +65,8 @@ class Sitting:
 
     def _play_others(self) -> None:
         while asked := next((one for one in self.match.decisions() if one.seat != self.seat), None):
-            self.match.answer(asked.seat, asked.number, int(self.chance.random() * len(asked.options)))
+            count = len(asked.options)
+            self.match.answer(asked.seat, asked.number, int(self.chance.random() * count) if count > 1 else 0)
 
     def put(self) -> None:
         """Put the open decision to the bot."""

@@ -1,26 +1,33 @@
 """The bots of a session: made when a match begins, told and asked, and what comes of it given back to the session.
 
+A decision with one option is answered here: the bot is not called, and its thread stays free. The answer waits as long
+as the bot's real answers take, see `answer_times`, unless the bot does without.
+
 A bot that fails stops neither its other matches nor the connection: the decision is given up, and its owner is told
 where. This module knows no stream.
 """
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from time import monotonic, perf_counter
 from typing import Any, Final, NamedTuple, TypeVar
 
-from cutpurse.engine.agenda import Act
+from cutpurse.engine.agenda import Act, Question
+from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
+from cutpurse.games import GAMES
 from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.hooks import Flow
 from cutpurse.sdk.notes import Notes, about
+from cutpurse.sdk.online.answer_times import AnswerTimes
 from cutpurse.sdk.online.pace import Pace
 from cutpurse.sdk.online.session import (
     MOST_FINISHED,
@@ -38,12 +45,16 @@ from cutpurse.sdk.online.session import (
 from cutpurse.sdk.online.thinking import Kind, Thinker
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
-from cutpurse.sdk.wire.asked import asked, time_left
+from cutpurse.sdk.wire.asked import TableInfo, asked, events_of, leading_to, time_left
+from cutpurse.sdk.wire.decode import ask_of
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
 
 IN_END: Final = "crashed, in end: "  # is said of a bot whose `end` raised, before where; the check listens for it
+
+SHARE_OF_BASE: Final = 0.8  # of the base time that an answer with one option waits at most, so that it is never late
+SOONEST_S: Final = 0.001  # the event loop waits no shorter: such an answer is sent at once
 
 T = TypeVar("T")
 
@@ -93,6 +104,11 @@ class _Seat:
     decision: Decision | None = None
     message: arena_pb2.Decision | None = None  # of that decision
     number: int = 0  # of that decision, as the server counts
+    at: float = 0.0  # when that decision came
+    count: int = 0  # decisions put to the bot
+    skipped: list[arena_pb2.Decision] = field(
+        default_factory=list
+    )  # decisions with one option, whose events the bot has not had
     answer: object = None
     notes: Notes = field(default_factory=Notes)
 
@@ -108,6 +124,10 @@ class _Failed(NamedTuple):
     where: str
     trace: str
     notes: str
+
+
+def _later(seconds: float, call: Callable[[], None]) -> object:
+    return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class _TooLate:
@@ -132,6 +152,9 @@ class RemoteBots:
     on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
     sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
     clock: Callable[[], float] = monotonic  # the one that the session is told of
+    hides_time: bool = True  # whether an answer with one option takes as long as a real one
+    times: AnswerTimes = field(default_factory=AnswerTimes)
+    later: Callable[[float, Callable[[], None]], object] = _later  # call a function after so many seconds
 
     def do(self, todo: Todo) -> None:
         """Do what the session asks for, or begin to."""
@@ -189,14 +212,42 @@ class RemoteBots:
     # -- a decision
     def _ask(self, seat: _Seat, message: arena_pb2.Decision, at: float) -> None:
         try:
-            seat.view, seat.decision = asked(message, seat.table.info, self.session.events, seat.message)
+            if len(message.options) == 1:
+                self._ask_lone(seat, message, at)
+                return
+            skipped, seat.skipped = seat.skipped, []
+            info, events = seat.table.info, self.session.events
+            seat.view, seat.decision = asked(message, info, events, seat.message, seat.count, skipped)
         except ValueError as problem:
             raise ServerRefused(str(problem)) from None
-        seat.number, seat.message = message.decision, message
+        seat.number, seat.message, seat.at = message.decision, message, at
+        seat.count += 1
         seat.decision.keep_time(lambda: time_left(message, self.clock() - at))
         if self.session.keeps_notes:
             seat.decision.keep_notes(seat.notes)
         self._put(seat, again=False)
+
+    def _ask_lone(self, seat: _Seat, message: arena_pb2.Decision, at: float) -> None:
+        """Answer a decision with one option for the bot, now or later.  Raises ValueError for a foreign question."""
+        table = seat.table
+        ask = ask_of(message.ask, table.info.rules)
+        if self.session.events:
+            seat.skipped.append(message)
+        answer = partial(self._answer_lone, table, message.decision)
+        wait_s = 0.0
+        if self.hides_time:
+            seconds = self.times.draw(table.game, ask, ask in _windows(table.game))
+            base_s, _ = time_left(message, 0.0)
+            wait_s = at + min(seconds, SHARE_OF_BASE * base_s) - self.clock()
+        if wait_s < SOONEST_S:
+            answer()
+        else:
+            self.later(wait_s, answer)
+
+    def _answer_lone(self, table: Table, number: int) -> None:
+        if table.is_open(number):
+            self.session.answer(table, number, 0)
+            self.wake()
 
     def _put(self, seat: _Seat, again: bool) -> None:
         view, decision, number = seat.view, seat.decision, seat.number
@@ -263,12 +314,19 @@ class RemoteBots:
                 self.wake()
                 return
         self.pace.decided(seconds)
+        if number == seat.number:
+            game, ask = seat.table.game, decision.ask
+            self.times.add(game, ask, ask in _windows(game), self.clock() - seat.at)
         self.wake()
 
     def _illegal(self, seat: _Seat, left: int) -> None:
+        if seat.table.asked != seat.number:  # of a decision with one option, for which there is no other answer
+            if left:
+                self._answer_lone(seat.table, seat.table.asked)
+            return
         decision = seat.decision
         assert decision is not None
-        number = decision.number + 1  # as the server counts, whose logs tell of it too
+        number = seat.number  # as the server counts, whose logs tell of it too
         if left:
             then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
         else:
@@ -306,7 +364,10 @@ class RemoteBots:
     def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
         info = seat.table.info
         seen = seat.view or hooks.nothing_seen(info.rules, info.settings, info.seats, info.seat)
-        view = VIEWS[seat.table.game](lambda: seen.raw, finish.events, finish.first_event, lambda: seen.raw)
+        skipped = leading_to(finish.first_event, seat.skipped)
+        first = skipped[0].first_event if skipped else finish.first_event
+        events = partial(_last_events, skipped, finish, info)
+        view = VIEWS[seat.table.game](lambda: seen.raw, events, first, lambda: seen.raw)
         try:
             yield from hooks.ended(seat.bot, view, finish.result)
         except (Exception, SystemExit) as problem:
@@ -331,6 +392,21 @@ class RemoteBots:
     def _tell_trace(self, trace: str) -> None:
         if self.debug:
             self.say(trace.rstrip())
+
+
+def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableInfo) -> list[Event]:
+    """What happened since a bot was last asked, until the match was over."""
+    events: list[Event] = []
+    for message in skipped:
+        events += events_of(message, info)
+    return [*events, *finish.events()]
+
+
+@cache
+def _windows(game: str) -> frozenset[str]:
+    """The names of a game's questions that are windows."""
+    steps = GAMES[game].steps().values()
+    return frozenset([step.name for step in steps if issubclass(step, Question) and step.window])
 
 
 def _about_it(notes: Notes, flow: Flow[T]) -> Flow[T]:

@@ -37,7 +37,8 @@ def decision_for(
     """
     view = view_for(match, asked.seat, since, before)
     safe = match.game.safe_option(asked.seat, asked.options)
-    return view, Decision(asked.number, asked.ask, asked.options, lambda: safe, view)
+    number = asked.number - match.lone_asked[asked.seat]  # bots are not asked where there is one option
+    return view, Decision(number, asked.ask, asked.options, lambda: safe, view)
 
 
 def ask_again(

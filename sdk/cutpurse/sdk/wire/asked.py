@@ -5,7 +5,7 @@ This module knows no game and no stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import ask_of, event_of, options_of, view_of
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["TableInfo", "asked", "events_of", "time_left"]
+__all__ = ["TableInfo", "asked", "events_of", "leading_to", "time_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +38,43 @@ def asked(
     table: TableInfo,
     events: bool = True,
     earlier: arena_pb2.Decision | None = None,
+    number: int | None = None,
+    skipped: Sequence[arena_pb2.Decision] = (),
 ) -> tuple[GameView[Any], Decision]:
     """The view and the decision for a bot's `choose`; the message must hold the agenda, and must not be changed.
 
-    events: whether the message holds them, because they were asked for; earlier: the decision that was put before,
-    from which the events go on.
+    events: whether the message holds them, because they were asked for; earlier: the decision that was put to the bot
+    before, from which the events go on. number: of the decision as the bot counts, from 0; None: as the server does.
+    skipped: decisions since the earlier one that were not put to the bot; their events come first.
 
     Raises ValueError, now or when the bot looks, if the message tells of what the game as played here has not.
     """
     rules, seats = table.rules, table.seats
     ask = ask_of(decision.ask, rules)
+    skipped = leading_to(decision.first_event, skipped)
+    first_event = skipped[0].first_event if skipped else decision.first_event
     view = VIEWS[rules.words.game](
         lambda: view_of(decision.observation, rules, table.settings, seats, table.seat),
-        (lambda: events_of(decision, table)) if events else None,
-        decision.first_event,
-        _view_maker(earlier, decision.first_event, table) if events and earlier is not None else None,
+        (lambda: [event for message in (*skipped, decision) for event in events_of(message, table)])
+        if events
+        else None,
+        first_event,
+        _view_maker(earlier, first_event, table) if events and earlier is not None else None,
     )
-    number = decision.decision - 1
+    if number is None:
+        number = decision.decision - 1
     return view, Decision(number, ask, lambda: options_of(decision, rules, seats), lambda: _safe(decision, table), view)
+
+
+def leading_to(first_event: int, skipped: Sequence[arena_pb2.Decision]) -> list[arena_pb2.Decision]:
+    """List the last of these decisions whose events go on to this one without a gap, as after a resume there may be."""
+    leading: list[arena_pb2.Decision] = []
+    for decision in reversed(skipped):
+        if decision.first_event + len(decision.events) != first_event:
+            break
+        first_event = decision.first_event
+        leading.insert(0, decision)
+    return leading
 
 
 def _view_maker(earlier: arena_pb2.Decision, first_event: int, table: TableInfo) -> Callable[[], View] | None:

@@ -280,7 +280,7 @@ class Table:
         names = [player.identity.recorded for player in players]
         key = board_key(deal.seed, deal.params)
         # Also where nobody reads events: the record of the match has their digests.
-        self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True)
+        self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True, ask_all=True)
         self.timed = TimedMatch(self.match, control, now)
         self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
         self.seats = tuple(_Seat(self, seat, player) for seat, player in enumerate(players))  # none once it is closed

@@ -186,7 +186,7 @@ class Replayed:
         has = {counter.name for counter in rules.words.table_counters}
         turns = [name for name in layout_of(self.record.game).turns if name in has]
         steals = layout_of(self.record.game).steals
-        asked_so_far = [0] * self.seats
+        numbers: list[list[int]] = [[] for _ in range(self.seats)]  # of the decisions of each seat
         match, told = None, 0
         for match, asked, chosen in replay(self.record, rules):
             told = self._tell(match, told, steals)
@@ -194,18 +194,20 @@ class Replayed:
             if index % STRIDE == 0:
                 self._kept[index] = match.fork()
             turn = tuple([getattr(match.game, name) for name in turns])
-            counts = tuple(asked_so_far)
+            counts = tuple([match.asked(seat) - (seat in match.open) for seat in range(self.seats)])
             scores = tuple(match.game.scores())
             self._steps.append(_Step(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores))
-            asked_so_far[asked.seat] += 1
+            numbers[asked.seat].append(asked.number)
             if _is_fault(chosen):
                 self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
         if match is None:
             raise RecordError("this match was void before anything was decided in it")
         self._tell(match, told, steals)
-        turn, counts = self._steps[-1].turn, tuple(asked_so_far)
+        turn, counts = self._steps[-1].turn, tuple([match.asked(seat) for seat in range(self.seats)])
         scores = tuple(match.game.scores())
         self._steps.append(_Step(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None, scores))
+        for seat, thought in enumerate(self._thinking):
+            self._thinking[seat] = _by_number(thought, numbers[seat], counts[seat])
         return match
 
     def _tell(self, match: Match, told: int, steals: frozenset[str]) -> int:
@@ -377,6 +379,19 @@ class Replayed:
                 for place, one in enumerate(way.lines[first : ends + ROWS_AFTER], first)
             ]
         )
+
+
+def _by_number(thought: list[int], numbers: list[int], asked: int) -> list[int]:
+    """List the thinking times of a seat by the numbers of its decisions.
+
+    Older servers answered questions with one option themselves, so they kept no time for those: it is 0.
+    """
+    if len(thought) != len(numbers) or asked == len(numbers):
+        return thought
+    times = [0] * asked
+    for number, thinking_ms in zip(numbers, thought, strict=True):
+        times[number] = thinking_ms
+    return times
 
 
 def _is_fault(chosen: Chosen) -> bool:

@@ -1,0 +1,257 @@
+"""Windows of real matches, timed by the player who opened them, and whether somebody else had a choice there.
+
+Bots play on a real server over real sockets. What a player can time is noted in the SDK: when a decision came, and when
+its answer was given. Whether the others had a choice is found afterwards, by replaying the record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any, NamedTuple
+
+import pytest
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.match import Match
+from cutpurse.engine.record import Record, read_record, replay
+from cutpurse.games import game_named
+from cutpurse.games.stolen_treasure.cards import PIRACY_PILE, WORDS
+from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.bot import MatchInfo
+from cutpurse.sdk.decision import Option
+from cutpurse.sdk.online.remote import RemoteBots
+from cutpurse.sdk.online.session import Ask, Session
+from cutpurse.sdk.run import connect
+from cutpurse.server.ladders import Ladder
+from tests.server.arenas import running_arena
+
+__all__ = ["Distinguished", "Pace", "Window", "distinguish", "played_windows"]
+
+TABLES_EACH = 2  # of a bot: so the decisions of one also wait for those of the other
+PASSES = 0.6  # how often a bot lets pass what it could react to
+PACES = {"ann": (0.040, 0.015), "bob": (0.040, 0.015), "cid": (0.150, 0.030)}  # mean and deviation, in seconds
+
+
+class Window(NamedTuple):
+    """The time from a player's answer to the next decision, when only windows lay between."""
+
+    public: tuple[object, ...]  # all that the player knows of it without a clock
+    had_choice: bool  # whether another seat had more than one option
+    seconds: float
+
+
+class Pace(NamedTuple):
+    """How long bots think, and how windows are asked."""
+
+    scale: float = 1.0  # of the times in `PACES`
+    hides_time: bool = True
+    asks_all: bool = True
+
+
+@dataclass
+class _Tape:
+    """When decisions came and answers were given, by match and seat, by number of the decision from 1."""
+
+    came: dict[tuple[str, int], dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+    answered: dict[tuple[str, int], dict[int, float]] = field(default_factory=lambda: defaultdict(dict))
+
+
+def _record_times(monkeypatch: pytest.MonkeyPatch, tape: _Tape) -> None:
+    do, answer = RemoteBots.do, Session.answer
+
+    def noted_do(self: RemoteBots, todo: Any) -> None:
+        if isinstance(todo, Ask):
+            tape.came[todo.table.match, todo.table.seat][todo.decision.decision] = todo.at
+        do(self, todo)
+
+    def noted_answer(self: Session, table: Any, decision: int, option: int | None, notes: str = "") -> None:
+        tape.answered[table.match, table.seat][decision] = time.monotonic()
+        answer(self, table, decision, option, notes)
+
+    monkeypatch.setattr(RemoteBots, "do", noted_do)
+    monkeypatch.setattr(Session, "answer", noted_answer)
+
+
+def _bot(kind: str, pace: Pace) -> type:
+    mean, deviation = PACES[kind]
+
+    class Thinks:
+        hides_time = pace.hides_time
+
+        def start(self, match: MatchInfo) -> None:
+            self.chance = Random(match.chance.random())
+
+        def choose(self, view: Any, decision: Any) -> int:
+            thinks_s = pace.scale * max(0.0, self.chance.gauss(mean, deviation))
+            if thinks_s:
+                time.sleep(thinks_s)  # in the bot's own thread: this is what it is timed for
+            if decision.options[0].text == "pass" and self.chance.random() < PASSES:
+                return 0
+            liked = [option for option in decision.options if _opens_windows(option)] or decision.options
+            return int(self.chance.choice(liked).index)
+
+    return Thinks
+
+
+def _opens_windows(option: Option) -> bool:
+    """Return whether this plays a card, or draws one to play."""
+    verb = WORDS.verbs[option.raw.verb - 1].name
+    return verb in ("play", "play_on") or (verb == "draw" and option.raw.zone == PIRACY_PILE)
+
+
+async def played_windows(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: Pace, matches: int, trios: int
+) -> list[Window]:
+    """Play so many matches of Stolen Treasure, and list the windows that were opened by a choice."""
+    tape = _Tape()
+    if not pace.asks_all:
+        plain = Match.__init__
+
+        def init(self: Match, *args: Any, **kwargs: Any) -> None:
+            plain(self, *args, **{**kwargs, "ask_all": False})
+
+        monkeypatch.setattr(Match, "__init__", init)
+    _record_times(monkeypatch, tape)
+    control = TimeControl(base_ms=5_000, poll_floor_ms=round(25 * pace.scale))
+    settings = {"max_rounds": "20"}
+    ladders = [
+        Ladder(f"it{number}", "stolen_treasure", len(PACES), settings, control, matches_wanted=matches)
+        for number in range(trios)
+    ]
+    async with running_arena(folder, ladders) as arena:
+        stays = []
+        for ladder in ladders:
+            for kind in PACES:
+                bot, name = _bot(kind, pace), f"{kind}_{ladder.name}"
+                playing = connect(bot, ladders=ladder.name, server=arena.address, name=name, max_tables=TABLES_EACH)
+                stays.append(asyncio.create_task(playing))
+        while not arena.opened.lobby.is_complete:
+            done, _ = await asyncio.wait(stays, timeout=0.2, return_when=asyncio.FIRST_COMPLETED)
+            if done:
+                break
+        for stay in stays:
+            stay.cancel()
+        await asyncio.gather(*stays, return_exceptions=True)
+    monkeypatch.undo()
+    windows: list[Window] = []
+    with Store(folder / "test.db") as store:
+        for name in {match for match, _ in tape.came}:
+            try:
+                record = read_record(store.record(name))
+            except NotFound:  # not over when the last match was
+                continue
+            windows += _windows(name, record, tape, pace.asks_all)
+    return windows
+
+
+class _Question(NamedTuple):
+    """A question of a match: the number of each asked seat's decision, from 1, and how many options it had."""
+
+    ask: str
+    is_window: bool
+    numbers: dict[int, int]  # of the decisions that were put
+    options: dict[int, int]
+
+
+def _questions(record: Record, asks_all: bool) -> list[_Question]:
+    """List every question of a match in order."""
+    rules = game_named(record.game)
+    choices = iter([chosen for _, _, chosen in replay(record, rules)])
+    match = Match(rules, record.seats, record.key, record.settings, ask_all=True)
+    questions = []
+    while not match.over:
+        decisions = match.decisions()
+        options = {decision.seat: len(decision.options) for decision in decisions}
+        numbers = {decision.seat: decision.number + 1 for decision in decisions}
+        if not asks_all:
+            numbers = {seat: match.asked(seat) - match.lone_asked[seat] for seat in options if options[seat] > 1}
+        question = match.game.question
+        questions.append(_Question(question.name, question.window, numbers, options))
+        for decision in decisions:
+            if len(decision.options) == 1:
+                match.answer(decision.seat, decision.number, 0)
+        for _ in [decision for decision in decisions if len(decision.options) > 1]:
+            chosen = next(choices)
+            match.answer(chosen.seat, _open_number(match, chosen.seat), chosen.option)
+    return questions
+
+
+def _open_number(match: Match, seat: int) -> int:
+    """The number of a seat's open decision."""
+    decision = match.decision(seat)
+    assert decision is not None
+    return decision.number
+
+
+def _windows(name: str, record: Record, tape: _Tape, asks_all: bool) -> list[Window]:
+    """List the windows of a match that the player who opened them could time."""
+    kinds = [seat.partition("_")[0].rpartition("/")[-1] for seat in record.seats]
+    questions = _questions(record, asks_all)
+    found = []
+    for seat, kind in enumerate(kinds):
+        came, answered = tape.came[name, seat], tape.answered[name, seat]
+        own = [at for at, question in enumerate(questions) if seat in question.numbers]
+        for at, following in pairwise(own):
+            between = questions[at + 1 : following]
+            if questions[at].is_window or not between or not all(question.is_window for question in between):
+                continue
+            if any(seat in question.options for question in between):
+                continue
+            asked = [(question.ask, tuple(sorted(kinds[other] for other in question.options))) for question in between]
+            had_choice = any(count > 1 for question in between for count in question.options.values())
+            seconds = came[questions[following].numbers[seat]] - answered[questions[at].numbers[seat]]
+            found.append(Window((kind, *asked), had_choice, seconds))
+    return found
+
+
+class Distinguished(NamedTuple):
+    """How well a distinguisher tells windows with a choice from those without, and from how many of each."""
+
+    auc: float
+    error: float  # standard error of the AUC if there is nothing to tell
+    with_choice: int
+    without: int
+
+
+def distinguish(windows: Sequence[Window]) -> list[Distinguished]:
+    """Test two distinguishers that see what is public, and the time: by how long a window lasts, and by how unusually.
+
+    Only windows are compared that look alike but for the time. The AUC is that of the direction that tells more.
+    """
+    groups: dict[object, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for window in windows:
+        groups[window.public][window.had_choice].append(window.seconds)
+    unusual = []
+    for without, with_choice in groups.values():
+        middle = median(without + with_choice)
+        unusual.append(([abs(s - middle) for s in without], [abs(s - middle) for s in with_choice]))
+    return [_auc(groups.values()), _auc(unusual)]
+
+
+def _auc(groups: Iterable[tuple[list[float], list[float]]]) -> Distinguished:
+    """Compute the AUC over pairs within groups; of each group the values without and with a choice."""
+    above = variance = 0.0
+    pairs = with_choice = without = 0
+    for lower, upper in groups:
+        if not lower or not upper:
+            continue
+        count = len(lower) * len(upper)
+        pairs += count
+        above += sum((b > a) + (b == a) / 2 for a in lower for b in upper)
+        variance += count * (len(lower) + len(upper) + 1) / 12
+        with_choice += len(upper)
+        without += len(lower)
+    if not pairs:
+        return Distinguished(0.5, 1.0, 0, 0)
+    auc = above / pairs
+    return Distinguished(max(auc, 1 - auc), sqrt(variance) / pairs, with_choice, without)
