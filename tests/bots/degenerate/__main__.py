@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
-from tests.bots.degenerate.harness import LIMIT, measure
+from tests.bots.degenerate.harness import LIMIT, measure_until_clear
 from tests.bots.degenerate.lists import BOTS
 
 
@@ -25,11 +27,13 @@ def main() -> int:
     options = parser.parse_args()
     failed = False
     for game in options.game or BOTS:
-        outcomes = [measure(game, bot, options.matches, jobs=options.jobs) for bot in BOTS[game]]
+        with ProcessPoolExecutor(options.jobs) as processes:
+            play = partial(measure_until_clear, game, most=options.matches)
+            outcomes = list(processes.map(play, BOTS[game]))
         outcomes.sort(key=lambda outcome: (-outcome.share, outcome.bot))
-        write(f"{game}: {len(outcomes)} bots, {options.matches} matches each")
+        write(f"{game}: {len(outcomes)} bots, up to {options.matches} matches each")
         for outcome in outcomes[: options.top or None]:
-            write(f"  {outcome.share:6.1%}  {outcome.bot}")
+            write(f"  {outcome.share:6.1%} of {outcome.matches:4}  {outcome.bot}")
         failed = failed or any(outcome.share >= LIMIT or outcome.faults for outcome in outcomes)
     return int(failed)
 

@@ -13,15 +13,29 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cutpurse.bots.greedy_bot import GreedyBot
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.match import Match
 from cutpurse.games import game_named
-from cutpurse.sdk.bot import BotMaker, MatchInfo
+from cutpurse.sdk.bot import BotMaker, MatchInfo, load_bot
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.local import MatchRow, play
+from cutpurse.sdk.playing.seating import play_match
 
-__all__ = ["LIMIT", "Avoid", "Outcome", "Prefer", "SmallBot", "measure", "small_bots", "verb_bots"]
+__all__ = [
+    "LIMIT",
+    "Avoid",
+    "Outcome",
+    "Prefer",
+    "Rule",
+    "SmallBot",
+    "measure",
+    "measure_until_clear",
+    "small_bots",
+    "verb_bots",
+]
 
 SEATS: Final = 4
 LIMIT: Final = 0.40  # share of first places that no small bot may reach
+SURE: Final = 3.29  # standard errors on either side of a 99.9 % interval
 
 # Any: each game has its own view
 Rule = Callable[[Any, Decision], Sequence[Option]]
@@ -115,14 +129,20 @@ class Outcome:
 
     @property
     def share(self) -> float:
-        """The share of first places; an equal bot has 0.25."""
+        """The share of first places; a greedy bot has 0.25."""
         return self.first_places / self.matches
 
-    @property
-    def lower_bound(self) -> float:
-        """The lower end of the 95 % interval of the share (Wilson score)."""
-        z, n, p = 1.96, self.matches, self.share
-        return (p + z * z / (2 * n) - z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    def plus(self, more: Outcome) -> Outcome:
+        """Add the matches of another outcome of the same bot."""
+        matches, first_places = self.matches + more.matches, self.first_places + more.first_places
+        return Outcome(self.game, self.bot, matches, first_places, self.faults + more.faults)
+
+    def bounds(self, z: float) -> tuple[float, float]:
+        """Compute the Wilson interval of the share: 1.96 standard errors for 95 %."""
+        n, p = self.matches, self.share
+        middle = p + z * z / (2 * n)
+        spread = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
 
 
 def measure(
@@ -130,19 +150,41 @@ def measure(
     bot: SmallBot,
     matches: int,
     *,
+    first: int = 0,
     seed: int | str = "degenerate",
     settings: Mapping[str, object] | None = None,
-    jobs: int = 1,
     opponent: str = "greedy",
 ) -> Outcome:
-    """Play a small bot against three opponents in matches of this seed; the bot takes every seat in turn."""
-    first_places = 0.0
+    """Play a small bot against three opponents, in matches numbered from `first`.
 
-    def count(row: MatchRow) -> None:
-        nonlocal first_places
-        if row.places[0] == 1:
-            first_places += 1 / row.places.count(1)
+    Each deal is played four times, with the bot in every seat. Then good cards favour nobody, and a bot that always
+    answers as its opponents do gets exactly a quarter of the first places.
+    """
+    rules = game_named(game)
+    other = load_bot(opponent)
+    small = BotMaker(bot.name, bot)
+    first_places, faults = 0.0, 0
+    for number in range(first, first + matches):
+        deal, seat = divmod(number, SEATS)
+        makers = [other] * SEATS
+        makers[seat] = small
+        match = Match(rules, [maker.name for maker in makers], match_key(seed, deal), settings or {}, log=True)
+        result, failures, _ = play_match(match, makers)
+        faults += len(failures)
+        if result.places[seat] == 1:
+            first_places += 1 / result.places.count(1)
+    return Outcome(game, bot.name, matches, first_places, faults)
 
-    bots: list[str | BotMaker] = [BotMaker(bot.name, bot), *[opponent] * (SEATS - 1)]
-    played = play(game, bots, matches=matches, seed=seed, settings=settings, jobs=jobs, on_match=count, keep_rows=False)
-    return Outcome(game, bot.name, matches, first_places, sum(played.faults))
+
+def measure_until_clear(
+    game: str, bot: SmallBot, most: int, sure: float = SURE, *, settings: Mapping[str, object] | None = None
+) -> Outcome:
+    """Play up to `most` matches; fewer if it is clear after 4, 8, 16 ... that the bot stays below the limit.
+
+    It is clear when a share of so many standard errors more (`sure`) is below the limit.
+    """
+    outcome = measure(game, bot, SEATS, settings=settings)
+    while outcome.matches < most and outcome.bounds(sure)[1] >= LIMIT:
+        more = min(outcome.matches, most - outcome.matches)
+        outcome = outcome.plus(measure(game, bot, more, first=outcome.matches, settings=settings))
+    return outcome
