@@ -46,6 +46,11 @@ def steals_the_dearest_pack(view: StealAndPlunderView, decision: Decision) -> Se
     return sorted(offered(decision, *THEFTS), key=pack_worth, reverse=True)[:1]
 
 
+def fights_for_everything(view: StealAndPlunderView, decision: Decision) -> Sequence[Option]:
+    """Attack whenever it can, and never concede."""
+    return offered(decision, "attack", "contribute")
+
+
 def attacks_only_empty_hands(view: StealAndPlunderView, decision: Decision) -> Sequence[Option]:
     return [option for option in decision.options if option.verb != "attack" or not option.player.hand.size]
 
@@ -117,6 +122,7 @@ BOTS: Final[list[SmallBot]] = [
             never_steals,
             steals_whenever_it_can,
             steals_the_dearest_pack,
+            fights_for_everything,
             attacks_only_empty_hands,
             never_forms_a_second_pack,
             lays_packs_and_nothing_else,

@@ -15,6 +15,8 @@ __all__ = ["BOTS"]
 
 FULL_HAND: Final = 6  # treasure cards: the bot that hoards begins to bury
 
+PIRACY_HELD: Final = 2  # cards: the bot that keeps some to answer with
+
 
 def value(view: StolenTreasureView, option: Option) -> int:
     """What the card of an option counts."""
@@ -91,6 +93,11 @@ def draws_piracy_and_plays_it(view: StolenTreasureView, decision: Decision) -> S
     return plays_piracy_at_once(view, decision) or draws_piracy_only(view, decision)
 
 
+def holds_two_piracy_cards(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
+    """Draw piracy while it holds fewer than two cards of it, to answer what others do."""
+    return draws_piracy_only(view, decision) if view.me.piracy_hand.size < PIRACY_HELD else []
+
+
 def digs_up_whatever_is_buried(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
     return named(decision, "x_marks_the_spot")
 
@@ -152,6 +159,7 @@ BOTS: Final[list[SmallBot]] = [
             never_wagers_and_never_plays_piracy,
             plays_piracy_at_once,
             draws_piracy_and_plays_it,
+            holds_two_piracy_cards,
             digs_up_whatever_is_buried,
             swaps_hands_whenever_it_can,
             hooks_whenever_it_can,
