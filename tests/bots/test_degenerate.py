@@ -21,10 +21,12 @@ def names(outcomes: list[Outcome]) -> list[str]:
     return [f"{outcome.bot}: {outcome.share:.1%} of {outcome.matches}" for outcome in outcomes]
 
 
+@pytest.mark.parametrize("follows_greedy", [False, True])
 @pytest.mark.parametrize("game", BOTS)
-def test_no_small_bot_reaches_the_limit(game: str) -> None:
+def test_no_small_bot_reaches_the_limit(game: str, follows_greedy: bool) -> None:
     """Play few matches of each bot and more of those that do well; the bound allows for chance."""
-    outcomes = [measure_until_clear(game, bot, FEW, A_LOOK) for bot in BOTS[game]]
+    bots = [bot for bot in BOTS[game] if bot.follows_greedy == follows_greedy]
+    outcomes = [measure_until_clear(game, bot, FEW, A_LOOK) for bot in bots]
     assert sum(outcome.faults for outcome in outcomes) == 0
     assert names([outcome for outcome in outcomes if outcome.bounds(SURE)[0] > LIMIT]) == []
 

@@ -9,7 +9,7 @@ from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.greed import GreedPlayer
 from tests.bots.degenerate.harness import Rule
 
-__all__ = ["RULES", "offered", "value_of_cards"]
+__all__ = ["COMPLETE", "RULES", "offered", "value_of_cards"]
 
 IDLE: Final = ("pass", "end_turn", "done", "stop", "concede", "burn")
 
@@ -100,11 +100,15 @@ def hurts_whom_it_can(view: Any, decision: Decision) -> Sequence[Option]:
     return [option for option in decision.options if option.seat not in (None, view.seat)]
 
 
-RULES: Final[tuple[Rule, ...]] = (
+# Rules that leave no choice
+COMPLETE: Final[tuple[Rule, ...]] = (
     takes_the_first_option,
     takes_the_last_option,
     takes_the_middle_option,
     takes_the_safe_option,
+)
+
+RULES: Final[tuple[Rule, ...]] = (
     does_as_little_as_it_can,
     does_all_it_can,
     takes_the_biggest_card,

@@ -9,7 +9,7 @@ from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.greed import GreedView
 from tests.bots.degenerate import any_game
 from tests.bots.degenerate.any_game import offered
-from tests.bots.degenerate.harness import SmallBot, small_bots, verb_bots
+from tests.bots.degenerate.harness import SmallBot, name_of, small_bots, verb_bots
 
 __all__ = ["BOTS"]
 
@@ -83,6 +83,7 @@ def swaps_its_shortest_sets_whenever_it_may(view: GreedView, decision: Decision)
 
 
 BOTS: Final[list[SmallBot]] = [
+    *[SmallBot(name_of(rule), rule) for rule in any_game.COMPLETE],
     *small_bots(any_game.RULES),
     *small_bots(
         [

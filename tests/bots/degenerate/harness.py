@@ -29,6 +29,7 @@ __all__ = [
     "SmallBot",
     "measure",
     "measure_until_clear",
+    "name_of",
     "small_bots",
     "verb_bots",
 ]
@@ -96,13 +97,17 @@ class Avoid:
         return [option for option in decision.options if option.verb not in self.verbs]
 
 
+def name_of(rule: Rule) -> str:
+    """Make the name of a bot from that of its rule, which is a function."""
+    return rule.__name__.replace("_", " ")
+
+
 def small_bots(rules: Sequence[Rule]) -> list[SmallBot]:
-    """Make two bots for each rule, which is a function: one is random where the rule leaves a choice, one is greedy."""
+    """Make two bots for each rule: one is random where the rule leaves a choice, one is greedy."""
     bots = []
     for rule in rules:
-        name = rule.__name__.replace("_", " ")
-        bots.append(SmallBot(name, rule))
-        bots.append(SmallBot(f"{name}, else greedy", rule, follows_greedy=True))
+        bots.append(SmallBot(name_of(rule), rule))
+        bots.append(SmallBot(f"{name_of(rule)}, else greedy", rule, follows_greedy=True))
     return bots
 
 

@@ -9,7 +9,7 @@ from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.steal_and_plunder import StealAndPlunderView
 from tests.bots.degenerate import any_game
 from tests.bots.degenerate.any_game import offered, value_of_cards
-from tests.bots.degenerate.harness import SmallBot, small_bots, verb_bots
+from tests.bots.degenerate.harness import SmallBot, name_of, small_bots, verb_bots
 
 __all__ = ["BOTS"]
 
@@ -116,6 +116,7 @@ def flees_and_taxes_in_the_end(view: StealAndPlunderView, decision: Decision) ->
 
 
 BOTS: Final[list[SmallBot]] = [
+    *[SmallBot(name_of(rule), rule) for rule in any_game.COMPLETE],
     *small_bots(any_game.RULES),
     *small_bots(
         [

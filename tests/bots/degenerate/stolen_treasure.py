@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.views.stolen_treasure import StolenTreasureView
+from cutpurse.sdk.views.stolen_treasure import StolenTreasurePlayer, StolenTreasureView
 from tests.bots.degenerate import any_game
 from tests.bots.degenerate.any_game import offered
-from tests.bots.degenerate.harness import SmallBot, small_bots, verb_bots
+from tests.bots.degenerate.harness import SmallBot, name_of, small_bots, verb_bots
 
 __all__ = ["BOTS"]
 
@@ -61,6 +61,18 @@ def wagers_whenever_it_can(view: StolenTreasureView, decision: Decision) -> Sequ
     if decision.ask == "stake_treasure":
         return offered(decision, "done") or sorted(decision.options, key=lambda option: value(view, option))[:1]
     return offered(decision, "wager")
+
+
+def wagers_its_worst_card_for_a_better_one(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
+    """Wager its lowest card against the opponent whose lowest card is worth most, if that is worth more."""
+    if decision.ask == "stake_treasure":
+        return wagers_whenever_it_can(view, decision)
+
+    def lowest(player: StolenTreasurePlayer) -> int:
+        return min([view.value(card) for card in player.treasure_hand.located], default=0)
+
+    wagers = sorted(offered(decision, "wager"), key=lambda option: -lowest(option.player))[:1]
+    return [option for option in wagers if lowest(option.player) > lowest(view.me)]
 
 
 def wagers_its_best_card(view: StolenTreasureView, decision: Decision) -> Sequence[Option]:
@@ -143,6 +155,7 @@ def ends_its_turn_with_one_treasure_in_hand(view: StolenTreasureView, decision: 
 
 
 BOTS: Final[list[SmallBot]] = [
+    *[SmallBot(name_of(rule), rule) for rule in any_game.COMPLETE],
     *small_bots(any_game.RULES),
     *small_bots(
         [
@@ -153,6 +166,7 @@ BOTS: Final[list[SmallBot]] = [
             draws_piracy_only,
             hoards_six_treasures_before_it_buries,
             wagers_whenever_it_can,
+            wagers_its_worst_card_for_a_better_one,
             wagers_its_best_card,
             wagers_all_it_has,
             dumps_negatives_by_wagers,

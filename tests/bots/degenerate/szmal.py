@@ -10,7 +10,7 @@ from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.views.szmal import SzmalView
 from tests.bots.degenerate import any_game
 from tests.bots.degenerate.any_game import offered
-from tests.bots.degenerate.harness import SmallBot, small_bots, verb_bots
+from tests.bots.degenerate.harness import SmallBot, name_of, small_bots, verb_bots
 
 __all__ = ["BOTS"]
 
@@ -125,6 +125,7 @@ def pays_with_cards_before_cash(view: SzmalView, decision: Decision) -> Sequence
 
 
 BOTS: Final[list[SmallBot]] = [
+    *[SmallBot(name_of(rule), rule) for rule in any_game.COMPLETE],
     *small_bots(any_game.RULES),
     *small_bots(
         [
