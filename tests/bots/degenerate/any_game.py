@@ -92,6 +92,17 @@ def goes_for_the_right_neighbour(view: Any, decision: Decision) -> Sequence[Opti
     return [option for option in decision.options if option.seat == right]
 
 
+def targets_only_the_leader(view: Any, decision: Decision) -> Sequence[Option]:
+    """Do nothing to the other two opponents."""
+    leader = max(view.opponents, key=score).seat
+    return [option for option in decision.options if option.seat in (None, leader)]
+
+
+def targets_only_the_left_neighbour(view: Any, decision: Decision) -> Sequence[Option]:
+    left = (view.seat + 1) % len(view.players)
+    return [option for option in decision.options if option.seat in (None, left)]
+
+
 def hurts_nobody(view: Any, decision: Decision) -> Sequence[Option]:
     return [option for option in decision.options if option.seat in (None, view.seat)]
 
@@ -117,6 +128,8 @@ RULES: Final[tuple[Rule, ...]] = (
     goes_for_the_weakest,
     goes_for_the_left_neighbour,
     goes_for_the_right_neighbour,
+    targets_only_the_leader,
+    targets_only_the_left_neighbour,
     hurts_nobody,
     hurts_whom_it_can,
 )
