@@ -152,7 +152,7 @@ class Outcome:
 
 def measure(
     game: str,
-    bot: SmallBot,
+    bot: SmallBot | BotMaker,
     matches: int,
     *,
     first: int = 0,
@@ -160,20 +160,20 @@ def measure(
     settings: Mapping[str, object] | None = None,
     opponent: str = "greedy",
 ) -> Outcome:
-    """Play a small bot against three opponents, in matches numbered from `first`.
+    """Play a bot against three opponents, in matches numbered from `first`.
 
     Each deal is played four times, with the bot in every seat. Then good cards favour nobody, and a bot that always
     answers as its opponents do gets exactly a quarter of the first places.
     """
     rules = game_named(game)
     other = load_bot(opponent)
-    small = BotMaker(bot.name, bot)
+    maker = bot if isinstance(bot, BotMaker) else BotMaker(bot.name, bot)
     first_places, faults = 0.0, 0
     for number in range(first, first + matches):
         deal, seat = divmod(number, SEATS)
         makers = [other] * SEATS
-        makers[seat] = small
-        match = Match(rules, [maker.name for maker in makers], match_key(seed, deal), settings or {}, log=True)
+        makers[seat] = maker
+        match = Match(rules, [each.name for each in makers], match_key(seed, deal), settings or {}, log=True)
         result, failures, _ = play_match(match, makers)
         faults += len(failures)
         if result.places[seat] == 1:
