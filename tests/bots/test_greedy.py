@@ -196,6 +196,15 @@ def test_steal_and_plunder_forms_the_dearest_pack() -> None:
     assert answer(table) == "form a pack of 2 x Minibus Taxi Routes"
 
 
+def test_steal_and_plunder_attacks_before_it_lays_a_pack_that_can_wait() -> None:
+    table = Table(
+        ["bribe_money bribe_money copper_wire", "fake_perfume", "fake_perfume"],
+        ["!bribe_money bribe_money", "!bribe_money bribe_money | copper_wire copper_wire", "!bribe_money bribe_money"],
+    )
+    table.turn_of(0)
+    assert answer(table) == "attack the open pack of seat 1 with Copper Wire"
+
+
 def test_steal_and_plunder_steals_the_dearest_open_pack() -> None:
     stacks = [
         "!bribe_money bribe_money",

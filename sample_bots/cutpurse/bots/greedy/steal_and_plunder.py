@@ -1,6 +1,6 @@
 """Steal & Plunder for the greedy bot: every action has a price in Rand, and the dearest is taken.
 
-What is gained counts in full only where it is safe; what is taken from another hurts him too, and he may defend it.
+What is gained counts in full only where it is safe. A theft counts in full too: its victim loses what the thief gains.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from cutpurse.sdk.views.steal_and_plunder import Pack, StealAndPlunderPlayer, St
 __all__ = ["ANSWERS"]
 
 KEEPS: Final = 0.7  # of the worth of an open pack, on average, since others may take it
-WINS_ATTACK: Final = 0.6  # how often an attack on somebody with cards succeeds
 HIDDEN_WORTH: Final = 150_000  # Rand: a partner that I have not seen
 AUDIT_WORTH: Final = 200_000  # Rand: the best card of another hand
 DRAW_WORTH: Final = 50_000  # Rand: a new card for one that is discarded
@@ -58,9 +57,8 @@ def discard(view: StealAndPlunderView, option: Option) -> float:
 
 
 def attack(view: StealAndPlunderView, option: Option) -> float:
-    """The pack, if it is not defended, less the card that is lost if it is."""
-    wins = WINS_ATTACK if option.player.hand.size else 1.0
-    return wins * worth(option.player.open_pack) * (1 + KEEPS) / 2 - (1 - wins) * value(option.card)
+    """Price the pack in full although it may be defended: it is open now, while a pair in hand can wait a turn."""
+    return worth(option.player.open_pack)
 
 
 def power_steal(view: StealAndPlunderView, option: Option) -> float:
