@@ -25,6 +25,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
     """Some settings of a match."""
     return {
         "advanced": rng.random() < 0.6,
+        "wrong_snitch": rng.choice(["forfeit", "free"]),
         "bag_faces": rng.choice(["hidden", "open"]),
         "ditch_per_turn": rng.choice([1, "unlimited"]),
         "tie_break_round": rng.random() < 0.5,
@@ -163,6 +164,8 @@ class Telling:
                     yield from self.forfeit(seat)
                 return False
             if verb == "snitch" and self.bags[zone].number != cards[0]:  # BL-4.4: the turn is lost
+                if self.settings.wrong_snitch == "forfeit":
+                    yield from self.forfeit(seat)
                 return False
             turn.plays += 1
             is_caught = False

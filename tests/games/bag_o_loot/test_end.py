@@ -66,7 +66,8 @@ def test_bl_5_2_without_a_bag_of_another_player_nothing_is_taken() -> None:
 
 
 def test_bl_5_3_two_turns_each_without_a_play_and_without_a_pile_end_the_round_without_a_bonus() -> None:
-    story = at_table(["4", "2"], bags={1: ["9 9 9 9 9"]}, settings=ONE_ROUND, round=1, chance=[0, 0, 0])
+    settings = ONE_ROUND | {"wrong_snitch": "free"}
+    story = at_table(["4", "2"], bags={1: ["9 9 9 9 9"]}, settings=settings, round=1, chance=[0, 0, 0])
     story.begin(TakeATurn(0))
     story.says(0, "snitch on bag 6 of seat 1 with Coin 4")
     story.says(1, "done")

@@ -36,7 +36,7 @@ __all__ = [
     "Deck",
 ]
 
-WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "1", seats=range(2, 9))
+WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "2", seats=range(2, 9))
 """BL-1.3. Two to eight players."""
 
 NUMBERS: Final = range(1, 17)

@@ -97,7 +97,7 @@ TO_DITCH: Final = _WithACard(DITCH)
 
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
-    """BL-3.1, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
+    """BL-3.1, BL-4.4, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
 
     rounds: int = number(
         AS_MANY_AS_PLAYERS,
@@ -106,6 +106,9 @@ class BagOLootSettings(Settings):
         names={"players": AS_MANY_AS_PLAYERS},
         text="rounds of a match; by default one for each player, so that everybody deals once",
         rule="BL-3.1",
+    )
+    wrong_snitch: str = choice(
+        "forfeit", "free", text="whether a turn lost by a wrong snitch costs the forfeit", rule="BL-4.4"
     )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
@@ -396,7 +399,8 @@ class Snitch(Step):
     """BL-4.4. The coin is shown to all; if it has the bag's number it goes in, and a looter comes to the hand.
 
     All five coins of a number cannot be in a bag while one is in a hand, so there is a looter. No match: the coin goes
-    back, known to all, the bag stays closed, and the turn is over, which is no forfeit (BL-4.5).
+    back, known to all, the bag stays closed, and the turn is over. It saw no play, so the forfeit is due (BL-4.5),
+    unless the setting `wrong_snitch` is `free`.
     """
 
     zone: int
@@ -413,7 +417,10 @@ class Snitch(Step):
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            EndTheTurn.of[self.seat].run(g)
+            if g.settings.wrong_snitch == "forfeit":
+                g.next(ForfeitACard.of[self.seat], EndTheTurn.of[self.seat])
+            else:
+                EndTheTurn.of[self.seat].run(g)
 
 
 @dataclass(slots=True)
@@ -540,7 +547,7 @@ class TakeABag(Choice):
 
 @dataclass(slots=True)
 class ForfeitACard(Choice):
-    """BL-4.5. Who is done without a play names another player, who gets a random card of his hand.
+    """BL-4.5. The player of a turn without a play names another player, who gets a random card of their hand.
 
     Those two know the card. It may be the last one: that is not going out (BL-5.1).
     """
