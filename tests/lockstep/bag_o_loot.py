@@ -259,13 +259,14 @@ class Telling:
         return False
 
     def challenger(self, seat: int, zone: int) -> Generator[Asked, dict[int, Told], int | None]:
-        """BL-6.3, BL-0.2: of all others with a bag or an open set the first on the left who says yes."""
+        """BL-6.3, BL-0.2: of all others with a bag or an open set who say yes, one by chance."""
         entitled = [other for other in self.left_of(seat) if self.bags_of(other) or self.sets_of(other)]
         if not entitled:
             return None
         self.safe = PASS
         answers = yield "challenge_the_bag", {other: [PASS, ("challenge", (), zone, None)] for other in entitled}
-        return next((other for other in entitled if answers[other] != PASS), None)
+        willing = [other for other in sorted(entitled) if answers[other] != PASS]
+        return willing[self.chance.below(len(willing))] if willing else None
 
     def reward(self, seat: int, challenger: int) -> Part:
         """BL-6.3: for a genuine bag one bag or all open sets of the challenger."""

@@ -55,7 +55,7 @@ def test_bl_6_2_a_bag_keeps_its_number_and_its_secret_when_it_changes_hands() ->
 
 
 def test_bl_6_3_a_bluff_on_anothers_set_is_caught_and_the_turn_goes_on() -> None:
-    story = at_table(["5 6 1", "2", "3"], {1: ["5 5 5 5", "2 2"], 2: ["3 3"]}, settings=ADVANCED)
+    story = at_table(["5 6 1", "2", "3"], {1: ["5 5 5 5", "2 2"], 2: ["3 3"]}, settings=ADVANCED, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 7 of seat 1 with Coin 6")
     assert story.g.waiting() == [1, 2]
@@ -81,7 +81,7 @@ def test_bl_6_3_a_bluff_on_anothers_set_is_caught_and_the_turn_goes_on() -> None
 
 
 def test_bl_6_3_after_a_caught_bluff_the_bag_play_is_used_up() -> None:
-    story = at_table(["5 6 1", "2"], {0: ["5 5 5 5", "6 6 6 6"], 1: ["2 2"]}, settings=ADVANCED)
+    story = at_table(["5 6 1", "2"], {0: ["5 5 5 5", "6 6 6 6"], 1: ["2 2"]}, settings=ADVANCED, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 6 of seat 0 with Coin 1")
     story.says(1, "challenge bag 6 of seat 0")
@@ -89,7 +89,7 @@ def test_bl_6_3_after_a_caught_bluff_the_bag_play_is_used_up() -> None:
 
 
 def test_bl_6_3_genuine_and_the_challenger_has_only_open_sets() -> None:
-    story = at_table(["5 6", "2"], {0: ["5 5 5 5"], 1: ["2 2", "3 looter"]}, settings=ADVANCED)
+    story = at_table(["5 6", "2"], {0: ["5 5 5 5"], 1: ["2 2", "3 looter"]}, settings=ADVANCED, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 6 of seat 0 with Coin 5")
     story.says(1, "challenge bag 6 of seat 0")
@@ -110,7 +110,7 @@ def test_bl_6_3_genuine_and_the_challenger_has_only_open_sets() -> None:
 
 def test_bl_6_3_a_looter_is_genuine_and_the_reward_may_be_one_bag() -> None:
     bags = {1: ["9 9 9 9 8", "8 8 8 8 8"]}
-    story = at_table(["looter 6", "2", "1"], {0: ["5 5 5 5"], 1: ["2 2"]}, bags, settings=ADVANCED)
+    story = at_table(["looter 6", "2", "1"], {0: ["5 5 5 5"], 1: ["2 2"]}, bags, settings=ADVANCED, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 7 of seat 0 with Looter")
     assert story.g.waiting() == [1]  # seat 2 owns nothing
@@ -169,7 +169,7 @@ def test_bl_6_4_an_unchallenged_bluff_counts_and_all_bags_are_opened_at_the_end_
 
 def test_bl_6_5_going_out_on_a_caught_bluff_ends_the_round_without_a_bonus() -> None:
     bags = {1: ["9 9 9 9 9"]}
-    story = at_table(["6", "2"], {0: ["5 5 5 5"]}, bags, settings=ADVANCED | ONE_ROUND, round=1)
+    story = at_table(["6", "2"], {0: ["5 5 5 5"]}, bags, settings=ADVANCED | ONE_ROUND, round=1, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 6 of seat 0 with Coin 6")
     assert story.question() == "challenge_the_bag"  # before going out takes effect
@@ -183,7 +183,7 @@ def test_bl_6_5_going_out_on_a_caught_bluff_ends_the_round_without_a_bonus() -> 
 @pytest.mark.parametrize("answer", ["pass", "challenge bag 6 of seat 0"])
 def test_bl_6_5_going_out_with_a_bag_play_that_stands_brings_the_bonus(answer: str) -> None:
     bags = {1: ["9 9 9 9 9", "8 8 8 8 8"]}
-    story = at_table(["5", "2"], {0: ["5 5 5 5"]}, bags, settings=ADVANCED | ONE_ROUND, round=1)
+    story = at_table(["5", "2"], {0: ["5 5 5 5"]}, bags, settings=ADVANCED | ONE_ROUND, round=1, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 6 of seat 0 with Coin 5")
     story.says(1, answer)

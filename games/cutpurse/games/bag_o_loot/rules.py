@@ -427,7 +427,7 @@ class Snitch(Step):
 class ChallengeTheBag(Poll):
     """BL-6.3, BL-0.2. All others who own a bag or a set may challenge the bag, in secret; one of them does.
 
-    That is the first clockwise from the left of the challenged player. What the others said stays secret.
+    Of several who want to, chance draws one. What the others said stays secret.
     """
 
     zone: int
@@ -443,12 +443,13 @@ class ChallengeTheBag(Poll):
         return [PASS, Option(CHALLENGE, zone=self.zone)]
 
     def closed(self, g: BagOLoot, answers: dict[int, Option]) -> None:
-        for seat in g.opponents(self.seat):
-            if answers.get(seat, PASS) != PASS:
-                g.tell(CHALLENGE, actor=seat, zone=self.zone)
-                g.then(ShowTheFifthCard(self.seat, self.zone, seat))
-                return
-        g.then(CloseTheBag(self.seat, self.zone))
+        willing = [seat for seat in answers if answers[seat] != PASS]
+        if willing:
+            challenger = willing[g.chance.below(len(willing))]
+            g.tell(CHALLENGE, actor=challenger, zone=self.zone)
+            g.then(ShowTheFifthCard(self.seat, self.zone, challenger))
+        else:
+            g.then(CloseTheBag(self.seat, self.zone))
 
 
 @dataclass(slots=True)
