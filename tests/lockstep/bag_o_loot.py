@@ -53,6 +53,7 @@ class Turn:
     seat: int
     plays: int = 0
     has_bagged: bool = False
+    laid: int = 0  # the bag whose fifth card lies in the middle
     ditched: int = 0
 
 
@@ -155,34 +156,41 @@ class Telling:
         return answers[seat]
 
     def one_turn(self, turn: Turn) -> Generator[Asked, dict[int, Told], bool]:
-        """BL-4.2, BL-5.1: plays, until the player is done or out; whether he is out."""
+        """BL-4.2, BL-5.1: plays, then the challenge of a bag that was laid; whether the player is out."""
+        seat, hand = turn.seat, self.hand[turn.seat]
+        yield from self.plays_of(turn)
+        caught = (yield from self.challenge(turn)) if turn.laid else 0
+        is_out = turn.plays > 0 and not hand
+        if is_out:
+            yield from self.bonus(seat, caught)
+        return is_out
+
+    def plays_of(self, turn: Turn) -> Part:
+        """BL-4.2: plays, until the player is done, or has no card left."""
         seat, hand = turn.seat, self.hand[turn.seat]
         while True:
             verb, cards, zone, _ = yield from self.ask("make_a_play", seat, self.plays(turn), DONE)
             if verb == "done":
                 if not turn.plays and hand:
                     yield from self.forfeit(seat)
-                return False
+                return
             if verb == "snitch" and self.bags[zone].number != cards[0]:  # BL-4.4: the turn is lost
                 if self.settings.wrong_snitch == "forfeit":
                     yield from self.forfeit(seat)
-                return False
+                return
             turn.plays += 1
-            is_caught = False
             for card in cards:
                 hand.remove(card)
             if verb in ("pinch", "snitch"):
                 self.swap(seat, cards[0], (self.sets if verb == "pinch" else self.bags)[zone])
             elif verb == "bag":
-                is_caught = yield from self.bag(turn, zone, cards[0])
+                self.bag(turn, zone, cards[0])
             elif verb == "ditch":
                 self.ditch(turn, cards[0])
             else:
                 self.lay_down(seat, verb, cards, zone)
             if not hand:
-                if not is_caught:  # BL-6.5
-                    yield from self.bonus(seat)
-                return True
+                return
 
     # -- what may be played
     def plays(self, turn: Turn) -> list[Told]:
@@ -241,22 +249,30 @@ class Telling:
         self.ditched.append(coin)
         self.draw(turn.seat)
 
-    def bag(self, turn: Turn, zone: int, card: int) -> Generator[Asked, dict[int, Told], bool]:
-        """BL-4.2, BL-6.2, BL-6.3: the fifth card, face down in advanced play; whether it is a bluff that is caught."""
+    def bag(self, turn: Turn, zone: int, card: int) -> None:
+        """BL-4.2, BL-6.2: the fifth card; in advanced play it stays in the middle till the end of the turn."""
         turn.has_bagged = True
         bag = self.bags[zone] = self.sets.pop(zone)
         bag.owner = turn.seat
-        self.middle = [card]
-        challenger = (yield from self.challenger(turn.seat, zone)) if self.settings.advanced else None
-        self.middle = []
+        if self.settings.advanced:
+            self.middle = [card]
+            turn.laid = zone
+        else:
+            bag.cards.append(card)
+
+    def challenge(self, turn: Turn) -> Generator[Asked, dict[int, Told], int]:
+        """BL-6.3: the end of the challenge; the bag that a bluffer has lost, or 0."""
+        bag = self.bags[turn.laid]
+        challenger = yield from self.challenger(turn.seat, turn.laid)
+        card = self.middle.pop()
         bag.cards.append(card)
         if challenger is None:
-            return False
+            return 0
         if card not in (bag.number, LOOTER):
-            self.hand_over(zone, challenger)
-            return True
+            self.hand_over(turn.laid, challenger)
+            return turn.laid
         yield from self.reward(turn.seat, challenger)
-        return False
+        return 0
 
     def challenger(self, seat: int, zone: int) -> Generator[Asked, dict[int, Told], int | None]:
         """BL-6.3, BL-0.2: of all others with a bag or an open set who say yes, one by chance."""
@@ -280,13 +296,14 @@ class Telling:
             for pile in self.sets_of(challenger):
                 pile.owner = seat
 
-    def bonus(self, seat: int) -> Part:
-        """BL-5.2: a bag of another player for going out."""
-        owners = [other for other in self.left_of(seat) if self.bags_of(other)]
+    def bonus(self, seat: int, caught: int) -> Part:
+        """BL-5.2, BL-6.5: a bag of another player for going out, not the one that a challenger has just won."""
+        bags = {owner: [zone for zone in self.bags_of(owner) if zone != caught] for owner in self.left_of(seat)}
+        owners = [owner for owner in bags if bags[owner]]
         if owners:
             richest = max(owners, key=lambda owner: self.totals[owner] + self.worth(owner))
-            options = [take_bag(zone) for owner in owners for zone in self.bags_of(owner)]
-            safe = take_bag(self.bags_of(richest)[0])
+            options = [take_bag(zone) for owner in owners for zone in bags[owner]]
+            safe = take_bag(bags[richest][0])
             _, _, zone, _ = yield from self.ask("take_a_bag", seat, options, safe)
             self.hand_over(zone, seat)
 

@@ -40,6 +40,7 @@ def test_bl_0_2_chance_draws_one_of_those_who_challenge_and_the_others_stay_secr
     story = at_table(["1", "2", "5 9", "3"], sets, settings=ADVANCED, chance=[drawn])
     story.begin(MakeAPlay(2))
     story.says(2, "bag set 10 of seat 2 with Coin 9")
+    story.says(2, "done")
     assert story.question() == "challenge_the_bag"
     assert story.g.waiting() == [0, 1, 3]
     before = len(story.told(1))
@@ -49,7 +50,7 @@ def test_bl_0_2_chance_draws_one_of_those_who_challenge_and_the_others_stay_secr
     story.says(0, "challenge bag 10 of seat 2")
     assert [zone.number for zone in story.g.bluff_bag[challenger]] == [10]
     silent = 1 - challenger
-    assert [line for line in story.told(2)[before:] if f"seat {silent}" in line or "seat 3" in line] == []
+    assert [line for line in story.told(2)[before:-1] if f"seat {silent}" in line or "seat 3" in line] == []
     assert f"seat {challenger} challenges bag 10 of seat 2" in story.told(2)
 
 

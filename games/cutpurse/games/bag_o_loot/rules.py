@@ -192,8 +192,9 @@ class BagOLoot(Game):
         if self.settings.advanced:
             bags = [(zone.cards, zone.counters[NUMBER]) for side in self.bluff_bag for zone in side]
             fill_numbered_bags(bags, unseen, chance)
-            if self.agenda and isinstance(top := self.agenda[-1], ChallengeTheBag):
-                bags.append((self.middle.cards, self.zone(top.zone).counters[NUMBER]))
+            for step in self.agenda:
+                if isinstance(step, ChallengeTheBag):
+                    bags.append((self.middle.cards, self.zone(step.zone).counters[NUMBER]))
             fill_fifth_cards(bags, unseen, chance)
         else:
             fill_closed_bags([zone.cards for side in self.bag for zone in side], unseen, chance)
@@ -355,7 +356,6 @@ class MakeAPlay(Choice):
                 self.ditch(g, option.cards[0])
             elif verb == MAKE_BAG and g.settings.advanced:
                 self.lay_face_down(g, option.cards[0], g.zone(option.zone))
-                return
             else:
                 self.join(g, option.cards[0], g.zone(option.zone), verb)
             GoOnOrGoOut.of[self.seat].run(g)
@@ -380,11 +380,14 @@ class MakeAPlay(Choice):
             g.place(zone, g.bag_kind, self.seat)
 
     def lay_face_down(self, g: BagOLoot, card: int, zone: Zone) -> None:
-        """BL-6.2. The bag is the player's at once, its number on show; its fifth card waits face down in the middle."""
+        """BL-6.2, BL-6.3. Lay the fifth card face down in the middle until the challenge at the end of the turn.
+
+        The bag is the player's at once, its number on show.
+        """
         g.bag_plays += 1
         g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
         g.move(card, g.hand[self.seat], g.middle)
-        g.next(ChallengeTheBag(self.seat, zone.number), GoOnOrGoOut.of[self.seat])
+        g.then(ChallengeTheBag(self.seat, zone.number))
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
         """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
@@ -425,7 +428,7 @@ class Snitch(Step):
 
 @dataclass(slots=True)
 class ChallengeTheBag(Poll):
-    """BL-6.3, BL-0.2. All others who own a bag or a set may challenge the bag, in secret; one of them does.
+    """BL-6.3, BL-0.2. At the end of the turn all others who own a bag or a set may challenge the bag, in secret.
 
     Of several who want to, chance draws one. What the others said stays secret.
     """
@@ -449,15 +452,14 @@ class ChallengeTheBag(Poll):
             g.tell(CHALLENGE, actor=challenger, zone=self.zone)
             g.then(ShowTheFifthCard(self.seat, self.zone, challenger))
         else:
-            g.then(CloseTheBag(self.seat, self.zone))
+            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
 class ShowTheFifthCard(Step):
     """BL-6.3, BL-6.5. Only the challenger sees it, and "bluff" or "genuine" is announced.
 
-    A bluff is the challenger's bag, and going out with it brings no other; after a genuine bag the challenged player
-    is rewarded first.
+    A bluff is the challenger's bag; for a genuine bag the challenged player is rewarded. Then the turn is over.
     """
 
     zone: int
@@ -468,12 +470,15 @@ class ShowTheFifthCard(Step):
         g.show(g.middle, [self.challenger])
         if g.middle.cards[0] in (bag.counters[NUMBER], LOOTER):
             g.tell(GENUINE, actor=self.seat, zone=self.zone)
-            g.next(CloseTheBag(self.seat, self.zone), TakeYourReward(self.seat, self.challenger))
+            g.next(
+                CloseTheBag(self.seat, self.zone),
+                TakeYourReward(self.seat, self.challenger),
+                EndTheTurn.of[self.seat],
+            )
         else:
             g.tell(BLUFF, actor=self.seat, zone=self.zone)
-            g.agenda.pop()
             g.place(bag, BLUFF_BAG, self.challenger)
-            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut.of[self.seat, False])
+            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn(self.seat, caught=self.zone))
 
 
 @dataclass(slots=True)
@@ -510,37 +515,37 @@ class TakeYourReward(Choice):
 
 @dataclass(slots=True)
 class GoOnOrGoOut(Step):
-    """BL-5.1, BL-6.5. A play that empties the hand ends the round at once, after a challenge; else the turn goes on."""
-
-    with_bonus: bool = True  # not for a caught bluff
+    """BL-5.1. A play that empties the hand ends the turn at once; else the turn goes on."""
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
             g.then(MakeAPlay.of[self.seat])
-            return
-        g.tell(GO_OUT, actor=self.seat)
-        g.then(EndTheRound.of[self.seat])
-        if self.with_bonus and any(g.bags[other] for other in g.opponents(self.seat)):
-            g.then(TakeABag.of[self.seat])
+        else:
+            EndTheTurn.of[self.seat].run(g)
 
 
 @dataclass(slots=True)
 class TakeABag(Choice):
-    """BL-5.2, BL-8.1. Who goes out takes a bag of his choice from another player; it stays the same bag."""
+    """BL-5.2, BL-6.5, BL-8.1. The player who goes out takes a bag of another player; it stays the same bag.
 
+    A bag that a challenger has just won from the player by catching the bluff cannot be taken.
+    """
+
+    caught: int = 0  # the zone of that bag
     text: ClassVar[str] = "Which bag do you take for going out?"
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        return [Option(TAKE_BAG, zone=bag.number) for other in g.opponents(seat) for bag in g.bags[other]]
+        bags = [bag for other in g.opponents(seat) for bag in g.bags[other]]
+        return [Option(TAKE_BAG, zone=bag.number) for bag in bags if bag.number != self.caught]
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
-        """BL-0.4. Of who has most points among those who have a bag, the next clockwise of equals: his oldest.
+        """BL-0.4. Take the oldest bag of the owner with most points, the next clockwise of equals.
 
-        Points are the total and what lies before him.
+        Points are the total and what lies before the owner.
         """
-        owners = [other for other in g.opponents(seat) if g.bags[other]]
-        richest = max(owners, key=lambda other: g.total[other] + g.worth(other))
-        return Option(TAKE_BAG, zone=g.bags[richest][0].number)
+        owners = [g.zone(option.zone).owner for option in options]
+        richest = max(owners, key=lambda owner: g.total[owner] + g.worth(owner))
+        return options[owners.index(richest)]
 
     def chosen(self, g: BagOLoot, option: Option) -> None:
         g.place(g.zone(option.zone), g.bag_kind, self.seat)
@@ -566,10 +571,23 @@ class ForfeitACard(Choice):
 
 @dataclass(slots=True)
 class EndTheTurn(Step):
-    """BL-4.2, BL-5.3. The turn passes to the left, unless nobody has played for two turns each without a draw pile."""
+    """BL-4.2, BL-5.1, BL-5.3, BL-6.3. The turn passes to the left, unless its player went out or nobody plays any more.
+
+    Everything waits for the challenge of a bag that was laid in the turn.
+    """
+
+    caught: int = 0  # the zone of a bag whose bluff was caught at the end of this turn
 
     def run(self, g: BagOLoot) -> None:
-        if g.idle_turns >= IDLE_TURNS_EACH * g.n:
+        if g.middle.cards:
+            return  # ChallengeTheBag is next on the agenda, and comes back here
+        if g.plays and not g.hand[self.seat].cards:
+            g.tell(GO_OUT, actor=self.seat)
+            g.then(EndTheRound.of[self.seat])
+            bonus = TakeABag(self.seat, self.caught)
+            if bonus.options(g, self.seat):
+                g.then(bonus)
+        elif g.idle_turns >= IDLE_TURNS_EACH * g.n:
             g.tell(STALEMATE)
             g.then(EndTheRound.of[self.seat])
         else:
