@@ -27,7 +27,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
         "advanced": rng.random() < 0.6,
         "wrong_snitch": rng.choice(["forfeit", "free"]),
         "bag_faces": rng.choice(["hidden", "open"]),
-        "ditch_per_turn": rng.choice([1, "unlimited"]),
+        "ditch_per_turn": rng.choice([0, 1, "unlimited"]),
         "tie_break_round": rng.random() < 0.5,
         "rounds": rng.choice(["players", 1, 2]),
     }
@@ -206,8 +206,7 @@ class Telling:
         for zone, pile in self.sets.items():
             plays += [(verb, (card,), zone, None) for card in set(hand) for verb in self.verbs(turn, pile, card)]
         if self.settings.advanced:
-            most = self.settings.ditch_per_turn
-            if most == 0 or turn.ditched < most:  # BL-6.6
+            if turn.ditched < self.settings.ditch_per_turn:  # BL-6.6
                 plays += [("ditch", (bag.number,), zone, None) for zone, bag in self.bags.items() if bag.number in hand]
         elif turn.plays == 0:
             plays += [("snitch", (coin,), zone, None) for zone in self.bags for coin in coins]

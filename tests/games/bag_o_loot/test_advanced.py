@@ -283,7 +283,7 @@ def test_bl_6_6_a_coin_of_a_bags_number_is_ditched_for_a_card_once_a_turn() -> N
 
 
 def test_bl_6_6_unlimited_ditches() -> None:
-    settings = {"advanced": True, "ditch_per_turn": "0"}
+    settings = {"advanced": True, "ditch_per_turn": "unlimited"}
     story = at_table(["5 5 7", "2"], bags={1: ["5 5 5 looter 7"]}, draw_pile="9 8", settings=settings)
     story.begin(MakeAPlay(0))
     story.says(0, "ditch Coin 5 on bag 6 of seat 1")
@@ -302,6 +302,14 @@ def test_bl_6_6_a_ditch_with_an_empty_pile_may_go_out_and_with_a_pile_it_does_no
         assert story.table()["ditched"] == "5"
 
 
-def test_bl_6_6_the_setting_allows_one_or_unlimited() -> None:
+def test_bl_6_6_the_setting_0_forbids_ditching() -> None:
+    settings = {"advanced": True, "ditch_per_turn": 0}
+    story = at_table(["5 5 7", "2"], bags={1: ["5 5 5 looter 7"]}, draw_pile="9 8", settings=settings)
+    story.begin(MakeAPlay(0))
+    assert story.offers(0) == ["open a set with 2 x Coin 5", "done"]
+    assert story.g.settings.changed() == {"advanced": "true", "ditch_per_turn": "0"}
+
+
+def test_bl_6_6_the_setting_allows_none_one_or_unlimited() -> None:
     with pytest.raises(SettingsError, match="unlimited, 0 to 1"):
         BagOLoot.new(4, settings={"ditch_per_turn": 2})

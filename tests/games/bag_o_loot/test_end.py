@@ -137,7 +137,7 @@ def test_bl_5_5_tie_break_rounds_while_the_lead_is_shared_at_most_three(
 
 
 @pytest.mark.rule("BL-7.1")
-@pytest.mark.parametrize("settings", [{}, ADVANCED, {"advanced": True, "ditch_per_turn": 0}])
+@pytest.mark.parametrize("settings", [{}, ADVANCED, {"advanced": True, "ditch_per_turn": "unlimited"}])
 @pytest.mark.parametrize("seats", [2, 5])
 def test_bl_7_1_rounds_end_far_below_their_bound(seats: int, settings: dict[str, object]) -> None:
     for match in range(3):

@@ -60,7 +60,7 @@ Every turn takes a card off the draw pile while there is one; later every play l
 same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
 """
 AS_MANY_AS_PLAYERS: Final = 0
-UNLIMITED: Final = 0
+UNLIMITED: Final = 100  # more ditches than there are cards
 
 NUMBER: Final = 0  # the place of the number among the counters of a set or bag
 
@@ -108,7 +108,11 @@ class BagOLootSettings(Settings):
         rule="BL-3.1",
     )
     wrong_snitch: str = choice(
-        "forfeit", "free", text="whether a turn lost by a wrong snitch costs the forfeit", rule="BL-4.4"
+        "forfeit",
+        "free",
+        text="standard game: whether a turn lost by a wrong snitch costs the forfeit",
+        rule="BL-4.4",
+        only_with=("advanced", "false"),
     )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
@@ -116,7 +120,7 @@ class BagOLootSettings(Settings):
         0,
         1,
         names={"unlimited": UNLIMITED},
-        text="advanced: coins one may ditch in a turn",
+        text="advanced: how many coins may be ditched in a turn; 0 forbids ditching",
         rule="BL-6.6",
         only_with=("advanced", "true"),
     )
@@ -268,7 +272,7 @@ class MakeAPlay(Choice):
                 options.append(OPEN_WITH_LOOTER[coin])
         options += self.to_join(g, faces)
         if g.settings.advanced:
-            if g.ditches < g.settings.ditch_per_turn or g.settings.ditch_per_turn == UNLIMITED:
+            if g.ditches < g.settings.ditch_per_turn:
                 options += self.to_ditch(g, coins)
         elif not g.plays:
             options += self.to_snitch(g, coins)
