@@ -29,6 +29,7 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
         "bag_faces": rng.choice(["hidden", "open"]),
         "ditch_per_turn": rng.choice([0, 1, "unlimited"]),
         "tie_break_round": rng.random() < 0.5,
+        "stalemate_turns": rng.choice([1, 2, 3]),
         "rounds": rng.choice(["players", 1, 2]),
     }
 
@@ -135,7 +136,7 @@ class Telling:
         self.turn = Turn(self.left_of(self.dealer)[0])
         idle_turns, turns = 0, 1
         has_begun_dry = False
-        while idle_turns < 2 * self.seats:
+        while idle_turns < self.settings.stalemate_turns * self.seats:
             is_out = yield from self.one_turn(self.turn)
             if is_out:
                 return
@@ -144,7 +145,7 @@ class Telling:
             elif has_begun_dry:
                 idle_turns += 1
             turns += 1
-            assert turns < 3_000  # BL-7.1
+            assert turns < 7_000  # BL-7.1
             self.turn = Turn(self.left_of(self.turn.seat)[0])
             has_begun_dry = not self.pile
             self.draw(self.turn.seat)

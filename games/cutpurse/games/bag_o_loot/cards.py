@@ -145,4 +145,4 @@ NO_MATCH: Final = WORDS.verb("no_match", "no match in {zone}: the turn of {actor
 BLUFF: Final = WORDS.verb("bluff", "{zone} is a bluff of {actor}", rule="BL-6.3")
 GENUINE: Final = WORDS.verb("genuine", "{zone} is genuine", rule="BL-6.3")
 GO_OUT: Final = WORDS.verb("go_out", "{actor} goes out", rule="BL-5.1")
-STALEMATE: Final = WORDS.verb("stalemate", "nobody has played for two turns each: the round is over", rule="BL-5.3")
+STALEMATE: Final = WORDS.verb("stalemate", "nobody plays any more: the round is over", rule="BL-5.3")

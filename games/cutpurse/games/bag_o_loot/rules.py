@@ -51,9 +51,7 @@ BAG_POINTS: Final = 10
 """BL-5.4. Each bag is worth ten points; a card in an open set one."""
 MOST_TIE_BREAKS: Final = 3
 """BL-5.5. At most three more rounds to break a tie."""
-IDLE_TURNS_EACH: Final = 2
-"""BL-5.3. Two turns for each player in a row without a play, and nothing to draw, end a round."""
-LONGEST_ROUND: Final = 3000
+LONGEST_ROUND: Final = 7000
 """BL-7.1. A round stays far below so many turns.
 
 Every turn takes a card off the draw pile while there is one; later every play lowers the cards in hands or, with the
@@ -97,7 +95,7 @@ TO_DITCH: Final = _WithACard(DITCH)
 
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
-    """BL-3.1, BL-4.4, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
+    """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
 
     rounds: int = number(
         AS_MANY_AS_PLAYERS,
@@ -113,6 +111,13 @@ class BagOLootSettings(Settings):
         text="standard game: whether a turn lost by a wrong snitch costs the forfeit",
         rule="BL-4.4",
         only_with=("advanced", "false"),
+    )
+    stalemate_turns: int = number(
+        2,
+        1,
+        5,
+        text="idle turns of each player in a row, without a draw pile, that end a round",
+        rule="BL-5.3",
     )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
@@ -591,7 +596,7 @@ class EndTheTurn(Step):
             bonus = TakeABag(self.seat, self.caught)
             if bonus.options(g, self.seat):
                 g.then(bonus)
-        elif g.idle_turns >= IDLE_TURNS_EACH * g.n:
+        elif g.idle_turns >= g.settings.stalemate_turns * g.n:
             g.tell(STALEMATE)
             g.then(EndTheRound.of[self.seat])
         else:
