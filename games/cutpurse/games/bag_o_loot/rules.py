@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -58,6 +59,7 @@ Every turn takes a card off the draw pile while there is one; later every play l
 same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
 """
 AS_MANY_AS_PLAYERS: Final = 0
+SETTINGS_OF_RULES_1: Final = frozenset({"rounds", "advanced", "ditch_per_turn", "bag_faces", "tie_break_round"})
 UNLIMITED: Final = 100  # more ditches than there are cards
 
 NUMBER: Final = 0  # the place of the number among the counters of a set or bag
@@ -164,6 +166,16 @@ class BagOLoot(Game):
         """BL-1.1, BL-1.2. Five coins of each number that so many players use, and their looters."""
         deck = DECKS[seats]
         return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
+
+    @classmethod
+    def settings_under(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
+        """BL-4.4, BL-6.3. Play the standard game of rules version 1 with free wrong snitches.
+
+        Its advanced play had an earlier challenge, which these rules cannot play.
+        """
+        if version == "1" and settings.get("advanced", "false") == "false" and SETTINGS_OF_RULES_1.issuperset(settings):
+            return {**settings, "wrong_snitch": "free"}
+        return super().settings_under(version, settings)
 
     def begin(self) -> None:
         """BL-3.2. The first dealer is random."""
