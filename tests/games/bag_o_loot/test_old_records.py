@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import RecordError
+from cutpurse.engine.events import Happened
 from cutpurse.engine.record import read_record, verified, verify
 from cutpurse.games.bag_o_loot.cards import NO_MATCH
 from cutpurse.games.bag_o_loot.rules import BagOLoot
@@ -34,7 +35,7 @@ def test_bl_4_4_a_standard_game_of_rules_1_is_replayed_with_free_wrong_snitches(
     assert read_record(STANDARD).rules == "1"
     held = verified(STANDARD, BagOLoot)
     assert held.match.game.settings.text("wrong_snitch") == "free"
-    acts = [event.act for event in held.match.game.log or () if type(event).__name__ == "Happened"]
+    acts = [event.act for event in held.match.game.log or () if isinstance(event, Happened)]
     assert sum(act.verb == NO_MATCH for act in acts) > 3
     assert held.checked[-1].startswith("every seat and the spectator were told the same")
 

@@ -136,7 +136,7 @@ def make_a_play(view: BagOLootView, decision: Decision) -> Option:
 
 # -- the other questions
 def forfeit_a_card(view: BagOLootView, decision: Decision) -> Option:
-    """Give it to the player with the fewest cards, to whom it is of the least use; of equals, with the fewest points."""
+    """Give it to the player with the fewest cards, who can use it least; of equals, to the one with fewest points."""
     return min(decision.options, key=lambda option: (option.player.hand.size, option.player.score))
 
 
