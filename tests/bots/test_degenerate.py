@@ -6,9 +6,10 @@ from typing import Final
 
 import pytest
 
+from cutpurse.games import GAMES
 from cutpurse.sdk.decision import Decision, Option
 from tests.bots.degenerate.harness import LIMIT, Outcome, SmallBot, measure, measure_until_clear
-from tests.bots.degenerate.lists import BOTS
+from tests.bots.degenerate.lists import WAYS
 
 FEW: Final = 256  # matches of a bot that does well, in `make test`
 FULL: Final = 1000  # and in `make soak`
@@ -21,20 +22,27 @@ def names(outcomes: list[Outcome]) -> list[str]:
     return [f"{outcome.bot}: {outcome.share:.1%} of {outcome.matches}" for outcome in outcomes]
 
 
+def test_every_game_has_small_bots() -> None:
+    assert {way.game for way in WAYS.values()} == set(GAMES)
+
+
 @pytest.mark.parametrize("follows_greedy", [False, True])
-@pytest.mark.parametrize("game", BOTS)
-def test_no_small_bot_reaches_the_limit(game: str, follows_greedy: bool) -> None:
+@pytest.mark.parametrize("name", WAYS)
+def test_no_small_bot_reaches_the_limit(name: str, follows_greedy: bool) -> None:
     """Play few matches of each bot and more of those that do well; the bound allows for chance."""
-    bots = [bot for bot in BOTS[game] if bot.follows_greedy == follows_greedy]
-    outcomes = [measure_until_clear(game, bot, FEW, A_LOOK) for bot in bots]
+    way = WAYS[name]
+    settings = {**way.settings, **way.in_short}
+    bots = [bot for bot in way.bots if bot.follows_greedy == follows_greedy]
+    outcomes = [measure_until_clear(way.game, bot, FEW, A_LOOK, settings=settings) for bot in bots]
     assert sum(outcome.faults for outcome in outcomes) == 0
     assert names([outcome for outcome in outcomes if outcome.bounds(SURE)[0] > LIMIT]) == []
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("game", BOTS)
-def test_no_small_bot_reaches_the_limit_in_a_thousand_matches(game: str) -> None:
-    outcomes = [measure_until_clear(game, bot, FULL) for bot in BOTS[game]]
+@pytest.mark.parametrize("name", WAYS)
+def test_no_small_bot_reaches_the_limit_in_a_thousand_matches(name: str) -> None:
+    way = WAYS[name]
+    outcomes = [measure_until_clear(way.game, bot, FULL, settings=way.settings) for bot in way.bots]
     assert sum(outcome.faults for outcome in outcomes) == 0
     assert names([outcome for outcome in outcomes if outcome.share >= LIMIT]) == []
 
@@ -60,3 +68,12 @@ def test_a_bot_that_answers_as_the_others_do_has_a_quarter_of_the_first_places()
 
 def test_a_bot_that_answers_illegally_is_counted_as_faulty() -> None:
     assert measure("greed", SmallBot("illegal", with_an_option_that_is_not_offered), 1).faults > 0
+
+
+@pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way.game == "bag_o_loot"])
+def test_a_bot_of_a_list_that_wins_too_often_is_found(name: str) -> None:
+    """Every list of Bag-O-Loot has a bot that beats the limit against random bots: the lists can fail."""
+    way = WAYS[name]
+    (bot,) = [bot for bot in way.bots if bot.name == "forfeits to the right, else greedy"]
+    outcome = measure(way.game, bot, 16, settings={**way.settings, **way.in_short}, opponent="random")
+    assert outcome.bounds(SURE)[0] > LIMIT

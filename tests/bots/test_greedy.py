@@ -150,19 +150,39 @@ def test_bag_o_loot_pinches_a_looter() -> None:
     assert answer(loot("5 9", (1, "5 5 looter"))).startswith("pinch a looter")
 
 
-def test_bag_o_loot_snitches_only_on_a_bag_that_it_sees() -> None:
-    for settings, expected in (({"bag_faces": "open"}, "snitch on"), ({}, "open a set")):
-        story = loot("5 9 9", settings=settings)
-        lay_set(story, 1, "5 5 5 looter looter", story.g.bag_kind)
+@pytest.mark.parametrize(("settings", "expected"), [({"bag_faces": "open"}, "snitch on"), ({}, "open a set")])
+def test_bag_o_loot_snitches_at_once_only_on_a_bag_that_it_sees(settings: dict[str, object], expected: str) -> None:
+    story = loot("5 9 9 looter looter looter", settings=settings)
+    lay_set(story, 1, "5 5 5 looter looter", story.g.bag_kind)
+    story.begin(MakeAPlay(0))
+    assert answer(story).startswith(expected)
+
+
+def test_bag_o_loot_guesses_a_closed_bag_rather_than_forfeit_another_guess_each_turn() -> None:
+    story = loot("5 9 12")
+    lay_set(story, 1, "5 5 5 looter looter", story.g.bag_kind)
+    guesses = set()
+    for turn in range(3):
+        story.g.turns = 3 * turn  # of three players
         story.begin(MakeAPlay(0))
-        assert any(offer.startswith("snitch on") for offer in story.offers(0))
-        assert answer(story).startswith(expected)
+        guesses.add(answer(story))
+    assert guesses == {f"snitch on bag 7 of seat 1 with Coin {number}" for number in (5, 9, 12)}
+    story.g.plays = 1
+    story.begin(MakeAPlay(0))
+    assert answer(story) == "done"
 
 
-def test_bag_o_loot_never_bluffs() -> None:
-    story = loot("5 9 9", (1, "7 7 7 7"), settings={"advanced": True})
-    assert any(offer.startswith("bag ") for offer in story.offers(0))
-    assert answer(story) == "open a set with 2 x Coin 9"
+def test_bag_o_loot_lays_down_nothing_that_others_may_steal() -> None:
+    assert answer(loot("9 9 9 12 13 14", (0, "12 12"), (1, "13 13 13"))) == "done"
+
+
+def test_bag_o_loot_bluffs_only_where_nobody_may_challenge() -> None:
+    for owner, expected in ((1, "done"), (0, "bag set 7 of seat 0 with Coin 5")):
+        story = loot("5 9 9", (owner, "7 7 7 7"), settings={"advanced": True})
+        assert any(offer.startswith("bag ") for offer in story.offers(0))
+        assert answer(story) == expected
+    assert answer(loot("5 7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"
+    assert answer(loot("7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"  # to go out
 
 
 def test_bag_o_loot_goes_out_when_every_card_has_a_place() -> None:
@@ -176,10 +196,14 @@ def test_bag_o_loot_challenges_when_no_matching_card_is_left() -> None:
     lay_set(story, 0, "9 9")
     story.begin(MakeAPlay(1))
     story.says(1, next(offer for offer in story.offers(1) if offer.endswith("with Coin 1")))
+    story.says(1, "done")
     assert answer(story).startswith("challenge")
 
 
-def test_bag_o_loot_gives_to_the_poor_and_takes_from_the_rich() -> None:
+def test_bag_o_loot_gives_to_the_smallest_hand_then_to_the_poor_and_takes_from_the_rich() -> None:
+    story = Story(BagOLoot, 3, {"hand": ["3 4", "5", "6 6"]}, total=[0, 30, 20])
+    story.begin(ForfeitACard(0))
+    assert answer(story) == "let seat 1 pull a random card of your hand"
     story = Story(BagOLoot, 3, {"hand": ["3 4", "5", "6"]}, total=[0, 30, 20])
     story.begin(ForfeitACard(0))
     assert answer(story) == "let seat 2 pull a random card of your hand"

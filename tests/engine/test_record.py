@@ -127,7 +127,7 @@ def test_a_truncated_record_is_found(line: str) -> None:
 
 
 def test_a_record_of_another_rules_version_is_not_replayed(line: str) -> None:
-    with pytest.raises(RecordError, match="under version 0 of the rules of toy; this is version 1"):
+    with pytest.raises(RecordError, match="under version 0 of the rules of toy; this is version 1, which plays"):
         verify(changed(line, rules="0"), Toy)
 
 

@@ -25,9 +25,11 @@ def settings(seats: int, rng: random.Random) -> dict[str, object]:
     """Some settings of a match."""
     return {
         "advanced": rng.random() < 0.6,
+        "wrong_snitch": rng.choice(["forfeit", "free"]),
         "bag_faces": rng.choice(["hidden", "open"]),
-        "ditch_per_turn": rng.choice([1, "unlimited"]),
+        "ditch_per_turn": rng.choice([0, 1, "unlimited"]),
         "tie_break_round": rng.random() < 0.5,
+        "stalemate_turns": rng.choice([1, 2, 3]),
         "rounds": rng.choice(["players", 1, 2]),
     }
 
@@ -52,6 +54,7 @@ class Turn:
     seat: int
     plays: int = 0
     has_bagged: bool = False
+    laid: int = 0  # the bag whose fifth card lies in the middle
     ditched: int = 0
 
 
@@ -133,7 +136,7 @@ class Telling:
         self.turn = Turn(self.left_of(self.dealer)[0])
         idle_turns, turns = 0, 1
         has_begun_dry = False
-        while idle_turns < 2 * self.seats:
+        while idle_turns < self.settings.stalemate_turns * self.seats:
             is_out = yield from self.one_turn(self.turn)
             if is_out:
                 return
@@ -142,7 +145,7 @@ class Telling:
             elif has_begun_dry:
                 idle_turns += 1
             turns += 1
-            assert turns < 3_000  # BL-7.1
+            assert turns < 7_000  # BL-7.1
             self.turn = Turn(self.left_of(self.turn.seat)[0])
             has_begun_dry = not self.pile
             self.draw(self.turn.seat)
@@ -154,32 +157,41 @@ class Telling:
         return answers[seat]
 
     def one_turn(self, turn: Turn) -> Generator[Asked, dict[int, Told], bool]:
-        """BL-4.2, BL-5.1: plays, until the player is done or out; whether he is out."""
+        """BL-4.2, BL-5.1: plays, then the challenge of a bag that was laid; whether the player is out."""
+        seat, hand = turn.seat, self.hand[turn.seat]
+        yield from self.plays_of(turn)
+        caught = (yield from self.challenge(turn)) if turn.laid else 0
+        is_out = turn.plays > 0 and not hand
+        if is_out:
+            yield from self.bonus(seat, caught)
+        return is_out
+
+    def plays_of(self, turn: Turn) -> Part:
+        """BL-4.2: plays, until the player is done, or has no card left."""
         seat, hand = turn.seat, self.hand[turn.seat]
         while True:
             verb, cards, zone, _ = yield from self.ask("make_a_play", seat, self.plays(turn), DONE)
             if verb == "done":
                 if not turn.plays and hand:
                     yield from self.forfeit(seat)
-                return False
+                return
             if verb == "snitch" and self.bags[zone].number != cards[0]:  # BL-4.4: the turn is lost
-                return False
+                if self.settings.wrong_snitch == "forfeit":
+                    yield from self.forfeit(seat)
+                return
             turn.plays += 1
-            is_caught = False
             for card in cards:
                 hand.remove(card)
             if verb in ("pinch", "snitch"):
                 self.swap(seat, cards[0], (self.sets if verb == "pinch" else self.bags)[zone])
             elif verb == "bag":
-                is_caught = yield from self.bag(turn, zone, cards[0])
+                self.bag(turn, zone, cards[0])
             elif verb == "ditch":
                 self.ditch(turn, cards[0])
             else:
                 self.lay_down(seat, verb, cards, zone)
             if not hand:
-                if not is_caught:  # BL-6.5
-                    yield from self.bonus(seat)
-                return True
+                return
 
     # -- what may be played
     def plays(self, turn: Turn) -> list[Told]:
@@ -195,8 +207,7 @@ class Telling:
         for zone, pile in self.sets.items():
             plays += [(verb, (card,), zone, None) for card in set(hand) for verb in self.verbs(turn, pile, card)]
         if self.settings.advanced:
-            most = self.settings.ditch_per_turn
-            if most == 0 or turn.ditched < most:  # BL-6.6
+            if turn.ditched < self.settings.ditch_per_turn:  # BL-6.6
                 plays += [("ditch", (bag.number,), zone, None) for zone, bag in self.bags.items() if bag.number in hand]
         elif turn.plays == 0:
             plays += [("snitch", (coin,), zone, None) for zone in self.bags for coin in coins]
@@ -238,31 +249,40 @@ class Telling:
         self.ditched.append(coin)
         self.draw(turn.seat)
 
-    def bag(self, turn: Turn, zone: int, card: int) -> Generator[Asked, dict[int, Told], bool]:
-        """BL-4.2, BL-6.2, BL-6.3: the fifth card, face down in advanced play; whether it is a bluff that is caught."""
+    def bag(self, turn: Turn, zone: int, card: int) -> None:
+        """BL-4.2, BL-6.2: the fifth card; in advanced play it stays in the middle till the end of the turn."""
         turn.has_bagged = True
         bag = self.bags[zone] = self.sets.pop(zone)
         bag.owner = turn.seat
-        self.middle = [card]
-        challenger = (yield from self.challenger(turn.seat, zone)) if self.settings.advanced else None
-        self.middle = []
+        if self.settings.advanced:
+            self.middle = [card]
+            turn.laid = zone
+        else:
+            bag.cards.append(card)
+
+    def challenge(self, turn: Turn) -> Generator[Asked, dict[int, Told], int]:
+        """BL-6.3: the end of the challenge; the bag that a bluffer has lost, or 0."""
+        bag = self.bags[turn.laid]
+        challenger = yield from self.challenger(turn.seat, turn.laid)
+        card = self.middle.pop()
         bag.cards.append(card)
         if challenger is None:
-            return False
+            return 0
         if card not in (bag.number, LOOTER):
-            self.hand_over(zone, challenger)
-            return True
+            self.hand_over(turn.laid, challenger)
+            return turn.laid
         yield from self.reward(turn.seat, challenger)
-        return False
+        return 0
 
     def challenger(self, seat: int, zone: int) -> Generator[Asked, dict[int, Told], int | None]:
-        """BL-6.3, BL-0.2: of all others with a bag or an open set the first on the left who says yes."""
+        """BL-6.3, BL-0.2: of all others with a bag or an open set who say yes, one by chance."""
         entitled = [other for other in self.left_of(seat) if self.bags_of(other) or self.sets_of(other)]
         if not entitled:
             return None
         self.safe = PASS
         answers = yield "challenge_the_bag", {other: [PASS, ("challenge", (), zone, None)] for other in entitled}
-        return next((other for other in entitled if answers[other] != PASS), None)
+        willing = [other for other in sorted(entitled) if answers[other] != PASS]
+        return willing[self.chance.below(len(willing))] if willing else None
 
     def reward(self, seat: int, challenger: int) -> Part:
         """BL-6.3: for a genuine bag one bag or all open sets of the challenger."""
@@ -276,13 +296,14 @@ class Telling:
             for pile in self.sets_of(challenger):
                 pile.owner = seat
 
-    def bonus(self, seat: int) -> Part:
-        """BL-5.2: a bag of another player for going out."""
-        owners = [other for other in self.left_of(seat) if self.bags_of(other)]
+    def bonus(self, seat: int, caught: int) -> Part:
+        """BL-5.2, BL-6.5: a bag of another player for going out, not the one that a challenger has just won."""
+        bags = {owner: [zone for zone in self.bags_of(owner) if zone != caught] for owner in self.left_of(seat)}
+        owners = [owner for owner in bags if bags[owner]]
         if owners:
             richest = max(owners, key=lambda owner: self.totals[owner] + self.worth(owner))
-            options = [take_bag(zone) for owner in owners for zone in self.bags_of(owner)]
-            safe = take_bag(self.bags_of(richest)[0])
+            options = [take_bag(zone) for owner in owners for zone in bags[owner]]
+            safe = take_bag(bags[richest][0])
             _, _, zone, _ = yield from self.ask("take_a_bag", seat, options, safe)
             self.hand_over(zone, seat)
 

@@ -85,6 +85,27 @@ def test_a_ladder_of_another_version_is_one_line(store: Store) -> None:
         found(store)
 
 
+def test_a_ladder_of_an_earlier_rules_version_goes_on_and_that_is_said_until_a_new_match(store: Store) -> None:
+    old = {"advanced": "true", "ditch_per_turn": "unlimited"}  # as rules version 1 wrote "any number"
+    make(store, LADDER, "bag_o_loot", 4, **old)
+    versions = [store.ensure_version("ann", f"bot {n}", "1") for n in range(4)]
+    store.submit(result("early", versions, rules="1")).result()
+    ratings = store.rankings(LADDER)
+    said = io.StringIO()
+    (ladder,) = found(store, said)
+    assert ladder.settings == old
+    assert ladder.rules.check(4, ladder.settings).text("ditch_per_turn") == "unlimited"
+    (line,) = [json.loads(line) for line in said.getvalue().splitlines()]
+    assert (line["level"], line["event"]) == ("warning", "rules version changed")
+    assert (line["ladder"], line["was"], line["version"]) == (LADDER, "1", "2")
+    assert store.rankings(LADDER) == ratings
+    store.submit(result("late", versions, rules="2")).result()
+    assert [match.rules for match in store.matches(LADDER)] == ["2", "1"]
+    said = io.StringIO()
+    found(store, said)
+    assert said.getvalue() == ""
+
+
 def test_house_bots_play_on_the_ladders_that_are_named_after_their_game_and_name_none(store: Store) -> None:
     make(store, "duel", "greed", 2)
     make(store, "szmal", "szmal", 4)

@@ -57,6 +57,19 @@ class Game(Table):
         """What each card counts, by its number (place 0 is nothing): as printed unless a setting changes it."""
         return [0, *[card.value for card in cls.words.cards]]
 
+    @classmethod
+    def settings_under(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Find the settings that make these rules play as `version` of them played with `settings`.
+
+        Args:
+            version: Rules version of a record.
+            settings: The settings of the record, as text.
+
+        Returns:
+            Settings of these rules, or None if these rules cannot play as that version did.
+        """
+        return settings if version == cls.words.version else None
+
     def begin(self) -> None:
         """Set up the first deal and put the first steps on the agenda."""
         raise TypeError(f"{type(self).__name__} does not begin")

@@ -16,7 +16,7 @@ spectator, was told. This module reads and writes no file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -113,15 +113,21 @@ def write_record(match: Match) -> str:
     game = match.game
     if game.log is None:
         raise ValueError("a match without a log cannot be recorded")
+    return _write(match, game.words.version, game.settings.changed())
+
+
+def _write(match: Match, version: str, settings: Mapping[str, str]) -> str:
+    """Write the line of a match as a record of this rules version and these settings."""
+    game = match.game
     body: dict[str, object] = {
         "choices": [_choice_to_json(game.words, chosen) for chosen in match.choices],
         "events": event_hashes(game),
         "game": game.words.game,
         "key": match.key.hex(),
         "result": _result_to_json(match.result()),
-        "rules": game.words.version,
+        "rules": version,
         "seats": list(match.seats),
-        "settings": game.settings.changed(),
+        "settings": settings,
     }
     schema = next(number for number, conduct in _CONDUCT.items() if conduct == match.conduct)
     if schema > 1:
@@ -223,11 +229,6 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
     The match goes on when the next is asked for, and after the last it is over. Raises RecordError where the record
     and the rules part.
     """
-    if record.rules != rules.words.version:
-        raise RecordError(
-            f"the record was made under version {record.rules} of the rules of {record.game}; "
-            f"this is version {rules.words.version}"
-        )
     yield from replay_on(_begin(record, rules), record)
 
 
@@ -280,8 +281,15 @@ def _answer_what_follows(match: Match, faulted: set[tuple[int, int]]) -> bool:
 
 def _begin(record: Record, rules: type[Game]) -> Match:
     """The match before its first choice; one that was voided before any is over.  Raises RecordError."""
+    settings = rules.settings_under(record.rules, record.settings)
+    if settings is None:
+        raise RecordError(
+            f"the record was made under version {record.rules} of the rules of {record.game}; "
+            f"this is version {rules.words.version}, which plays such a match otherwise: "
+            "replay it with the cutpurse release that wrote it"
+        )
     try:
-        match = Match(rules, record.seats, record.key, record.settings, log=True, conduct=record.conduct, ask_all=True)
+        match = Match(rules, record.seats, record.key, settings, log=True, conduct=record.conduct, ask_all=True)
     except (CutpurseError, ValueError) as problem:
         raise RecordError(f"the record cannot begin: {problem}") from None
     _void_as_recorded(match, record)
@@ -359,6 +367,8 @@ def verified(line: str, rules: type[Game]) -> Verified:
         viewer = next(i for i, (told, said) in enumerate(zip(hashes, record.events, strict=True)) if told != said)
         raise RecordError(f"viewer {viewer} was not told what the record says")
     checked.append(f"every seat and the spectator were told the same {len(match.game.log or ())} events")
-    if line.rstrip("\r\n") != write_record(match):
+    is_current = record.rules == rules.words.version
+    again_line = write_record(match) if is_current else _write(match, record.rules, record.settings)
+    if line.rstrip("\r\n") != again_line:
         raise RecordError("the record is not in its canonical form")
     return Verified(match, checked)

@@ -66,7 +66,8 @@ def test_bl_5_2_without_a_bag_of_another_player_nothing_is_taken() -> None:
 
 
 def test_bl_5_3_two_turns_each_without_a_play_and_without_a_pile_end_the_round_without_a_bonus() -> None:
-    story = at_table(["4", "2"], bags={1: ["9 9 9 9 9"]}, settings=ONE_ROUND, round=1, chance=[0, 0, 0])
+    settings = ONE_ROUND | {"wrong_snitch": "free"}
+    story = at_table(["4", "2"], bags={1: ["9 9 9 9 9"]}, settings=settings, round=1, chance=[0, 0, 0])
     story.begin(TakeATurn(0))
     story.says(0, "snitch on bag 6 of seat 1 with Coin 4")
     story.says(1, "done")
@@ -80,7 +81,21 @@ def test_bl_5_3_two_turns_each_without_a_play_and_without_a_pile_end_the_round_w
     assert story.question() == ""
     assert story.table() == {"hand 0": "2 4", "bag 6 of 1": "9 9 9 9 9"}
     assert story.g.total == [0, 10]
-    assert "nobody has played for two turns each: the round is over" in story.told(None)
+    assert "nobody plays any more: the round is over" in story.told(None)
+
+
+@pytest.mark.rule("BL-5.3")
+@pytest.mark.parametrize(("given", "turns"), [({}, 2), ({"stalemate_turns": 1}, 1), ({"stalemate_turns": 5}, 5)])
+def test_bl_5_3_a_setting_says_how_many_idle_turns_of_each_player_end_a_round(
+    given: dict[str, object], turns: int
+) -> None:
+    story = at_table(["4", "2"], settings=ONE_ROUND | given, round=1, chance=[0] * 2 * turns)
+    story.begin(TakeATurn(0))
+    for turn in range(2 * turns):
+        assert story.question() == "make_a_play"
+        story.says(turn % 2, "done")
+        story.says(turn % 2, f"let seat {1 - turn % 2} pull a random card of your hand")
+    assert story.question() == ""
 
 
 def test_bl_5_3_a_play_begins_the_count_anew_and_a_pile_prevents_it() -> None:
@@ -136,7 +151,7 @@ def test_bl_5_5_tie_break_rounds_while_the_lead_is_shared_at_most_three(
 
 
 @pytest.mark.rule("BL-7.1")
-@pytest.mark.parametrize("settings", [{}, ADVANCED, {"advanced": True, "ditch_per_turn": 0}])
+@pytest.mark.parametrize("settings", [{}, ADVANCED, {"advanced": True, "ditch_per_turn": "unlimited"}])
 @pytest.mark.parametrize("seats", [2, 5])
 def test_bl_7_1_rounds_end_far_below_their_bound(seats: int, settings: dict[str, object]) -> None:
     for match in range(3):
@@ -149,7 +164,7 @@ def test_bl_7_1_rounds_end_far_below_their_bound(seats: int, settings: dict[str,
                 game.choose(seat, options[pick.below(len(options))])
             most = max(most, game.turns)
         assert game.round == seats
-        assert 8 < most < LONGEST_ROUND / 10
+        assert 8 < most < 300
 
 
 def test_bl_7_1_a_round_beyond_its_bound_is_an_error() -> None:

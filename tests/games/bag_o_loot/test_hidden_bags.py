@@ -115,3 +115,21 @@ def test_bl_8_2_what_is_imagined_agrees_with_every_view(seats: int, settings: di
                         bags += 1
             game.choose(seat, options[pick.below(len(options)) if pick.below(2) else 0])
     assert (bags > 0) is (settings != {"bag_faces": "open"})
+
+
+@pytest.mark.rule("BL-6.3")
+def test_bl_6_3_the_fifth_card_is_imagined_genuine_about_every_other_time_while_its_turn_goes_on() -> None:
+    pick = Chance(match_key("the fifth card waits", 0))
+    game = BagOLoot.new(3, match_key("real", 3), {"advanced": True, "rounds": 20})
+    while not (game.middle.cards and game.question.name == "make_a_play"):
+        for seat in game.waiting():
+            options = game.options(seat)
+            game.choose(seat, options[pick.below(len(options))])
+    viewer = game.next_seat(game.turn_of - 1)
+    number = game.bluff_bag[game.turn_of - 1][-1].counters[0]
+    genuine = 0
+    for _ in range(200):
+        other = imagine(game.view(viewer), pick)
+        assert isinstance(other, BagOLoot)
+        genuine += other.middle.cards[0] in (number, LOOTER)
+    assert 70 < genuine < 150  # a card of the unseen ones would fit about every tenth time

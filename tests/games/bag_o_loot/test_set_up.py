@@ -6,15 +6,19 @@ from collections import Counter
 
 import pytest
 
+from cutpurse.engine.agenda import Option
+from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import SettingsError
-from cutpurse.games.bag_o_loot.cards import COPIES, LOOTER, NUMBERS, WORDS
+from cutpurse.games.bag_o_loot.cards import CHALLENGE, COPIES, LOOTER, NUMBERS, SET, WORDS
 from cutpurse.games.bag_o_loot.rules import (
     BagOLoot,
     BagOLootSettings,
+    ChallengeTheBag,
     EndTheRound,
     ForfeitACard,
     MakeAPlay,
     SetUpARound,
+    ShowTheFifthCard,
     TakeABag,
 )
 from tests.games.bag_o_loot.table import ADVANCED, at_table
@@ -30,10 +34,13 @@ def test_bl_0_1_equal_copies_are_one_option_and_the_turn_goes_clockwise() -> Non
     assert story.g.waiting() == [1]
 
 
-def test_bl_0_2_the_first_clockwise_of_those_who_challenge_acts_and_the_others_stay_secret() -> None:
-    story = at_table(["1", "2", "5 9", "3"], {0: ["1 1"], 1: ["2 2"], 2: ["5 5 5 5"], 3: ["3 3"]}, settings=ADVANCED)
+@pytest.mark.parametrize(("drawn", "challenger"), [(0, 0), (1, 1)])
+def test_bl_0_2_chance_draws_one_of_those_who_challenge_and_the_others_stay_secret(drawn: int, challenger: int) -> None:
+    sets = {0: ["1 1"], 1: ["2 2"], 2: ["5 5 5 5"], 3: ["3 3"]}
+    story = at_table(["1", "2", "5 9", "3"], sets, settings=ADVANCED, chance=[drawn])
     story.begin(MakeAPlay(2))
     story.says(2, "bag set 10 of seat 2 with Coin 9")
+    story.says(2, "done")
     assert story.question() == "challenge_the_bag"
     assert story.g.waiting() == [0, 1, 3]
     before = len(story.told(1))
@@ -41,18 +48,27 @@ def test_bl_0_2_the_first_clockwise_of_those_who_challenge_acts_and_the_others_s
     story.says(3, "pass")
     assert story.told(1)[before:] == []
     story.says(0, "challenge bag 10 of seat 2")
-    assert [zone.number for zone in story.g.bluff_bag[0]] == [10]  # seat 3 passed, seat 1 sits further round the table
-    assert [line for line in story.told(2)[before:] if "seat 1" in line or "seat 3" in line] == []
-    assert "seat 0 challenges bag 10 of seat 2" in story.told(2)
+    assert [zone.number for zone in story.g.bluff_bag[challenger]] == [10]
+    silent = 1 - challenger
+    assert [line for line in story.told(2)[before:-1] if f"seat {silent}" in line or "seat 3" in line] == []
+    assert f"seat {challenger} challenges bag 10 of seat 2" in story.told(2)
 
 
-def test_bl_0_2_left_of_the_challenged_player_comes_before_seat_0() -> None:
-    story = at_table(["1", "5 9", "3"], {0: ["1 1"], 1: ["5 5 5 5"], 2: ["3 3"]}, settings=ADVANCED)
-    story.begin(MakeAPlay(1))
-    story.says(1, "bag set 8 of seat 1 with Coin 9")
-    story.says(0, "challenge bag 8 of seat 1")
-    story.says(2, "challenge bag 8 of seat 1")
-    assert [zone.number for zone in story.g.bluff_bag[2]] == [8]
+@pytest.mark.rule("BL-0.2")
+def test_bl_0_2_all_who_challenge_are_drawn_equally_often() -> None:
+    caught: Counter[int | None] = Counter()
+    for deal in range(600):
+        game = BagOLoot.new(4, match_key("challengers", deal), ADVANCED)
+        for seat in (0, 2, 3):
+            game.count_zone(game.make(SET, seat), 0, 1)
+        bag = game.make(game.bag_kind, 1)
+        game.move(game.hand[1].cards[0], game.hand[1], game.middle)
+        ChallengeTheBag(1, bag.number).closed(game, dict.fromkeys((0, 2, 3), Option(CHALLENGE, zone=bag.number)))
+        step = game.agenda[-1]
+        assert isinstance(step, ShowTheFifthCard)
+        caught[step.challenger] += 1
+    assert set(caught) == {0, 2, 3}
+    assert min(caught.values()) > 150  # 200 each on average, more than four standard deviations away
 
 
 def test_bl_0_3_a_looter_seen_entering_a_hand_is_known_until_a_card_leaves_unseen() -> None:

@@ -149,25 +149,46 @@ def test_bl_4_4_a_right_snitch_in_ones_own_bag() -> None:
     assert story.table() == {"hand 0": "3 looter", "hand 1": "2", "bag 6 of 0": "6 6 6 6 6"}
 
 
-def test_bl_4_4_a_wrong_snitch_gives_the_coin_back_known_to_all_and_ends_the_turn_without_a_forfeit() -> None:
-    story = at_table(["3 6", "2", "1"], bags={1: ["5 5 5 looter looter"]})
+def test_bl_4_4_a_wrong_snitch_gives_the_coin_back_known_to_all_and_the_forfeit_is_due() -> None:
+    story = at_table(["3 6", "2", "1"], bags={1: ["5 5 5 looter looter"]}, chance=[0])
     story.begin(MakeAPlay(0))
     story.says(0, "snitch on bag 7 of seat 1 with Coin 6")
-    assert story.table() == {"hand 0": "3 6", "hand 1": "2", "hand 2": "1", "bag 7 of 1": "5 5 5 looter looter"}
-    assert story.g.waiting() == [1]
-    assert story.question() == "make_a_play"
+    assert story.question() == "forfeit_a_card"
+    assert story.g.waiting() == [0]
     assert [story.known(story.g.hand[0], viewer) for viewer in (1, 2, None)] == [("6", "")] * 3
     assert story.told(2)[1:] == [
         "seat 0 snitches on bag 7 of seat 1 with Coin 6",
         "Coin 6: from hand of seat 0 to middle",
         "no match in bag 7 of seat 1: the turn of seat 0 is over",
         "Coin 6: from middle to hand of seat 0",
-        "asked make_a_play: seat 1",
+        "asked forfeit_a_card: seat 0",
     ]
+    story.says(0, "let seat 2 pull a random card of your hand")
+    assert story.table() == {"hand 0": "6", "hand 1": "2", "hand 2": "1 3", "bag 7 of 1": "5 5 5 looter looter"}
+    assert story.g.waiting() == [1]
+    assert story.question() == "make_a_play"
+
+
+def test_bl_4_4_with_the_setting_free_a_wrong_snitch_ends_the_turn_without_a_forfeit() -> None:
+    story = at_table(["3 6", "2", "1"], bags={1: ["5 5 5 looter looter"]}, settings={"wrong_snitch": "free"})
+    story.begin(MakeAPlay(0))
+    story.says(0, "snitch on bag 7 of seat 1 with Coin 6")
+    assert story.table() == {"hand 0": "3 6", "hand 1": "2", "hand 2": "1", "bag 7 of 1": "5 5 5 looter looter"}
+    assert story.g.waiting() == [1]
+    assert story.question() == "make_a_play"
+
+
+def test_bl_4_5_the_last_card_is_forfeited_after_a_wrong_snitch_and_that_is_not_going_out() -> None:
+    story = at_table(["6", "2"], bags={1: ["5 5 5 looter looter"]}, chance=[0])
+    story.begin(MakeAPlay(0))
+    story.says(0, "snitch on bag 6 of seat 1 with Coin 6")
+    story.says(0, "let seat 1 pull a random card of your hand")
+    assert story.table() == {"hand 1": "2 6", "bag 6 of 1": "5 5 5 looter looter"}
+    assert story.question() == "make_a_play"
 
 
 def test_bl_4_4_a_coin_shown_twice_is_one_card() -> None:
-    story = at_table(["3 6", "2"], bags={1: ["5 5 5 looter looter"]})
+    story = at_table(["3 6", "2"], bags={1: ["5 5 5 looter looter"]}, settings={"wrong_snitch": "free"})
     for _ in range(2):
         story.begin(MakeAPlay(0))
         story.says(0, "snitch on bag 6 of seat 1 with Coin 6")

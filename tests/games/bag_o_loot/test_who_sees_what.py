@@ -45,6 +45,7 @@ def test_bl_8_2_in_advanced_play_open_bags_hide_their_fifth_card() -> None:
     story = at_table(["6 3", "1"], {1: ["7 7 7 looter"]}, settings=settings)
     story.begin(MakeAPlay(0))
     story.says(0, "bag set 6 of seat 1 with Coin 6")
+    story.says(0, "done")
     bag = story.g.bluff_bag[0][0]
     assert story.seen(bag, 0) == "7 7 7 looter 6"
     assert story.seen(bag, 1) == "7 7 7 looter ?"

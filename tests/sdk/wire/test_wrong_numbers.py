@@ -50,7 +50,9 @@ def test_a_spoiled_observation_is_refused(name: str, spoil: Spoil, found: str) -
     spoil(message)
     with pytest.raises(ValueError, match=found) as refused:
         view_of(message, rules, game.settings, game.n, 0)
-    assert str(refused.value).endswith(f": {name} as it is played here, rules version 1, has no such thing")
+    assert str(refused.value).endswith(
+        f": {name} as it is played here, rules version {rules.words.version}, has no such thing"
+    )
     assert "\n" not in str(refused.value)
 
 

@@ -36,7 +36,7 @@ __all__ = [
     "Deck",
 ]
 
-WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "1", seats=range(2, 9))
+WORDS: Final = Words("bag_o_loot", "Bag-O-Loot", "BL", "2", seats=range(2, 9))
 """BL-1.3. Two to eight players."""
 
 NUMBERS: Final = range(1, 17)
@@ -145,4 +145,4 @@ NO_MATCH: Final = WORDS.verb("no_match", "no match in {zone}: the turn of {actor
 BLUFF: Final = WORDS.verb("bluff", "{zone} is a bluff of {actor}", rule="BL-6.3")
 GENUINE: Final = WORDS.verb("genuine", "{zone} is genuine", rule="BL-6.3")
 GO_OUT: Final = WORDS.verb("go_out", "{actor} goes out", rule="BL-5.1")
-STALEMATE: Final = WORDS.verb("stalemate", "nobody has played for two turns each: the round is over", rule="BL-5.3")
+STALEMATE: Final = WORDS.verb("stalemate", "nobody plays any more: the round is over", rule="BL-5.3")

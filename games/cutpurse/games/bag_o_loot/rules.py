@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -51,16 +52,15 @@ BAG_POINTS: Final = 10
 """BL-5.4. Each bag is worth ten points; a card in an open set one."""
 MOST_TIE_BREAKS: Final = 3
 """BL-5.5. At most three more rounds to break a tie."""
-IDLE_TURNS_EACH: Final = 2
-"""BL-5.3. Two turns for each player in a row without a play, and nothing to draw, end a round."""
-LONGEST_ROUND: Final = 3000
+LONGEST_ROUND: Final = 7000
 """BL-7.1. A round stays far below so many turns.
 
 Every turn takes a card off the draw pile while there is one; later every play lowers the cards in hands or, with the
 same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
 """
 AS_MANY_AS_PLAYERS: Final = 0
-UNLIMITED: Final = 0
+SETTINGS_OF_RULES_1: Final = frozenset({"rounds", "advanced", "ditch_per_turn", "bag_faces", "tie_break_round"})
+UNLIMITED: Final = 100  # more ditches than there are cards
 
 NUMBER: Final = 0  # the place of the number among the counters of a set or bag
 
@@ -97,7 +97,7 @@ TO_DITCH: Final = _WithACard(DITCH)
 
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
-    """BL-3.1, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
+    """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
 
     rounds: int = number(
         AS_MANY_AS_PLAYERS,
@@ -107,13 +107,27 @@ class BagOLootSettings(Settings):
         text="rounds of a match; by default one for each player, so that everybody deals once",
         rule="BL-3.1",
     )
+    wrong_snitch: str = choice(
+        "forfeit",
+        "free",
+        text="standard game: whether a turn lost by a wrong snitch costs the forfeit",
+        rule="BL-4.4",
+        only_with=("advanced", "false"),
+    )
+    stalemate_turns: int = number(
+        2,
+        1,
+        5,
+        text="idle turns of each player in a row, without a draw pile, that end a round",
+        rule="BL-5.3",
+    )
     advanced: bool = flag(False, text="bags may be bluffs and be challenged; no pinch and no snitch", rule="BL-6.1")
     ditch_per_turn: int = number(
         1,
         0,
         1,
         names={"unlimited": UNLIMITED},
-        text="advanced: coins one may ditch in a turn",
+        text="advanced: how many coins may be ditched in a turn; 0 forbids ditching",
         rule="BL-6.6",
         only_with=("advanced", "true"),
     )
@@ -153,6 +167,16 @@ class BagOLoot(Game):
         deck = DECKS[seats]
         return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
 
+    @classmethod
+    def settings_under(cls, version: str, settings: Mapping[str, str]) -> Mapping[str, str] | None:
+        """BL-4.4, BL-6.3. Play the standard game of rules version 1 with free wrong snitches.
+
+        Its advanced play had an earlier challenge, which these rules cannot play.
+        """
+        if version == "1" and settings.get("advanced", "false") == "false" and SETTINGS_OF_RULES_1.issuperset(settings):
+            return {**settings, "wrong_snitch": "free"}
+        return super().settings_under(version, settings)
+
     def begin(self) -> None:
         """BL-3.2. The first dealer is random."""
         self.then(SetUpARound(self.chance.below(self.n)))
@@ -189,8 +213,9 @@ class BagOLoot(Game):
         if self.settings.advanced:
             bags = [(zone.cards, zone.counters[NUMBER]) for side in self.bluff_bag for zone in side]
             fill_numbered_bags(bags, unseen, chance)
-            if self.agenda and isinstance(top := self.agenda[-1], ChallengeTheBag):
-                bags.append((self.middle.cards, self.zone(top.zone).counters[NUMBER]))
+            for step in self.agenda:
+                if isinstance(step, ChallengeTheBag):
+                    bags.append((self.middle.cards, self.zone(step.zone).counters[NUMBER]))
             fill_fifth_cards(bags, unseen, chance)
         else:
             fill_closed_bags([zone.cards for side in self.bag for zone in side], unseen, chance)
@@ -264,7 +289,7 @@ class MakeAPlay(Choice):
                 options.append(OPEN_WITH_LOOTER[coin])
         options += self.to_join(g, faces)
         if g.settings.advanced:
-            if g.ditches < g.settings.ditch_per_turn or g.settings.ditch_per_turn == UNLIMITED:
+            if g.ditches < g.settings.ditch_per_turn:
                 options += self.to_ditch(g, coins)
         elif not g.plays:
             options += self.to_snitch(g, coins)
@@ -352,7 +377,6 @@ class MakeAPlay(Choice):
                 self.ditch(g, option.cards[0])
             elif verb == MAKE_BAG and g.settings.advanced:
                 self.lay_face_down(g, option.cards[0], g.zone(option.zone))
-                return
             else:
                 self.join(g, option.cards[0], g.zone(option.zone), verb)
             GoOnOrGoOut.of[self.seat].run(g)
@@ -377,11 +401,14 @@ class MakeAPlay(Choice):
             g.place(zone, g.bag_kind, self.seat)
 
     def lay_face_down(self, g: BagOLoot, card: int, zone: Zone) -> None:
-        """BL-6.2. The bag is the player's at once, its number on show; its fifth card waits face down in the middle."""
+        """BL-6.2, BL-6.3. Lay the fifth card face down in the middle until the challenge at the end of the turn.
+
+        The bag is the player's at once, its number on show.
+        """
         g.bag_plays += 1
         g.place(zone, BLUFF_BAG, self.seat, face_down=g.settings.bag_faces == "hidden")
         g.move(card, g.hand[self.seat], g.middle)
-        g.next(ChallengeTheBag(self.seat, zone.number), GoOnOrGoOut.of[self.seat])
+        g.then(ChallengeTheBag(self.seat, zone.number))
 
     def ditch(self, g: BagOLoot, coin: int) -> None:
         """BL-6.6. The coin is out of the round, and a card is drawn for it if there is one."""
@@ -396,7 +423,8 @@ class Snitch(Step):
     """BL-4.4. The coin is shown to all; if it has the bag's number it goes in, and a looter comes to the hand.
 
     All five coins of a number cannot be in a bag while one is in a hand, so there is a looter. No match: the coin goes
-    back, known to all, the bag stays closed, and the turn is over, which is no forfeit (BL-4.5).
+    back, known to all, the bag stays closed, and the turn is over. It saw no play, so the forfeit is due (BL-4.5),
+    unless the setting `wrong_snitch` is `free`.
     """
 
     zone: int
@@ -413,14 +441,17 @@ class Snitch(Step):
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
-            EndTheTurn.of[self.seat].run(g)
+            if g.settings.wrong_snitch == "forfeit":
+                g.next(ForfeitACard.of[self.seat], EndTheTurn.of[self.seat])
+            else:
+                EndTheTurn.of[self.seat].run(g)
 
 
 @dataclass(slots=True)
 class ChallengeTheBag(Poll):
-    """BL-6.3, BL-0.2. All others who own a bag or a set may challenge the bag, in secret; one of them does.
+    """BL-6.3, BL-0.2. At the end of the turn all others who own a bag or a set may challenge the bag, in secret.
 
-    That is the first clockwise from the left of the challenged player. What the others said stays secret.
+    Of several who want to, chance draws one. What the others said stays secret.
     """
 
     zone: int
@@ -436,20 +467,20 @@ class ChallengeTheBag(Poll):
         return [PASS, Option(CHALLENGE, zone=self.zone)]
 
     def closed(self, g: BagOLoot, answers: dict[int, Option]) -> None:
-        for seat in g.opponents(self.seat):
-            if answers.get(seat, PASS) != PASS:
-                g.tell(CHALLENGE, actor=seat, zone=self.zone)
-                g.then(ShowTheFifthCard(self.seat, self.zone, seat))
-                return
-        g.then(CloseTheBag(self.seat, self.zone))
+        willing = [seat for seat in answers if answers[seat] != PASS]
+        if willing:
+            challenger = willing[g.chance.below(len(willing))]
+            g.tell(CHALLENGE, actor=challenger, zone=self.zone)
+            g.then(ShowTheFifthCard(self.seat, self.zone, challenger))
+        else:
+            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn.of[self.seat])
 
 
 @dataclass(slots=True)
 class ShowTheFifthCard(Step):
     """BL-6.3, BL-6.5. Only the challenger sees it, and "bluff" or "genuine" is announced.
 
-    A bluff is the challenger's bag, and going out with it brings no other; after a genuine bag the challenged player
-    is rewarded first.
+    A bluff is the challenger's bag; for a genuine bag the challenged player is rewarded. Then the turn is over.
     """
 
     zone: int
@@ -460,12 +491,15 @@ class ShowTheFifthCard(Step):
         g.show(g.middle, [self.challenger])
         if g.middle.cards[0] in (bag.counters[NUMBER], LOOTER):
             g.tell(GENUINE, actor=self.seat, zone=self.zone)
-            g.next(CloseTheBag(self.seat, self.zone), TakeYourReward(self.seat, self.challenger))
+            g.next(
+                CloseTheBag(self.seat, self.zone),
+                TakeYourReward(self.seat, self.challenger),
+                EndTheTurn.of[self.seat],
+            )
         else:
             g.tell(BLUFF, actor=self.seat, zone=self.zone)
-            g.agenda.pop()
             g.place(bag, BLUFF_BAG, self.challenger)
-            g.next(CloseTheBag(self.seat, self.zone), GoOnOrGoOut.of[self.seat, False])
+            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn(self.seat, caught=self.zone))
 
 
 @dataclass(slots=True)
@@ -502,37 +536,37 @@ class TakeYourReward(Choice):
 
 @dataclass(slots=True)
 class GoOnOrGoOut(Step):
-    """BL-5.1, BL-6.5. A play that empties the hand ends the round at once, after a challenge; else the turn goes on."""
-
-    with_bonus: bool = True  # not for a caught bluff
+    """BL-5.1. A play that empties the hand ends the turn at once; else the turn goes on."""
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
             g.then(MakeAPlay.of[self.seat])
-            return
-        g.tell(GO_OUT, actor=self.seat)
-        g.then(EndTheRound.of[self.seat])
-        if self.with_bonus and any(g.bags[other] for other in g.opponents(self.seat)):
-            g.then(TakeABag.of[self.seat])
+        else:
+            EndTheTurn.of[self.seat].run(g)
 
 
 @dataclass(slots=True)
 class TakeABag(Choice):
-    """BL-5.2, BL-8.1. Who goes out takes a bag of his choice from another player; it stays the same bag."""
+    """BL-5.2, BL-6.5, BL-8.1. The player who goes out takes a bag of another player; it stays the same bag.
 
+    A bag that a challenger has just won from the player by catching the bluff cannot be taken.
+    """
+
+    caught: int = 0  # the zone of that bag
     text: ClassVar[str] = "Which bag do you take for going out?"
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
-        return [Option(TAKE_BAG, zone=bag.number) for other in g.opponents(seat) for bag in g.bags[other]]
+        bags = [bag for other in g.opponents(seat) for bag in g.bags[other]]
+        return [Option(TAKE_BAG, zone=bag.number) for bag in bags if bag.number != self.caught]
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
-        """BL-0.4. Of who has most points among those who have a bag, the next clockwise of equals: his oldest.
+        """BL-0.4. Take the oldest bag of the owner with most points, the next clockwise of equals.
 
-        Points are the total and what lies before him.
+        Points are the total and what lies before the owner.
         """
-        owners = [other for other in g.opponents(seat) if g.bags[other]]
-        richest = max(owners, key=lambda other: g.total[other] + g.worth(other))
-        return Option(TAKE_BAG, zone=g.bags[richest][0].number)
+        owners = [g.zone(option.zone).owner for option in options]
+        richest = max(owners, key=lambda owner: g.total[owner] + g.worth(owner))
+        return options[owners.index(richest)]
 
     def chosen(self, g: BagOLoot, option: Option) -> None:
         g.place(g.zone(option.zone), g.bag_kind, self.seat)
@@ -540,7 +574,7 @@ class TakeABag(Choice):
 
 @dataclass(slots=True)
 class ForfeitACard(Choice):
-    """BL-4.5. Who is done without a play names another player, who gets a random card of his hand.
+    """BL-4.5. The player of a turn without a play names another player, who gets a random card of their hand.
 
     Those two know the card. It may be the last one: that is not going out (BL-5.1).
     """
@@ -558,10 +592,23 @@ class ForfeitACard(Choice):
 
 @dataclass(slots=True)
 class EndTheTurn(Step):
-    """BL-4.2, BL-5.3. The turn passes to the left, unless nobody has played for two turns each without a draw pile."""
+    """BL-4.2, BL-5.1, BL-5.3, BL-6.3. The turn passes to the left, unless its player went out or nobody plays any more.
+
+    Everything waits for the challenge of a bag that was laid in the turn.
+    """
+
+    caught: int = 0  # the zone of a bag whose bluff was caught at the end of this turn
 
     def run(self, g: BagOLoot) -> None:
-        if g.idle_turns >= IDLE_TURNS_EACH * g.n:
+        if g.middle.cards:
+            return  # ChallengeTheBag is next on the agenda, and comes back here
+        if g.plays and not g.hand[self.seat].cards:
+            g.tell(GO_OUT, actor=self.seat)
+            g.then(EndTheRound.of[self.seat])
+            bonus = TakeABag(self.seat, self.caught)
+            if bonus.options(g, self.seat):
+                g.then(bonus)
+        elif g.idle_turns >= g.settings.stalemate_turns * g.n:
             g.tell(STALEMATE)
             g.then(EndTheRound.of[self.seat])
         else:

@@ -1,4 +1,8 @@
-"""Bag-O-Loot for the greedy bot: finish a bag a turn, keep the rest in hand where nobody steals it, never bluff."""
+"""Bag-O-Loot for the greedy bot: lay down only what becomes a bag in this turn, and keep the rest in hand.
+
+An open set is a gift: others steal it, and a set of four is bagged by the next player with a matching card or a looter.
+So a card is rather forfeited than shown.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +23,22 @@ LIKELY: Final = 0.5
 
 
 def hand_counts(view: BagOLootView) -> Counter[int]:
-    """How many coins of each number the hand holds, and how many looters."""
+    """Count the coins of each number in the hand, and the looters."""
     return Counter([card.value for card in view.me.hand.seen])
 
 
 def number_of(pile: Pile) -> int:
-    """The number of the coins in a set, or in a bag that shows it."""
+    """Look up the number of the coins in a set, or in a bag that shows it."""
     return pile.counter("number")
 
 
 def value_of(option: Option) -> int:
-    """The number of the coin that is played, or LOOTER."""
+    """Look up the number of the coin that is played, or LOOTER."""
     return option.card.value if option.card else LOOTER
 
 
 def spends_looter(option: Option) -> bool:
-    """Whether a looter is among the cards that are played."""
+    """Say whether a looter is among the cards that are played."""
     return any(card is not None and card.value == LOOTER for card in option.cards)
 
 
@@ -43,7 +47,7 @@ Plays = defaultdict[str, list[Option]]  # by what is done: "open", "build", "ste
 
 
 def snitch(view: BagOLootView, plays: Plays) -> Option | None:
-    """A looter for a coin, where bags stay open; I do not remember closed ones. It must be the first play of a turn."""
+    """Swap a coin for a looter where bags stay open. It must be the first play of a turn."""
     if view.settings.bag_faces == "hidden":
         return None
     matching = [option for option in plays["snitch"] if option.zone and number_of(option.zone) == value_of(option)]
@@ -51,7 +55,7 @@ def snitch(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def bag(view: BagOLootView, plays: Plays) -> Option | None:
-    """A set of four becomes my bag: with a coin rather than a looter, another's rather than mine. Never a bluff."""
+    """Bag a set of four honestly: with a coin rather than a looter, another player's set rather than an own one."""
     best: dict[tuple[bool, bool], Option] = {}
     for option in plays["bag"]:
         if option.zone and value_of(option) in (LOOTER, number_of(option.zone)):
@@ -60,33 +64,42 @@ def bag(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def pinch(view: BagOLootView, plays: Plays) -> Option | None:
-    """A looter for a coin is always a good swap."""
+    """Swap a coin for a looter: always a good swap."""
     return next(iter(plays["pinch"]), None)
 
 
 def finish(view: BagOLootView, plays: Plays) -> Option | None:
-    """Open, build or steal what becomes a bag in this very turn, where it takes the fewest looters."""
+    """Open, build or steal what becomes a bag in this very turn."""
+    return play_towards(view, plays, BAG_SIZE)
+
+
+def bluff(view: BagOLootView, plays: Plays) -> Option | None:
+    """Make a bag with any fifth card while nobody owns a bag or a set, for then nobody may challenge it."""
+    if not view.settings.advanced or any(player.bags or player.sets for player in view.opponents):
+        return None
+    hand = hand_counts(view)
+    if plays["bag"]:  # an honest bag would have been made by now
+        return min(plays["bag"], key=lambda option: hand[value_of(option)])
+    return play_towards(view, plays, BAG_SIZE - 1)
+
+
+def play_towards(view: BagOLootView, plays: Plays, size: int) -> Option | None:
+    """Choose a play towards a bag with this many matching cards, one that takes the fewest looters."""
     if view.bag_plays:
         return None
     hand = hand_counts(view)
     best: dict[tuple[int, bool], Option] = {}
     for option in plays["open"] + plays["build"] + plays["steal"]:
         number, lying = (number_of(option.zone), option.zone.size) if option.zone else (value_of(option), 0)
-        looters = BAG_SIZE - lying - hand[number]
-        if looters <= hand[LOOTER]:
+        looters = size - lying - hand[number]
+        if looters <= hand[LOOTER] and view.me.hand.size >= BAG_SIZE - lying:
             best.setdefault((looters, spends_looter(option)), option)
     return best[min(best)] if best else None
 
 
 def ditch(view: BagOLootView, plays: Plays) -> Option | None:
-    """A coin whose bag is closed is worth little; a new card may be more."""
-    return next(iter(plays["ditch"]), None) if view.draw_pile.size else None
-
-
-def steal(view: BagOLootView, plays: Plays) -> Option | None:
-    """The largest set that a coin can steal; looters are kept for bags."""
-    thefts = [option for option in plays["steal"] if not spends_looter(option)]
-    return max(thefts, key=lambda option: option.zone.size if option.zone else 0, default=None)
+    """Throw away a coin whose bag is made: it is worth little, a new card may be more, and it is no forfeit."""
+    return next(iter(plays["ditch"]), None)
 
 
 def go_out(view: BagOLootView, plays: Plays) -> Option | None:
@@ -100,16 +113,13 @@ def go_out(view: BagOLootView, plays: Plays) -> Option | None:
     return min(lays, key=lambda option: (spends_looter(option), value_of(option) not in lone), default=None)
 
 
-def show(view: BagOLootView, plays: Plays) -> Option | None:
-    """Rather than forfeit a card build, else open a set of the number of which the hand has most."""
-    if view.plays:
-        return None
-    hand = hand_counts(view)
-    lays = plays["build"] + plays["open"] + plays["steal"] + plays["ditch"]
-    return min(lays, key=lambda o: (spends_looter(o), o.verb == "open", -hand[value_of(o)]), default=None)
+def guess(view: BagOLootView, plays: Plays) -> Option | None:
+    """Snitch where a card is forfeited anyway: a wrong number costs no more than that. Guess anew each turn."""
+    guesses = plays["snitch"]
+    return guesses[view.turns // len(view.players) % len(guesses)] if guesses else None
 
 
-RULES: Final = (snitch, bag, pinch, finish, ditch, steal, go_out, show)
+RULES: Final = (snitch, bag, pinch, finish, bluff, ditch, go_out, guess)
 
 
 def make_a_play(view: BagOLootView, decision: Decision) -> Option:
@@ -126,29 +136,31 @@ def make_a_play(view: BagOLootView, decision: Decision) -> Option:
 
 # -- the other questions
 def forfeit_a_card(view: BagOLootView, decision: Decision) -> Option:
-    """Give it to who has the fewest points."""
-    return min(decision.options, key=lambda option: option.player.score)
+    """Give it to the player with the fewest cards, who can use it least; of equals, to the one with fewest points."""
+    return min(decision.options, key=lambda option: (option.player.hand.size, option.player.score))
 
 
 def take_a_bag(view: BagOLootView, decision: Decision) -> Option:
-    """Take it from who has the most points."""
+    """Take it from the player with the most points."""
     return max(decision.options, key=lambda option: view.players[option.zone.owner or 0].score if option.zone else 0)
 
 
 def challenge_the_bag(view: BagOLootView, decision: Decision) -> Option:
-    """Challenge if so few matching cards are unseen that the fifth is more likely a bluff."""
+    """Challenge if so few matching cards can be in the other hands that the fifth is more likely a bluff."""
     made = view.pending[-1]
     if made.zone is None or made.actor is None:
         return decision.safe
-    unseen = view.unseen
-    matching = sum([copies for card, copies in unseen.items() if card.value in (LOOTER, number_of(made.zone))])
-    held = view.players[made.actor].hand.size + 1
-    has_none = (1 - matching / max(1, unseen.total())) ** held
+    number, unseen = number_of(made.zone), view.unseen
+    closed = sum([len(pile) - len(pile.seen) for player in view.players for pile in player.bags])
+    matching = sum([copies for card, copies in unseen.items() if card.value in (LOOTER, number)])
+    matching -= len(made.zone) - len(made.zone.seen)  # the four that lie in this bag
+    chance = max(0, matching) / max(1, unseen.total() - closed)
+    has_none = (1 - min(1, chance)) ** (view.players[made.actor].hand.size + 1)
     return decision.options[1 if has_none > LIKELY else 0]
 
 
 def take_your_reward(view: BagOLootView, decision: Decision) -> Option:
-    """A bag, unless the open sets are worth more."""
+    """Take a bag, unless the open sets are worth more."""
     sets = decision.options[-1]
     if sets.player is not None and sum([pile.size for pile in sets.player.sets]) > BAG_POINTS:
         return sets

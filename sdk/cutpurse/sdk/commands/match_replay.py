@@ -164,7 +164,7 @@ def _rows(record: Record, seat: int | None) -> Iterator[dict[str, Any]]:
     yield {
         "began": {
             "game": record.game,
-            "rules_version": game_named(record.game).words.version,
+            "rules_version": record.rules,
             "settings": dict(record.settings),
             "seats": list(record.seats),
             "seat": seat,

@@ -58,6 +58,7 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
     ladders = [_playable(entry) for entry in store.ladders()]
     ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
     for ladder in ladders:
+        _compare_rules(store, ladder, log)
         if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
             log.warning("house bots are not run", ladder=ladder.name, bots=away)
         if wanted.house and not ladder.terms.house and not ladder.is_frozen(now):
@@ -103,6 +104,16 @@ def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> No
             )
     if ladder.terms != there.terms:
         log.warning("ladder terms differ", ladder=ladder.name, text="those in the database count, not the file's")
+
+
+def _compare_rules(store: Store, ladder: Ladder, log: Logger) -> None:
+    """Warn if the newest match of the ladder was played by another version of the game's rules."""
+    newest = store.matches(ladder.name, limit=1)
+    version = ladder.rules.words.version
+    if newest and newest[0].rules != version:
+        text = "the next matches are played and rated under the new version, and earlier ratings stay as they are; "
+        text += "make another ladder for a ranking under the new rules alone"
+        log.warning("rules version changed", ladder=ladder.name, was=newest[0].rules, version=version, text=text)
 
 
 def _let_in(store: Store, house: Sequence[str], defined: Collection[str]) -> None:
