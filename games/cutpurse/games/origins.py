@@ -188,6 +188,8 @@ SETTINGS: Final[dict[str, dict[str, str]]] = {
     },
     "bag_o_loot": {
         "rounds": "partly ruling",
+        "wrong_snitch": "ruling",
+        "stalemate_turns": "ruling",
         "ditch_per_turn": "ruling",
         "bag_faces": "ruling",
         "tie_break_round": "ruling",
