@@ -22,7 +22,7 @@ from cutpurse.games.steal_and_plunder.cards import FITS, POWERS
 from cutpurse.games.steal_and_plunder.rules import StealAndPlunder
 from cutpurse.games.stolen_treasure.cards import BLACK_SPOT, LAST_TREASURE
 from cutpurse.games.stolen_treasure.rules import StolenTreasure
-from cutpurse.games.szmal.rules import Szmal
+from tests.engine.toy import CROWN, MOON, STAR, SUN, empty_table
 
 DRAWS = 4000
 ERRORS = 5
@@ -157,10 +157,44 @@ def test_st_7_2_a_reason_is_as_likely_as_among_hands_that_have_one() -> None:
     )
 
 
-def test_sz_7_23_who_has_more_hidden_cards_has_picked_cards_among_them_more_often() -> None:
-    game = Szmal.new(4, bytes(32))
-    rng = Chance(bytes(32))
-    # Of one pile a card is in a hand of 1 or 2, of another too; the hands have room for 1 and 3 of them.
-    picked = [(1, [1, 2]), (1, [1, 2])]
-    drawn = Counter[Hashable](tuple(game.who_picked(picked, [0, 1, 3, 0], rng)) for _ in range(DRAWS))
-    check_shares(drawn, {((1,), (2,)): 3 / 12, ((2,), (1,)): 3 / 12, ((2,), (2,)): 6 / 12})
+def where_it_lies(view: View, zones: list[int], card: int) -> Counter[Hashable]:
+    """In which of these zones a card lies in imagined worlds, and how often."""
+    rng, drawn = Chance(bytes(32)), Counter[Hashable]()
+    for _ in range(DRAWS):
+        state = imagine(view, rng)
+        drawn[next(number for number in zones if card in state.zone(number).cards)] += 1
+    return drawn
+
+
+def test_a_card_that_left_unseen_is_equally_likely_to_be_any_of_its_hand() -> None:
+    toy = empty_table()
+    toy.enter([SUN, MOON, CROWN], toy.hand[0], shown=toy.everyone)
+    toy.enter([STAR] * 4, toy.hand[1])
+    toy.enter([SUN] * 3 + [MOON] * 3, toy.deck)
+    toy.move(SUN, toy.hand[0], toy.hand[1])
+    here, there = toy.hand[0].number, toy.hand[1].number
+    check_shares(where_it_lies(toy.view(2), [here, there], CROWN), {here: 2 / 3, there: 1 / 3})
+
+
+def test_a_spread_with_unknown_cards_is_laid_in_every_way_equally_often() -> None:
+    toy = empty_table()
+    toy.enter([CROWN], toy.hand[0], shown=toy.everyone)
+    toy.enter([STAR] * 3, toy.hand[0])
+    toy.enter([SUN] * 4 + [MOON] * 4 + [STAR], toy.deck)
+    toy.move(STAR, toy.hand[0], toy.hand[1])
+    here, there = toy.hand[0].number, toy.hand[1].number
+    check_shares(where_it_lies(toy.view(2), [here, there], CROWN), {here: 3 / 4, there: 1 / 4})
+
+
+def test_possibilities_are_as_likely_as_they_have_ways() -> None:
+    """Of hands of two known cards each, one card went from the first to the second, and one from there to the third."""
+    toy = empty_table()
+    toy.enter([SUN, MOON], toy.hand[0], shown=toy.everyone)
+    toy.enter([STAR, CROWN], toy.hand[1], shown=toy.everyone)
+    toy.enter([SUN] * 3 + [MOON] * 3 + [STAR] * 3, toy.deck)
+    toy.move(SUN, toy.hand[0], toy.hand[1])
+    toy.move(STAR, toy.hand[1], toy.blind)
+    (possibilities,) = toy.view(None).clues
+    assert len(possibilities) == 2  # what went on is what had come, or one of the two that were there
+    zones = [toy.hand[1].number, toy.blind.number]
+    check_shares(where_it_lies(toy.view(None), zones, CROWN), {zones[0]: 2 / 3, zones[1]: 1 / 3})

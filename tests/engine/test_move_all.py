@@ -1,4 +1,4 @@
-"""When all of a zone goes into an empty one, everybody knows afterwards what he would know had each card gone alone."""
+"""All of a zone moved at once teaches everybody what the same cards teach when they are moved together one by one."""
 
 from __future__ import annotations
 
@@ -6,58 +6,35 @@ from random import Random
 
 import pytest
 
-from cutpurse.engine.words import Visibility, Words
-from cutpurse.engine.zones import Zone
+from tests.engine.toy import CROWN, MOON, STAR, SUN, Toy, empty_table
 
-WORDS = Words("test", "Test", "GR", "1", seats=range(2, 6))
-HIDDEN = WORDS.zone("hidden", "hidden", "", Visibility.NOBODY)
-OWN = WORDS.zone("own", "own", "", Visibility.OWNER)
-EVERYONE = 0b11111  # four seats and the spectator
+VIEWERS = (0, 1, 2, None)
 
 
-def learned(zone: Zone, viewers: int = 5) -> list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
-    """What each viewer sees, knows and suspects there."""
-    zone.changed()
-    return [zone.picture(viewer)[4:7] for viewer in range(viewers)]
-
-
-def one_by_one(src: Zone, dst: Zone, seers: int) -> None:
-    """The plain way: what the seers had learned goes, each card is put down before them, the rest comes along."""
-    src.drop_intel(dst.sees | seers)
-    for card in src.cards:
-        dst.put(card, seers, None)
-    dst.intel += src.intel
-    src.cards, src.intel = [], []
+def views(toy: Toy) -> list[bytes]:
+    return [toy.view(viewer).to_bytes() for viewer in VIEWERS]
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_taking_over_a_zone_teaches_what_moving_its_cards_teaches(seed: int) -> None:
+def test_a_zone_that_moves_at_once_takes_along_what_was_known_of_it(seed: int) -> None:
     random = Random(seed)
-    kinds = random.choice([(HIDDEN, OWN), (OWN, HIDDEN), (HIDDEN, HIDDEN), (OWN, OWN)])
-    src, dst = (Zone(number, kind, number, EVERYONE) for number, kind in enumerate(kinds, 1))
-    for _ in range(random.randrange(2, 9)):
-        src.put(random.randrange(1, 6), random.randrange(32), None)
+    toy = empty_table()
+    zones = [*toy.hand, toy.blind]
+    src, dst, other = random.sample(zones, 3)
+    for _ in range(random.randrange(2, 6)):
+        toy.enter([random.choice((SUN, MOON, STAR, CROWN))], src, shown=random.randrange(16))
     while len(src.cards) > 1 and random.random() < 0.6:
-        src.forget(src.cards.pop(random.randrange(len(src.cards))), random.randrange(32))
-    if random.random() < 0.3:
-        src.learn(random.randrange(32))
-    seers = src.sees | dst.sees | random.choice([0, random.randrange(32)])
-    plain_src, plain_dst = src.fork(), dst.fork()
-    one_by_one(plain_src, plain_dst, seers)
-    dst.take_over(src, seers)
-    assert dst.cards == plain_dst.cards
-    assert learned(dst) == learned(plain_dst)
-    assert (src.cards, src.intel) == ([], [])
+        toy.move_at(random.randrange(len(src.cards)), src, other, shown=random.randrange(16))
+    shown = random.choice([0, random.randrange(16)])
+    plain = toy.fork()
+    numbers = [zone.number for zone in (src, dst, other)]
+    plain_src, plain_dst, plain_other = (plain.zone(number) for number in numbers)
+    toy.move_all(src, dst, shown)
+    plain._move_one_by_one(plain_src, plain_dst, shown, None)
+    assert (src.cards, dst.cards) == (plain_src.cards, plain_dst.cards)
+    assert views(toy) == views(plain)
     while dst.cards:  # and it is forgotten alike
-        seen_by, place = random.randrange(32), random.randrange(len(dst.cards))
-        dst.forget(dst.cards.pop(place), seen_by)
-        plain_dst.forget(plain_dst.cards.pop(place), seen_by)
-        assert learned(dst) == learned(plain_dst)
-
-
-def test_one_entry_tells_of_everybody_who_knows_a_card() -> None:
-    piles = [Zone(number, HIDDEN, number, EVERYONE) for number in range(4)]
-    piles[0].put(7, 0b00001, None)
-    for number in range(1, 4):
-        piles[number].take_over(piles[number - 1], 1 << number)
-    assert piles[3].intel == [(7, 0b01111, 0)]
+        place, shown = random.randrange(len(dst.cards)), random.randrange(16)
+        toy.move_at(place, dst, other, shown)
+        plain.move_at(place, plain_dst, plain_other, shown)
+        assert views(toy) == views(plain)

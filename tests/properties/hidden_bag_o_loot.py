@@ -23,7 +23,7 @@ class BagOLootTable(WhoSeesWhat):
 
     OPEN = frozenset({"ditched", "set", "bag_open"})
     OWN = frozenset({"hand"})
-    FORGOTTEN = frozenset({"draw_pile", "bag"})
+    FORGOTTEN = frozenset({"draw_pile", "bag", "bluff_bag"})
     CARD_BY_CARD = frozenset({"bluff_bag", "middle"})
     DEALT_FIRST = frozenset({"draw_pile"})
 

@@ -76,13 +76,11 @@ class StolenTreasureTable(WhoSeesWhat):
             return
         self.half_swapped = None
         one, other = event.from_zone, event.to_zone
-        for known in (self.sure, self.maybe):
-            mine, theirs = known.pop(one, None), known.pop(other, None)
-            known.update({zone: faces for zone, faces in ((one, theirs), (other, mine)) if faces is not None})
+        self.reasoner.goes({one: other, other: one})
         self.real[one], self.real[other] = self.real[other], self.real[one]
         for zone, before in ((one, other), (other, one)):
             if self.sees(zone):
-                self.forget(zone)
+                self.sees_leave(zone, self.real[zone], len(self.real[zone]))
             elif self.sees(before):
                 self.learn(zone)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.engine import events
+from cutpurse.engine import events, knowledge
 from cutpurse.engine.agenda import Option, Poll
 from cutpurse.engine.events import Moved
 from cutpurse.engine.game import Game
@@ -173,23 +173,21 @@ def test_greed_counting_hidden_cards_aloud_is_found(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_card_remembered_after_it_left_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Zone, "forget", lambda zone, *seen: None)
+    monkeypatch.setattr(knowledge, "_strike", lambda zone, card, seers: seers)
+    monkeypatch.setattr(knowledge, "_slip", lambda *note: None)
     assert "by the sheet" in leak_in(name)
 
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_card_forgotten_that_never_left_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def put(zone: Zone, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
-        as_written(zone, card, seers & zone.sees, columns)
+    monkeypatch.setattr(knowledge, "_add", lambda zone, cards, viewers: None)
+    assert "by the sheet" in leak_in(name)
 
-    def take_over(zone: Zone, src: Zone, seers: int) -> None:
-        take_over_as_written(zone, src, seers)
-        zone.intel = []
 
-    as_written, take_over_as_written = Zone.put, Zone.take_over
-    monkeypatch.setattr(Zone, "put", put)
-    monkeypatch.setattr(Zone, "take_over", take_over)
-    assert leak_in(name)
+@pytest.mark.parametrize("name", ["bag_o_loot", "stolen_treasure"])
+def test_a_clue_that_ends_with_the_move_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "_install", lambda table, clue: None)
+    assert "by the sheet" in leak_in(name)
 
 
 def test_greed_a_look_that_is_not_the_lookers_alone_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,8 @@ This is the second opinion on secrecy: it repeats what the engine does, but from
 alone. It never asks a zone who sees it, never reads a view and never calls `imagine`; of the engine it takes only what
 lies openly: the names, owners and sizes of zones. The table of each game is `hidden_<game>.py` beside this.
 
-Knowledge of a zone whose faces the viewer may not see has two parts: cards that are surely there and cards that may
-still be there. The sheets agree on it but for the exceptions that their tables state:
-
-* a card seen to enter is surely there;
-* a card seen to leave takes one entry of its face away, a sure one first;
-* a card that leaves unseen makes every sure entry uncertain;
-* an empty zone holds no secrets, and a whole zone that moves takes along what was known of it;
-* a look replaces what was known.
+What the viewer knows of a zone whose faces they may not see is what they can prove from that: the `reasoner` lists all
+that may be true. The sheets agree on it but for what they let be forgotten, which their tables state.
 """
 
 from __future__ import annotations
@@ -29,6 +23,7 @@ from cutpurse.engine.events import Counted, Event, Happened, Moved, Placed, Show
 from cutpurse.engine.game import Game
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
+from tests.properties.reasoner import Reasoner
 
 __all__ = ["WhoSeesWhat", "table_of"]
 
@@ -53,8 +48,7 @@ class WhoSeesWhat:
         self.zones: dict[int, tuple[str, int]] = {zone.number: (zone.kind.name, zone.owner) for zone in game.fixed}
         self.real: dict[int, list[int]] = {zone: [] for zone in self.zones}  # all faces, in the order they came
         self.shown: dict[int, list[int]] = {}  # in zones kept card by card: those the viewer may see, else face down
-        self.sure: dict[int, Counter[int]] = {}
-        self.maybe: dict[int, Counter[int]] = {}
+        self.reasoner = Reasoner(Counter(game.box(game.n, game.settings)))
         self.heard = 0
 
     def copy(self) -> Self:
@@ -63,8 +57,7 @@ class WhoSeesWhat:
         other.zones = self.zones.copy()
         other.real = {zone: cards[:] for zone, cards in self.real.items()}
         other.shown = {zone: cards[:] for zone, cards in self.shown.items()}
-        other.sure = {zone: faces.copy() for zone, faces in self.sure.items()}
-        other.maybe = {zone: faces.copy() for zone, faces in self.maybe.items()}
+        other.reasoner = self.reasoner.copy()
         return other
 
     def of_twin(self, twin: Game) -> Self:
@@ -191,10 +184,11 @@ class WhoSeesWhat:
         zone = event.zone
         if event.kind == 0:
             del self.zones[zone], self.real[zone]
-            self.forget(zone)
+            self.shown.pop(zone, None)
             return
         real = self.real.setdefault(zone, [])
         seen = zone in self.zones and self.sees(zone)
+        was_hidden = self.hidden_cards(zone) if zone in self.zones else []
         if zone in self.zones and self.kind(zone) not in self.ordered:
             real.sort()
         self.zones[zone] = (self.words.zones[event.kind - 1].name, event.seat)
@@ -205,82 +199,87 @@ class WhoSeesWhat:
                 self.shown[zone] = real[:]
             else:
                 self.shown.setdefault(zone, [FACE_DOWN] * len(real))
+        now_hidden = Counter(self.hidden_cards(zone))
+        self.sees_leave(zone, sorted((Counter(was_hidden) - now_hidden).elements()), len(was_hidden))
+        if self.kind(zone) in self.FORGOTTEN:
+            self.reasoner.goes({zone: 0})
+        elif seen:
+            for card in (now_hidden - Counter(was_hidden)).elements():
+                self.reasoner.comes(zone, card)
 
     def new_deal(self) -> None:
         """All cards are gathered in, and nothing is known any more; zones made in play have been dropped."""
         self.real = {zone: [] for zone in self.zones}
         self.shown = {zone: [] for zone in self.zones if self.kind(zone) in self.CARD_BY_CARD}
-        self.sure.clear()
-        self.maybe.clear()
+        self.reasoner.forget_all()
 
     def _hear_moved(self, event: Moved) -> None:
         if event.from_zone == 0 and self.kind(event.to_zone) in self.DEALT_FIRST:
             self.new_deal()
         src, dst, cards = event.from_zone, event.to_zone, event.cards
         seen = [self.sees_card(event, place) for place in range(len(cards))]
-        goes_along = None
         is_whole = src != 0 and len(cards) == len(self.real[src]) and self.moves_as_a_whole(event)
-        if is_whole and not any(seen):
-            goes_along = self.sure.pop(src, Counter()), self.maybe.pop(src, Counter())
-            self.real[src] = []
-        elif src != 0:
-            for card, is_seen in zip(cards, seen, strict=True):
-                self.leaves(src, card, is_seen)
-        if goes_along and self.remembers(dst):
-            self.sure.setdefault(dst, Counter()).update(goes_along[0])
-            self.maybe.setdefault(dst, Counter()).update(goes_along[1])
-        for card, is_seen in zip(cards, seen, strict=True):
+        target = 0 if self.kind(dst) in self.FORGOTTEN else dst
+        if is_whole:
+            hidden = self.hidden_cards(src)[:]
+            if all(seen):
+                self.sees_leave(src, hidden, len(hidden))
+            self.reasoner.goes({src: target})
+        for i, card in enumerate(cards):
+            if src != 0:
+                size = len(self.hidden_cards(src))
+                was_hidden = not self.sees(src)
+                at = last_place(self.real[src], card)
+                if self.kind(src) in self.CARD_BY_CARD:
+                    was_hidden = self.shown[src][at] == FACE_DOWN
+                    del self.shown[src][at]
+                del self.real[src][at]
+                if was_hidden and not is_whole:
+                    if seen[i]:
+                        self.reasoner.leaves(src, card, size, self.in_sight(card, src))
+                    else:
+                        self.reasoner.slips(src, target, size)
             self.real[dst].append(card)
             if self.kind(dst) in self.CARD_BY_CARD:
-                self.shown.setdefault(dst, []).append(card if is_seen else FACE_DOWN)
-            elif is_seen and self.remembers(dst):
-                self.sure.setdefault(dst, Counter())[card] += 1
+                self.shown.setdefault(dst, []).append(card if seen[i] else FACE_DOWN)
+            elif seen[i] and self.remembers(dst):
+                self.reasoner.comes(dst, card)
 
     def remembers(self, zone: int) -> bool:
         """Whether the viewer, who may not see this zone, keeps what he saw come into it."""
         return not self.sees(zone) and self.kind(zone) not in self.FORGOTTEN | self.CARD_BY_CARD
 
-    def leaves(self, zone: int, card: int, is_seen: bool) -> None:
-        """One card has left a zone."""
-        at = last_place(self.real[zone], card)
-        del self.real[zone][at]
+    def hidden_cards(self, zone: int) -> list[int]:
+        """The cards of a zone whose faces the viewer does not see."""
         if self.kind(zone) in self.CARD_BY_CARD:
-            del self.shown[zone][at]
-        if not self.real[zone]:
-            self.forget(zone)
-            return
-        sure, maybe = self.sure.get(zone, Counter()), self.maybe.setdefault(zone, Counter())
-        if not is_seen:
-            doubted = Counter({face: n for face, n in sure.items() if self.is_doubted(face, card)})
-            maybe.update(doubted)
-            sure.subtract(doubted)
-        elif sure[card] > 0:
-            sure[card] -= 1
-        elif maybe[card] > 0:
-            maybe[card] -= 1
+            shown = self.shown.get(zone, [])
+            return [card for card, face in zip(self.real[zone], shown, strict=True) if face == FACE_DOWN]
+        return [] if self.sees(zone) else self.real[zone]
 
-    def is_doubted(self, known: int, left: int) -> bool:
-        """Whether a card that left unseen could have been this known one."""
-        return self.back(known) == self.back(left)
+    def in_sight(self, card: int, but: int) -> int:
+        """How many copies of a card the viewer sees outside of one zone."""
+        return sum(
+            self.real[zone].count(card) - self.hidden_cards(zone).count(card) for zone in self.zones if zone != but
+        )
 
-    def forget(self, zone: int) -> None:
-        """Nothing is known of a zone any more."""
-        self.sure.pop(zone, None)
-        self.maybe.pop(zone, None)
-        self.shown.pop(zone, None)
+    def sees_leave(self, zone: int, cards: list[int], size: int) -> None:
+        """The viewer sees cards that were hidden in a zone, so far of `size`, one after the other."""
+        for i, card in enumerate(cards):
+            self.reasoner.leaves(zone, card, size - i, self.in_sight(card, zone) + cards[:i].count(card))
 
     def learn(self, zone: int) -> None:
         """The viewer has just seen all that lies in a hidden zone."""
-        self.forget(zone)
+        hidden = self.hidden_cards(zone)[:]
+        self.sees_leave(zone, hidden, len(hidden))
         if self.kind(zone) in self.CARD_BY_CARD:
             self.shown[zone] = self.real[zone][:]
-        else:
-            self.sure[zone] = Counter(self.real[zone])
+        elif self.remembers(zone):
+            for card in self.real[zone]:
+                self.reasoner.comes(zone, card)
 
-    def knows(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The faces that are surely, and those that may be, in a zone the viewer does not see; sorted."""
-        sure, maybe = self.sure.get(zone, Counter()), self.maybe.get(zone, Counter())
-        return tuple(sorted((+sure).elements())), tuple(sorted((+maybe).elements()))
+    def knows(self, zone: int) -> tuple[int, ...]:
+        """The faces that are surely in a zone, hidden from the viewer; sorted."""
+        return self.reasoner.certain(zone)
 
     # -- a whole zone
     def faces(self, zone: Zone) -> list[int]:
@@ -291,7 +290,7 @@ class WhoSeesWhat:
 
     def hidden_places(self, zone: Zone) -> list[int]:
         """The places of a zone whose cards the viewer neither sees nor surely knows."""
-        sure = Counter(self.sure.get(zone.number, Counter()))
+        sure = Counter(self.knows(zone.number))
         places = []
         for place, (face, card) in enumerate(zip(self.faces(zone), zone.cards, strict=True)):
             if face != FACE_DOWN:
@@ -302,6 +301,14 @@ class WhoSeesWhat:
                 places.append(place)
         return places
 
+    def hidden_in(self, game: Game) -> dict[int, list[int]]:
+        """By zone, the cards of a state that are hidden from the viewer in this one."""
+        found = {}
+        for zone in game.zones():
+            faces = self.faces(zone)
+            found[zone.number] = [card for card, face in zip(zone.cards, faces, strict=True) if face == FACE_DOWN]
+        return found
+
     def redeal(self, game: Game, random: Random) -> Game | None:
         """A state that the viewer cannot tell from this one: some hidden cards have changed places.
 
@@ -310,6 +317,8 @@ class WhoSeesWhat:
         twin = type(game).load(game.save())
         hidden = [(zone, place) for zone in twin.zones() for place in self.hidden_places(zone)]
         if len(hidden) < 2:
+            return None
+        if self.reasoner.lost:
             return None
         share = random.choice((0, 0, 4, len(hidden) * 3))
         exchanged = 0
@@ -320,6 +329,9 @@ class WhoSeesWhat:
                 continue
             if self.may_lie(one, i, theirs) and self.may_lie(other, j, mine):
                 one.cards[i], other.cards[j] = theirs, mine
+                if self.reasoner.parts and not self.reasoner.agrees(self.hidden_in(twin)):
+                    one.cards[i], other.cards[j] = mine, theirs
+                    continue
                 exchanged += 1
                 if exchanged > share:
                     break

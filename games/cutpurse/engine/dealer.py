@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.events import ALONE, Counted, Event, Happened, Moved, Shown, Shuffled
-from cutpurse.engine.intel import Entry
+from cutpurse.engine.knowledge import ARRIVED, EXCHANGED, LEFT, LOOKED, MOVED_ALL, SEEN_OFF, Clue, Note
 from cutpurse.engine.zones import NONE_KEPT, Zone, bit
 
 __all__ = ["Dealer"]
@@ -21,15 +21,17 @@ _new = tuple.__new__  # takes half the time of an event's own
 
 
 class Dealer:
-    """Moves cards between zones, draws from chance, and keeps the log; the base of `Table`."""
+    """Moves cards between zones, draws from chance, and keeps the logs; the base of `Table`."""
 
-    __slots__ = ("chance", "everyone", "log")
+    __slots__ = ("chance", "clues", "everyone", "log", "notes")
 
     def __init__(self, chance: Chance, everyone: int) -> None:
         """`everyone` is the set of all viewers."""
         self.chance = chance
         self.everyone = everyone
         self.log: list[Event] | None = None  # playouts do not pay for events
+        self.notes: list[Note] = []  # the knowledge log; see `knowledge`
+        self.clues: list[Clue] = []
 
     # -- cards move
     def enter(self, cards: Iterable[int], zone: Zone, shown: int = 0) -> None:
@@ -54,15 +56,19 @@ class Dealer:
             self.move_at(src.cards.index(card), src, dst, shown, columns)
             return
         src.cards.remove(card)  # `move_at`, written out: nearly every move is of this sort
+        seers = src.sees | dst.sees | shown
+        if src.tracked:
+            if src.doubtful or src.tracked & ~seers or not src.cards:
+                self._note_left(src, dst, card, seers, self.everyone & ~src.sees, None)
+            else:
+                self.notes.append((SEEN_OFF, src, card))
         if dst.ordered:
             dst.cards.append(card)
         else:
             insort(dst.cards, card)
-        seers = src.sees | dst.sees | shown
-        if src.runs or src.journal:
-            src.forget(card, seers)
         if dst.remembers and (learners := seers & ~dst.sees):
-            dst.journal.append((card, learners, 0))
+            dst.tracked |= learners
+            self.notes.append((ARRIVED, dst, ALONE[card], learners))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
@@ -71,10 +77,15 @@ class Dealer:
         """The card at this place goes; its face."""
         card = src.cards.pop(place)
         seers = src.sees | dst.sees | shown
-        if not src.plain:
+        if src.plain:
+            if src.tracked:
+                self._note_left(src, dst, card, seers, self.everyone & ~src.sees, None)
+        else:
+            masks = tuple(src.masks) if src.tracked and src.masks is not None else None
             seers, columns = self._lift(place, src, dst, seers, columns)
-        if src.runs or src.journal:
-            src.forget(card, seers)
+            if src.tracked:
+                saw = src.sees if masks is None else masks[place]
+                self._note_left(src, dst, card, seers, self.everyone & ~saw, masks)
         if not dst.plain:
             dst.put(card, seers, columns)
         else:  # `put`, written out: nearly every move ends here
@@ -83,11 +94,62 @@ class Dealer:
             else:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
-                dst.journal.append((card, learners, 0))
+                dst.tracked |= learners
+                self.notes.append((ARRIVED, dst, ALONE[card], learners))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
         return card
+
+    def _note_left(
+        self, src: Zone, dst: Zone, card: int, seers: int, hidden: int, masks: tuple[int, ...] | None
+    ) -> None:
+        """Note for card knowledge that a card left a zone; it lies nowhere yet. `hidden` did not see it there."""
+        hidden &= src.tracked
+        size = len(src.cards) + 1
+        if size == 1:
+            src.tracked = 0
+        if not hidden:
+            return
+        copies: tuple[int, ...] = ()
+        if src.doubtful & hidden & seers and self.copies()[card] > 1:
+            copies = self._copies_in_sight(card, src)
+        if blind := hidden & ~seers:
+            src.doubtful |= blind
+            if dst.remembers:
+                dst.tracked |= blind
+                dst.doubtful |= blind
+        if size == 1:
+            src.doubtful = 0
+        self.notes.append((LEFT, src, dst, card, seers, hidden, masks, size, copies))
+
+    def copies(self) -> list[int]:
+        """Return the number of copies of each card in the box, by its number."""
+        raise NotImplementedError
+
+    def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
+        """Return who sees each copy of a card that lies anywhere but in one zone."""
+        raise NotImplementedError
+
+    def note_look(self, zone: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
+        """Note for card knowledge that these viewers see all cards of a zone; `masks` saw each of them before."""
+        if seers := seers & zone.tracked:
+            self.notes.append((LOOKED, zone, tuple(zone.cards), masks, seers, self._all_copies_in_sight(zone)))
+
+    def _all_copies_in_sight(self, zone: Zone) -> tuple[tuple[int, ...], ...]:
+        if not zone.doubtful:
+            return ()
+        copies = self.copies()
+        return tuple([self._copies_in_sight(card, zone) if copies[card] > 1 else () for card in zone.cards])
+
+    def _note_moved_all(self, src: Zone, dst: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
+        """Note for card knowledge that all of a zone goes to another, before it does."""
+        copies = self._all_copies_in_sight(src)
+        self.notes.append((MOVED_ALL, src, dst, tuple(src.cards), masks, seers, copies))
+        if dst.remembers:
+            dst.tracked |= src.tracked & ~seers
+            dst.doubtful |= src.doubtful & ~seers
+        src.tracked = src.doubtful = 0
 
     def _lift(
         self, place: int, src: Zone, dst: Zone, seers: int, columns: tuple[int, ...] | None
@@ -109,7 +171,7 @@ class Dealer:
 
     def deal(self, src: Zone, dst: Zone, cards: int) -> None:
         """So many cards go one after the other, each the top one.  There must be as many."""
-        if self.log is not None or not (src.plain and dst.plain) or src.runs or src.journal or not cards:
+        if self.log is not None or not (src.plain and dst.plain) or src.tracked or not cards:
             for _ in range(cards):
                 self.move_at(-1, src, dst)
             return
@@ -119,7 +181,8 @@ class Dealer:
         if not dst.ordered:
             dst.cards.sort()
         if dst.remembers and (learners := src.sees & ~dst.sees):
-            dst.journal += [(card, learners, 0) for card in dealt]
+            dst.tracked |= learners
+            self.notes.append((ARRIVED, dst, tuple(dealt), learners))
         src.kept = dst.kept = NONE_KEPT
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
@@ -132,6 +195,8 @@ class Dealer:
             return
         if src.plain and dst.plain and not dst.cards and (dst.ordered or not src.ordered):
             seers = src.sees | dst.sees | shown
+            if src.tracked:
+                self._note_moved_all(src, dst, None, seers)
             dst.take_over(src, seers)
             src.kept = dst.kept = NONE_KEPT
             if self.log is not None:
@@ -146,11 +211,8 @@ class Dealer:
         values: list[tuple[int, ...] | None] = [columns] * len(cards)
         if columns is None and src.columns and dst.columns:
             values = [*zip(*src.columns, strict=True)]
-        intel: list[Entry] = []
-        if dst.remembers and (src.runs or src.journal):
-            src.drop_intel(dst.sees | shown)
-            intel = src.intel
-        src.runs, src.journal = (), []
+        if src.tracked:
+            self._note_moved_all(src, dst, None if src.masks is None else tuple(src.masks), seers)
         src.cards.clear()
         if src.masks is not None:
             src.masks.clear()
@@ -158,8 +220,6 @@ class Dealer:
             column.clear()
         for card, mask, numbers in zip(cards, masks, values):  # noqa: B905  # slower
             dst.put(card, mask, numbers)
-        if dst.remembers:
-            dst.journal += intel
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Moved(src.number, dst.number, tuple(cards), tuple(masks)))
@@ -167,15 +227,15 @@ class Dealer:
     def exchange(self, one: Zone, other: Zone) -> None:
         """Two zones of one kind swap their cards and what is known of them; who saw them before goes on knowing."""
         before = one.sees, other.sees
-        for name in ("cards", "masks", "columns", "intel"):
+        for name in ("cards", "masks", "columns", "tracked", "doubtful"):
             mine, theirs = getattr(one, name), getattr(other, name)
             setattr(one, name, theirs)
             setattr(other, name, mine)
+        if one.tracked or other.tracked:
+            self.notes.append((EXCHANGED, one, other))
         for zone, old_seers in ((one, before[1]), (other, before[0])):
-            zone.drop_intel(zone.sees)
-            if zone.remembers and (lost := old_seers & ~zone.sees):
-                zone.journal += [(card, lost, 0) for card in zone.cards]
-            zone.kept = NONE_KEPT
+            self.note_look(zone, None, zone.sees)
+            zone.uncover(old_seers & ~zone.sees)
         if self.log is not None:
             for src, dst in ((other, one), (one, other)):
                 seers = src.sees | dst.sees
@@ -195,7 +255,8 @@ class Dealer:
             seers = zone.sees | viewers
             masks = tuple([seers | (zone.masks[i] if zone.masks else 0) for i in range(len(zone.cards))])
             self.log.append(Shown(zone.number, seen_by, tuple(zone.cards), masks))
-        zone.learn(viewers)
+        self.note_look(zone, None if zone.masks is None else tuple(zone.masks), viewers & ~zone.sees)
+        zone.uncover(viewers)
 
     # -- what is told
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:

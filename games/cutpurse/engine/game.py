@@ -17,6 +17,7 @@ from cutpurse.engine.agenda import ONE, Act, Choice, Option, Poll, Question, Ste
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import ALONE, Asked, Event, Happened, Scored
+from cutpurse.engine.knowledge import clues_from_lists, clues_to_lists
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.table import Table
 from cutpurse.engine.view import View
@@ -47,11 +48,6 @@ class Game(Table):
     usual_seats: ClassVar[int] = 4
 
     # -- what a game fills in
-    @classmethod
-    def box(cls, seats: int, settings: Any) -> list[int]:
-        """Every card that takes part, a number a copy."""
-        raise TypeError(f"{cls.__name__} has no box")
-
     @classmethod
     def values(cls, settings: Any) -> list[int]:
         """What each card counts, by its number (place 0 is nothing): as printed unless a setting changes it."""
@@ -257,6 +253,8 @@ class Game(Table):
     def view(self, seat: int | None = None) -> View:
         """Everything a seat, or (None) the spectator, may know now."""
         viewer = self.n if seat is None else seat
+        if self.notes:
+            self.catch_up()
         # tuple.__new__ takes little more than half the time of View(...), and a search bot makes nothing else as often
         return _new(
             View,
@@ -269,6 +267,7 @@ class Game(Table):
                 self.seat_values(),
                 tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.in_order()]),
                 tuple(self._agenda),
+                self.clues_of(viewer) if self.clues else (),
             ),
         )
 
@@ -292,6 +291,8 @@ class Game(Table):
     def save(self) -> dict[str, Any]:
         """The whole state, hidden cards and key included, JSON-able; events are not kept."""
         words = self.words
+        if self.notes:
+            self.catch_up()
         return {
             "game": words.game,
             "rules": words.version,
@@ -302,6 +303,7 @@ class Game(Table):
             "counters": [getattr(self, counter.name) for counter in words.table_counters],
             "seat_counters": [getattr(self, counter.name)[:] for counter in words.seat_counters],
             "zones": [zone.save() for zone in self.zones()],
+            "clues": [[clue.viewers, clues_to_lists([clue.possibilities])] for clue in self.clues],
             "agenda": [step.save() for step in self._agenda],
             "answers": [[seat, _act_to_list(option)] for seat, option in sorted(self.answers.items())],
         }
@@ -315,7 +317,7 @@ class Game(Table):
             setattr(game, counter.name, value)
         for counter, values in zip(words.seat_counters, saved["seat_counters"], strict=True):
             setattr(game, counter.name, list(values))
-        for number, kind_number, owner, cards, masks, columns, counters, intel in saved["zones"]:
+        for number, kind_number, owner, cards, masks, columns, counters, runs in saved["zones"]:
             if number <= len(game.fixed):
                 zone = game.fixed[number - 1]
             else:
@@ -324,8 +326,11 @@ class Game(Table):
             zone.masks = None if masks is None else list(masks)
             zone.columns = None if columns is None else [list(column) for column in columns]
             zone.counters = list(counters)
-            if intel:
-                zone.intel = [(face, sure, maybe) for face, sure, maybe in intel]
+            if runs:
+                zone.runs = tuple([(tuple(faces), viewers) for faces, viewers in runs])
+                zone.tracked = game.everyone
+        for viewers, clues in saved["clues"]:
+            game.give_clues(viewers, clues_from_lists(clues))
         game.made = saved["made"]
         steps = cls.steps()
         game._agenda[:] = [steps[name].load(values) for name, *values in saved["agenda"]]

@@ -1,8 +1,8 @@
 """A full state that fits what one viewer may know: what a search bot plays out instead of the real one.
 
 Everything a view shows is taken as it is; every card that is nowhere to be seen goes to a place where it may lie. The
-other seats' own intel is not in a view: in the imagined state they have learned nothing. A sealed answer is not in a
-view either: there everybody asked is still to answer. This module knows no game; what a game adds is `may_lie`,
+other seats' card knowledge is not in a view: in the imagined state they have learned nothing. A sealed answer is not in
+a view either: there everybody asked is still to answer. This module knows no game; what a game adds is `may_lie`,
 `imagine_zones` and `is_plausible`.
 """
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import factorial
 from typing import Final
 
 from cutpurse.engine.chance import Chance
-from cutpurse.engine.fitting import fit
+from cutpurse.engine.fitting import fit, weighted
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge import Possibility, Spread, certain_in, ways
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Visibility
 from cutpurse.engine.zones import Zone, ZoneView, bit
@@ -28,34 +30,102 @@ def imagine(view: View, rng: Chance) -> Game:
     """A full state whose view from the same viewer is `view`; drawn with `rng`, which also gives it its chance.
 
     All deals that agree with the view are equally likely, as if the unseen cards had been shuffled into the hidden
-    places until nothing contradicts what all can infer. A game that draws some zones itself says where it departs from
-    that (`imagine_zones`). After so many tries as TRIES says the last state is taken, whatever it contradicts.
+    places until nothing contradicts what all can infer. First the cards of the view's clues are laid: of the ways to
+    do that, and to fill the other places, each is equally likely. A game that draws some zones itself says where it
+    departs from that (`imagine_zones`). After TRIES states the last one is returned, whatever it contradicts.
     """
+    failure = ValueError("no deal agrees with the view")
+    state: Game | None = None
     for _ in range(TRIES):
         game = _rebuild(view, Chance(rng.new_key()))
-        unseen = _unseen(view)
-        rng.shuffle(unseen)
-        before = len(unseen)
-        game.imagine_zones(unseen, rng)
-        if len(unseen) < before:
-            rng.shuffle(unseen)  # of a face it may have taken the copies that came first
-        if len(unseen) != (places := sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])):
-            raise ValueError(f"{len(unseen)} unseen cards are to fill {places} places")
-        fill(game, game.zones(), unseen, rng)
+        try:
+            if view.clues:
+                _lay_clues(game, view.clues, rng)
+            unseen = _unseen(game)
+            rng.shuffle(unseen)
+            before = len(unseen)
+            game.imagine_zones(unseen, rng)
+            if len(unseen) < before:
+                rng.shuffle(unseen)  # of a face it may have taken the copies that came first
+            if len(unseen) != (places := sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])):
+                raise ValueError(f"{len(unseen)} unseen cards are to fill {places} places")
+            fill(game, game.zones(), unseen, rng)
+        except ValueError as problem:
+            if not view.clues:
+                raise
+            failure = problem  # the rest has no place beside what was laid for the clues: lay them otherwise
+            continue
+        state = game
         if game.is_plausible():
             break
-    return game
+    if state is None:
+        raise failure
+    return state
 
 
-def _unseen(view: View) -> list[int]:
-    """The cards of the box that the viewer neither sees nor knows to lie somewhere."""
-    left = Counter(view.rules.box(view.seats, view.settings))
-    for zone in view.zones:
-        left.subtract(card for card in (*zone.cards, *zone.known) if card != FACE_DOWN)
+def _unseen(game: Game) -> list[int]:
+    """Return the cards of the box that do not lie face up in a game."""
+    left = Counter(game.box(game.n, game.settings))
+    for zone in game.zones():
+        left.subtract(card for card in zone.cards if card != FACE_DOWN)
     negative = [card for card, copies in left.items() if copies < 0]
     if negative:
         raise ValueError(f"the view shows more copies of cards {negative} than the box has")
     return sorted(left.elements())
+
+
+def _lay_clues(game: Game, clues: Sequence[tuple[Possibility, ...]], rng: Chance) -> None:
+    """Lay the cards that the viewer knows to lie in one of several zones, in one of the ways that are possible.
+
+    Raises ValueError if a card would lie where the rules let nobody have it.
+    """
+    hidden = sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])
+    for possibilities in clues:
+        possibility = possibilities[0]
+        if len(possibilities) > 1:
+            possibility = weighted([(each, _weight(each, hidden)) for each in possibilities], rng)
+        for spread in possibility:
+            _lay_spread(game, spread, rng)
+    for zone in game.zones():
+        if not zone.ordered:
+            zone.cards.sort()
+
+
+def _weight(possibility: Possibility, hidden: int) -> int:
+    """Count the ways to lay the cards of a possibility, and to fill the other hidden places with the other cards."""
+    others = hidden - sum([len(spread.faces) for spread in possibility])
+    return ways(possibility) * factorial(max(others, 0))
+
+
+def _lay_spread(game: Game, spread: Spread, rng: Chance) -> None:
+    """Lay the cards of a spread to its places; those of unknown face stay face down.
+
+    The ways are equally likely. Where the rules forbid some of them, another is drawn.
+    """
+    slots = [game.zone(number) for number, count in spread.places for _ in range(count)]
+    cards = [*spread.faces, *[FACE_DOWN] * spread.unknown]
+    for _ in range(TRIES):
+        rng.shuffle(cards)
+        laid = [(zone, card) for zone, card in zip(slots, cards, strict=False) if card != FACE_DOWN]
+        if all(game.may_lie(zone, card) for zone, card in laid):
+            break
+    else:
+        raise ValueError(f"the cards {spread.faces} cannot lie where they may lie")
+    for zone, card in laid:
+        zone.cards[_hidden_place(zone, rng)] = card
+
+
+def _hidden_place(zone: Zone, rng: Chance) -> int:
+    """Return the position of a card that lies face down, where order matters any of them.
+
+    Raises ValueError if there is none.
+    """
+    if not zone.ordered:
+        return zone.cards.index(FACE_DOWN)
+    places = [i for i, card in enumerate(zone.cards) if card == FACE_DOWN]
+    if not places:
+        raise ValueError(f"zone {zone.number} has no hidden place left")
+    return places[rng.below(len(places))]
 
 
 def _rebuild(view: View, chance: Chance) -> Game:
@@ -72,14 +142,24 @@ def _rebuild(view: View, chance: Chance) -> Game:
         else:
             zone = game.restore_zone(picture.number, picture.kind, picture.owner)
             game.made = max(game.made, picture.number)
-        _lay(zone, picture, viewer, game.everyone)
+        _lay(zone, picture, viewer, game.everyone, view.clues)
+    game.give_clues(bit(viewer), view.clues)
     game.agenda[:] = view.agenda
     return game
 
 
-def _lay(zone: Zone, picture: ZoneView, viewer: int, everyone: int) -> None:
+def _lay(zone: Zone, picture: ZoneView, viewer: int, everyone: int, clues: Sequence[tuple[Possibility, ...]]) -> None:
     mine = bit(viewer)
     zone.counters = list(picture.counters)
+    known = picture.known
+    if known:
+        left = Counter(known)
+        for possibilities in clues:
+            left.subtract(certain_in(possibilities, zone.number))
+        known = tuple(sorted(left.elements()))
+        if known:
+            zone.runs = ((known, mine),)
+            zone.tracked = mine
     if picture.cards:
         zone.cards = list(picture.cards)
         if zone.masks is not None:
@@ -88,14 +168,14 @@ def _lay(zone: Zone, picture: ZoneView, viewer: int, everyone: int) -> None:
             zone.masks = [everyone if card != FACE_DOWN else hidden for card in zone.cards]
         if zone.columns is not None:
             zone.columns = [list(column) for column in picture.columns]
+        for card in known:
+            zone.cards[zone.cards.index(FACE_DOWN)] = card
         return
-    hidden_cards = picture.size - len(picture.known)
-    zone.cards = [*[FACE_DOWN] * hidden_cards, *picture.known]
+    zone.cards = [*[FACE_DOWN] * (picture.size - len(known)), *known]
     if zone.masks is not None:
         zone.masks = [0] * picture.size
     if zone.columns is not None:
         zone.columns = [[0] * picture.size for _ in zone.columns]
-    zone.intel = [(face, mine, 0) for face in picture.known] + [(face, 0, mine) for face in picture.maybe]
 
 
 def fill(game: Game, zones: Sequence[Zone], unseen: list[int], rng: Chance) -> None:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Self
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.dealer import Dealer
 from cutpurse.engine.events import ALONE, Counted, Placed
+from cutpurse.engine.knowledge import FORGOTTEN, Clue, Note, Possibility, catch_up
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import Visibility, Words, ZoneKind
 from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
@@ -72,6 +73,8 @@ class Table(Dealer):
     """Everything that lies before the players; the base of `Game`, see there for how a game names its zones."""
 
     __slots__ = (
+        "_clues_shown",
+        "_copies",
         "_in_order",
         "_numbered",
         "_seat_lists",
@@ -103,6 +106,8 @@ class Table(Dealer):
         self.fixed: list[Zone] = []
         self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
         self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
+        self._copies: list[int] = []  # of each card in the box, once somebody has asked
+        self._clues_shown: dict[int, tuple[tuple[Possibility, ...], ...]] = {}  # by viewer, until the log has more
         self._seat_lists: tuple[list[int], ...] = ()  # as they were when `_seat_values` were made of them
         self._seat_values: tuple[tuple[int, ...], ...] = ()
         words = self.words
@@ -121,7 +126,7 @@ class Table(Dealer):
 
     def _new_zone(self, kind: ZoneKind, owner: int) -> Zone:
         self.made += 1
-        return Zone(self.made, kind, owner, self.everyone)
+        return Zone(self.made, kind, owner, self.everyone, self.notes)
 
     def _name_zones(self) -> None:
         """Let `self.hand` be the hands, and so on: the zones of the table first, then each seat's in order."""
@@ -133,13 +138,20 @@ class Table(Dealer):
 
     def copy_table(self, other: Self) -> None:
         """Make a blank table an independent copy of this one; events are not kept."""
+        if self.notes:
+            self.catch_up()
+        notes: list[Note] = []
+        other.notes = notes
+        other.clues = self.clues[:]
+        other._copies = self._copies
+        other._clues_shown = self._clues_shown
         other.n = self.n
         other.settings = self.settings
         other.chance = self.chance.fork()
         other.everyone = self.everyone
         other.log = None
         other.made = self.made
-        other.fixed = [zone.fork() for zone in self.fixed]
+        other.fixed = [zone.fork(notes) for zone in self.fixed]
         other._name_zones()
         other._in_order = None
         other._numbered = None
@@ -151,7 +163,7 @@ class Table(Dealer):
         for name in layout.seat_counters:
             setattr(other, name, getattr(self, name)[:])
         for name in layout.made:
-            setattr(other, name, [[zone.fork() for zone in side] for side in getattr(self, name)])
+            setattr(other, name, [[zone.fork(notes) for zone in side] for side in getattr(self, name)])
         for name in self.shared:
             setattr(other, name, getattr(self, name))
 
@@ -190,10 +202,61 @@ class Table(Dealer):
 
     def restore_zone(self, number: int, kind: ZoneKind, owner: int) -> Zone:
         """A zone made in play, put back on top of its side under its old number."""
-        zone = Zone(number, kind, owner, self.everyone)
+        zone = Zone(number, kind, owner, self.everyone, self.notes)
         getattr(self, kind.name)[owner].append(zone)
         self._in_order = self._numbered = None
         return zone
+
+    # -- card knowledge
+    @classmethod
+    def box(cls, seats: int, settings: Any) -> list[int]:
+        """Every card that takes part, a number a copy."""
+        raise TypeError(f"{cls.__name__} has no box")
+
+    def copies(self) -> list[int]:
+        """Return the number of copies of each card in the box, by its number."""
+        if not self._copies:
+            copies = [0] * (len(self.words.cards) + 1)
+            for card in self.box(self.n, self.settings):
+                copies[card] += 1
+            self._copies = copies
+        return self._copies
+
+    def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
+        found: list[int] = []
+        for zone in self.in_order():
+            if zone is not but and card in zone.cards:
+                if zone.masks is not None:
+                    found += [mask for i, mask in enumerate(zone.masks) if zone.cards[i] == card]
+                elif zone.sees:
+                    found += [zone.sees] * zone.cards.count(card)
+        return tuple(found)
+
+    def catch_up(self) -> None:
+        """Work the knowledge log off."""
+        catch_up(self)
+        self._clues_shown = {}
+
+    def clues_of(self, viewer: int) -> tuple[tuple[Possibility, ...], ...]:
+        """Return the clues that a viewer has, in an order that tells nothing; the log must be worked off."""
+        if not self.clues:
+            return ()
+        if viewer not in self._clues_shown:
+            self._clues_shown[viewer] = tuple(
+                sorted([clue.possibilities for clue in self.clues if clue.viewers >> viewer & 1])
+            )
+        return self._clues_shown[viewer]
+
+    def give_clues(self, viewers: int, clues: tuple[tuple[Possibility, ...], ...]) -> None:
+        """Let these viewers have clues: those of a view or of a saved game."""
+        for possibilities in clues:
+            clue = Clue(viewers, possibilities)
+            self.clues.append(clue)
+            for number in clue.zones:
+                zone = self.zone(number)
+                zone.clues = (*zone.clues, clue)
+                zone.tracked |= viewers
+                zone.doubtful |= viewers
 
     # -- zones made in play
     def make(self, kind: ZoneKind, seat: int) -> Zone:
@@ -214,22 +277,27 @@ class Table(Dealer):
         that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
         """
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
-        before, zone.owner = zone.sees, seat
+        before, masks, zone.owner = zone.sees, zone.masks, seat
         if kind is not zone.kind:
             if kind.visibility is not _MIXED:
                 zone.masks = None
-            elif zone.masks is None:
+            elif masks is None:
                 zone.masks = [0 if face_down else before] * len(zone.cards)
             zone.counters = (zone.counters + [0] * len(kind.counters))[: len(kind.counters)]
             zone.become(kind)
         zone.sees = zone.seers_for(seat, self.everyone)
+        saw = None if masks is None else tuple(masks)
         if zone.masks is not None and kind.holder_learns:
-            zone.learn(bit(seat))
+            self.note_look(zone, saw, bit(seat))
+            zone.uncover(bit(seat))
+        elif zone.sees & ~before:
+            self.note_look(zone, saw, zone.sees & ~before)
         if not kind.remembers:
-            zone.runs, zone.journal = (), []
-        elif lost := before & ~zone.sees:
-            zone.journal += [(card, lost, 0) for card in zone.cards]
-            zone.drop_intel(zone.sees)
+            if zone.tracked:
+                self.notes.append((FORGOTTEN, zone))
+                zone.tracked = zone.doubtful = 0
+        elif zone.masks is None:
+            zone.uncover(before)
         getattr(self, kind.name)[seat].append(zone)
         self._in_order = None
         zone.kept, zone.backs = NONE_KEPT, NO_BACKS
@@ -238,6 +306,8 @@ class Table(Dealer):
     def drop(self, zone: Zone) -> None:
         """An empty zone made in play is gone."""
         assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
+        if self.notes:
+            self.catch_up()  # what is still noted may be about this zone
         getattr(self, zone.kind.name)[zone.owner].remove(zone)
         self._in_order = self._numbered = None
         if self.log is not None:
@@ -260,10 +330,14 @@ class Table(Dealer):
     # -- deals and seats
     def clear_table(self) -> None:
         """Gather every card in, for a new deal: zones made in play are gone, the others empty, nothing is known."""
+        self.notes.clear()
+        self.clues.clear()
+        self._clues_shown = {}
         for zone in self.fixed:
-            if zone.cards or zone.runs or zone.journal:  # before the first deal most have nothing to lose
+            if zone.tracked or zone.runs or zone.clues:
+                zone.forget()
+            if zone.cards:  # before the first deal most have nothing to lose
                 zone.cards.clear()
-                zone.runs, zone.journal = (), []
                 zone.masks = None if zone.masks is None else []
                 zone.columns = None if zone.columns is None else [[] for _ in zone.columns]
             if zone.counters:

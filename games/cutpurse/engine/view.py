@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cutpurse.engine.agenda import Act, Step
+from cutpurse.engine.knowledge import Possibility, clues_to_lists
 from cutpurse.engine.zones import ZoneView
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class View(NamedTuple):
     seat_counters: tuple[tuple[int, ...], ...]  # by counter in the order of words.seat_counters, then by seat
     zones: tuple[ZoneView, ...]  # the table's, each seat's fixed ones, then those made in play by kind, seat and age
     agenda: tuple[Step, ...]  # the last is what happens next
+    clues: tuple[tuple[Possibility, ...], ...] = ()  # what is known of cards that lie in one of several zones
 
     @property
     def pending(self) -> tuple[Act, ...]:
@@ -59,7 +61,7 @@ class View(NamedTuple):
         """For `copy` and `pickle`: kinds of zones go by their numbers, since each of them is one object."""
         kinds = tuple([zone.kind.number for zone in self.zones])
         bare = tuple([(zone.number, *zone[2:]) for zone in self.zones])
-        return _made_again, (*self[:6], kinds, bare, self.agenda)
+        return _made_again, (*self[:6], kinds, bare, *self[7:])
 
     def to_json(self) -> dict[str, object]:
         """The view in numbers, JSON-able."""
@@ -75,6 +77,7 @@ class View(NamedTuple):
                 for z in self.zones
             ],
             "agenda": [step.save() for step in self.agenda],
+            "clues": clues_to_lists(self.clues),
         }
 
     def to_bytes(self) -> bytes:
@@ -84,9 +87,9 @@ class View(NamedTuple):
 
 def _made_again(rules: type[Game], *others: Any) -> View:
     """The view that `View.__reduce__` took apart."""
-    *first, kinds, bare, agenda = others
+    *first, kinds, bare, agenda, clues = others
     zones = [
         ZoneView(number, rules.words.zones[kind - 1], *values)
         for kind, (number, *values) in zip(kinds, bare, strict=True)
     ]
-    return View._make((rules, *first, tuple(zones), agenda))
+    return View._make((rules, *first, tuple(zones), agenda, clues))

@@ -178,7 +178,7 @@ class Words:
             per_seat,
             ordered,
             many,
-            remembers and visibility in (Visibility.OWNER, Visibility.NOBODY),
+            remembers and visibility is not Visibility.ALL,
             holder_learns,
             counters,
             columns,

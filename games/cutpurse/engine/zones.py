@@ -11,7 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import Any, Final, NamedTuple
 
-from cutpurse.engine.intel import Entry, Note, Run, entries_of, runs_of, work_off
+from cutpurse.engine.events import ALONE
+from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
 __all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit"]
@@ -43,8 +44,8 @@ class ZoneView(NamedTuple):
     owner: int  # a seat, or TABLE
     size: int
     cards: tuple[int, ...]  # empty, or `size` long with FACE_DOWN for each card he may not see
-    known: tuple[int, ...]  # faces that are certainly among those he may not see, sorted
-    maybe: tuple[int, ...]  # faces that were among them when he last knew, sorted
+    known: tuple[int, ...]  # faces that are certainly among those the viewer may not see, sorted
+    maybe: tuple[int, ...]  # faces that may be among them and lie in one of several zones otherwise, sorted
     counters: tuple[int, ...]
     columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
 
@@ -63,19 +64,22 @@ _BACKS: Final[dict[tuple[int, ZoneKind, int], _Backs]] = {}  # those of the zone
 class Zone:
     """Cards in one place.
 
-    What somebody who may not see the zone has learned of it stands in `runs`, as far as it is worked off, and then in
-    `journal`; see `intel`.
+    `runs` and `clues` are what viewers who may not see the zone know of it, once the log `notes` is worked off; see
+    `knowledge`. `tracked` are the viewers who may know something of hidden cards here, `doubtful` those who may have
+    clues, so that the log is spared what nobody learns from.
     """
 
     __slots__ = (
         "backs",
         "cards",
+        "clues",
         "columns",
         "counters",
+        "doubtful",
         "everyone",
-        "journal",
         "kind",
         "masks",
+        "notes",
         "number",
         "ordered",
         "owner",
@@ -85,9 +89,11 @@ class Zone:
         "runs",
         "sees",
         "shared",
+        "tracked",
     )
 
-    def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int) -> None:
+    def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int, notes: list[Note]) -> None:
+        """`notes` is the knowledge log of the table."""
         self.number = number
         self.owner = owner
         self.everyone = everyone
@@ -98,7 +104,10 @@ class Zone:
         self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
         self.counters: list[int] = [0] * len(kind.counters)
         self.runs: tuple[Run, ...] = ()
-        self.journal: list[Note] = []
+        self.clues: tuple[Clue, ...] = ()
+        self.notes = notes
+        self.tracked = 0
+        self.doubtful = 0
         self.kept = NONE_KEPT
 
     def become(self, kind: ZoneKind) -> None:
@@ -117,8 +126,8 @@ class Zone:
             return everyone
         return bit(owner) if visibility is _OWNER and owner >= 0 else 0
 
-    def fork(self) -> Zone:
-        """An independent copy."""
+    def fork(self, notes: list[Note]) -> Zone:
+        """Copy a zone whose log is worked off, for a table with the log `notes`."""
         z = _blank(Zone)
         z.number = self.number
         z.kind = self.kind
@@ -133,8 +142,11 @@ class Zone:
         z.masks = None if self.masks is None else self.masks[:]
         z.columns = None if self.columns is None else [column[:] for column in self.columns]
         z.counters = self.counters[:]
-        z.runs = self.learned() if self.journal else self.runs
-        z.journal = []
+        z.runs = self.runs
+        z.clues = self.clues
+        z.notes = notes
+        z.tracked = self.tracked
+        z.doubtful = self.doubtful
         z.kept = self.kept if self.shared else NONE_KEPT
         z.backs = self.backs
         return z
@@ -156,8 +168,9 @@ class Zone:
                     column.append(value)
         else:
             self._put_in_order(card, columns)
-        if self.remembers and (learners := seers & ~self.sees):
-            self.journal.append((card, learners, 0))
+        if self.remembers and self.masks is None and (learners := seers & ~self.sees):
+            self.tracked |= learners
+            self.notes.append((ARRIVED, self, ALONE[card], learners))
 
     def _put_in_order(self, card: int, values: tuple[int, ...] | None) -> None:
         """A card comes to lie in its sorted place, among its copies by the numbers on them."""
@@ -178,66 +191,60 @@ class Zone:
         cards.insert(i, card)
 
     def take_over(self, src: Zone, seers: int) -> None:
-        """All that lies in `src` comes to lie here, where nothing did, with what was known of it; neither has columns.
-
-        `seers` see every face: what they had learned gives way to that.
-        """
+        """Take all that lies in `src`, where nothing did; neither has columns. `seers` see every face."""
         self.cards, src.cards = src.cards, []
-        runs, journal = src.runs, src.journal
-        src.runs, src.journal = (), []
-        if self.remembers:
-            self.runs, self.journal = runs, journal
-            learners = seers & ~self.sees
-            if learners or runs or journal:
-                journal.append((tuple(self.cards), learners, self.everyone & ~(seers | self.sees), None))
+        if self.remembers and (learners := seers & ~self.sees):
+            self.tracked |= learners
+            self.notes.append((ARRIVED, self, tuple(self.cards), learners))
 
     def column_values(self, place: int) -> tuple[int, ...]:
         """The numbers on the card at this place."""
         return tuple([column[place] for column in self.columns or ()])
 
-    # -- what viewers learn and lose
-    def learned(self) -> tuple[Run, ...]:
-        """What is known of this zone, with the journal worked off."""
-        if self.journal:
-            self.runs = work_off(self.runs, self.journal, self.everyone)
-            self.journal = []
-        return self.runs
+    # -- what viewers know
+    def forget(self) -> None:
+        """Drop what anybody knows of this zone: a new deal begins."""
+        self.runs = self.clues = ()
+        self.tracked = self.doubtful = 0
 
-    @property
-    def intel(self) -> list[Entry]:
-        """What is known of this zone, entry by entry: (face, who knows it to lie here, for whom it may lie here)."""
-        return entries_of(self.learned())
-
-    @intel.setter
-    def intel(self, entries: list[Entry]) -> None:
-        self.runs, self.journal = runs_of(entries), []
-
-    def forget(self, card: int, seers: int) -> None:
-        """A card has left, and these viewers saw which.  An empty zone holds no secrets."""
-        if self.cards:
-            self.journal.append((card, seers | self.sees))
-        else:
-            self.runs, self.journal = (), []
-
-    def learn(self, viewers: int) -> None:
-        """These viewers see all that lies here now; it replaces what they had learned."""
-        viewers &= ~self.sees
+    def uncover(self, viewers: int) -> None:
+        """Let these viewers see all that lies here now, and know it as long as it stays."""
         if self.masks is not None:
             self.masks = [mask | viewers for mask in self.masks]
-        elif viewers:
-            self.drop_intel(viewers)
-            if self.remembers:
-                self.journal += [(card, viewers, 0) for card in self.cards]
+        elif self.remembers and (learners := viewers & ~self.sees) and self.cards:
+            self.tracked |= learners
+            self.notes.append((ARRIVED, self, tuple(self.cards), learners))
         self.kept = NONE_KEPT
 
-    def drop_intel(self, viewers: int) -> None:
-        """These viewers' entries go: they see the cards themselves, or know nothing any more."""
-        if self.runs or self.journal:
-            self.journal.append((viewers,))
+    def known_by(self, viewer: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the faces that certainly lie here and those that may, both sorted; the log must be worked off."""
+        known: tuple[int, ...] = ()
+        maybe: tuple[int, ...] = ()
+        for faces, viewers in self.runs:
+            if viewers >> viewer & 1:
+                known += faces
+        for clue in self.clues:
+            if clue.viewers >> viewer & 1:
+                certain, possible = clue.bounds(self.number)
+                known += certain
+                maybe += possible
+        if len(known) > 1:
+            known = tuple(sorted(known))
+        if len(maybe) > 1:
+            maybe = tuple(sorted(maybe))
+        return known, maybe
 
     def changed(self) -> None:
         """Something lies here otherwise, so pictures are to be made anew."""
         self.kept = NONE_KEPT
+
+    def changed_for(self, viewers: int) -> None:
+        """These viewers know something else of this zone, so their pictures are to be made anew."""
+        if self.kept is not NONE_KEPT:
+            kept = [*self.kept]
+            for viewer in _MEMBERS[viewers]:
+                kept[viewer] = kept[viewer + MOST_VIEWERS] = None
+            self.kept = kept
 
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
@@ -262,17 +269,18 @@ class Zone:
             self.kept[viewer] = picture
             return picture
         if self.masks is not None:
-            return self._masked_picture(1 << viewer)
-        if self.runs or self.journal:
-            return self._learned_picture(viewer)
+            return self._masked_picture(viewer)
+        if self.runs or self.clues:
+            return self._known_picture(viewer)
         if self.counters:
             self._keep_for_the_blind([self._picture(())] * MOST_VIEWERS + _NOTHING_MADE)
         else:
             self._keep_for_the_blind(self.backs.get(len(cards)) or self._new_backs(len(cards)))
         return self.kept[viewer]  # type: ignore[no-any-return]
 
-    def _masked_picture(self, mine: int) -> ZoneView:
+    def _masked_picture(self, viewer: int) -> ZoneView:
         """Of cards some of which this viewer sees; kept for all who see the same of them."""
+        mine = 1 << viewer
         seen, alike = [], self.everyone
         for card, mask in zip(self.cards, self.masks or ()):  # noqa: B905  # slower
             if mask & mine:
@@ -281,39 +289,29 @@ class Zone:
             else:
                 seen.append(FACE_DOWN)
                 alike &= ~mask
-        picture = self._picture(tuple(seen))
         kept = [*self.kept]
-        for viewer in _MEMBERS[alike]:
-            kept[viewer] = picture
+        if self.runs or self.clues:
+            known, maybe = self.known_by(viewer)
+            picture = kept[viewer] = self._picture(tuple(seen), known, maybe)
+        else:
+            picture = self._picture(tuple(seen))
+            for other in _MEMBERS[alike]:
+                kept[other] = picture
         self.kept = kept
         return picture
 
-    def _learned_picture(self, viewer: int) -> ZoneView:
-        """Of backs, with what this viewer has learned of them.
+    def _known_picture(self, viewer: int) -> ZoneView:
+        """Of backs, with what this viewer knows of them.
 
         If all who do not see the faces know the same, it is kept for all of them: so it is after a card was shown to
         everybody.
         """
-        mine = 1 << viewer
+        known, maybe = self.known_by(viewer)
         others = self.everyone & ~self.sees
-        known: tuple[int, ...] = ()
-        maybe: tuple[int, ...] = ()
-        alike = True
-        for faces, sure, unsure in self.learned() if self.journal else self.runs:
-            if sure:
-                if sure & mine:
-                    known += faces
-                if sure != others:
-                    alike = False
-            if unsure:
-                if unsure & mine:
-                    maybe += faces
-                if unsure != others:
-                    alike = False
-        if len(known) > 1:
-            known = tuple(sorted(known))
-        if len(maybe) > 1:
-            maybe = tuple(sorted(maybe))
+        alike = not self.clues
+        for _, viewers in self.runs:
+            if viewers != others:
+                alike = False
         counters = tuple(self.counters) if self.counters else ()
         picture = _new_view(
             ZoneView, (self.number, self.kind, self.owner, len(self.cards), (), known, maybe, counters, ())
@@ -355,7 +353,7 @@ class Zone:
 
     # -- saving
     def save(self) -> list[object]:
-        """[number, kind, owner, cards, masks, columns, counters, intel], numbers only."""
+        """[number, kind, owner, cards, masks, columns, counters, runs], numbers only; the log must be worked off."""
         return [
             self.number,
             self.kind.number,
@@ -364,7 +362,7 @@ class Zone:
             self.masks and self.masks[:],
             self.columns and [column[:] for column in self.columns],
             self.counters[:],
-            [list(entry) for entry in self.intel] if self.runs or self.journal else [],
+            [[list(faces), viewers] for faces, viewers in self.runs],
         ]
 
 

@@ -747,6 +747,7 @@ class Observation(_message.Message):
     SIDES_FIELD_NUMBER: _builtins.int
     PENDING_FIELD_NUMBER: _builtins.int
     AGENDA_FIELD_NUMBER: _builtins.int
+    CLUES_FIELD_NUMBER: _builtins.int
     viewer: _builtins.int
     """The seat that looks. Missing for a spectator."""
     @_builtins.property
@@ -773,6 +774,12 @@ class Observation(_message.Message):
         whose Hello named the feature "agenda": one that knows the rules can go on from here by itself, as a search does.
         """
 
+    @_builtins.property
+    def clues(self) -> _containers.RepeatedCompositeFieldContainer[Global___Clue]:
+        """What you can prove about cards that lie in one of several zones, beyond Zone.known. Only for a bot whose Hello named the
+        feature "agenda": a search that makes up the hidden cards takes those that agree with every clue.
+        """
+
     def __init__(
         self,
         *,
@@ -782,16 +789,107 @@ class Observation(_message.Message):
         sides: _abc.Iterable[Global___Side] | None = ...,
         pending: _abc.Iterable[Global___Act] | None = ...,
         agenda: _abc.Iterable[Global___StepLeft] | None = ...,
+        clues: _abc.Iterable[Global___Clue] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "viewer", b"viewer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "agenda", b"agenda", "counters", b"counters", "pending", b"pending", "sides", b"sides", "viewer", b"viewer", "zones", b"zones"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "agenda", b"agenda", "clues", b"clues", "counters", b"counters", "pending", b"pending", "sides", b"sides", "viewer", b"viewer", "zones", b"zones"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__viewer: _TypeAlias = _typing.Literal["viewer"]  # noqa: Y015
     _WhichOneofArgType__viewer: _TypeAlias = _typing.Literal["_viewer", b"_viewer"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__viewer) -> _WhichOneofReturnType__viewer | None: ...
 
 Global___Observation: _TypeAlias = Observation  # noqa: Y015
+
+@_typing.final
+class Clue(_message.Message):
+    """Possibilities of which exactly one is true."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSSIBILITIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def possibilities(self) -> _containers.RepeatedCompositeFieldContainer[Global___Possibility]:
+        """One or more. Most clues have one, which is then certain."""
+
+    def __init__(
+        self,
+        *,
+        possibilities: _abc.Iterable[Global___Possibility] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["possibilities", b"possibilities"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Clue: _TypeAlias = Clue  # noqa: Y015
+
+@_typing.final
+class Possibility(_message.Message):
+    """What is true if this possibility is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPREADS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def spreads(self) -> _containers.RepeatedCompositeFieldContainer[Global___Spread]:
+        """Each holds; no card belongs to two of them."""
+
+    def __init__(
+        self,
+        *,
+        spreads: _abc.Iterable[Global___Spread] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["spreads", b"spreads"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Possibility: _TypeAlias = Possibility  # noqa: Y015
+
+@_typing.final
+class Spread(_message.Message):
+    """Cards of which so many lie in each of some zones; nobody can say which card lies in which zone. Where they are more than
+    these places, the rest lies anywhere out of sight, such as in a deck that was shuffled.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARDS_FIELD_NUMBER: _builtins.int
+    UNKNOWN_FIELD_NUMBER: _builtins.int
+    ZONES_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    unknown: _builtins.int
+    """How many more cards there are, whose faces you don't know."""
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Their faces, as far as you know them; a face is listed once for each copy."""
+
+    @_builtins.property
+    def zones(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers of the zones, ascending."""
+
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """How many of the cards lie in each of these zones."""
+
+    def __init__(
+        self,
+        *,
+        cards: _abc.Iterable[_builtins.int] | None = ...,
+        unknown: _builtins.int = ...,
+        zones: _abc.Iterable[_builtins.int] | None = ...,
+        counts: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "counts", b"counts", "unknown", b"unknown", "zones", b"zones"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Spread: _TypeAlias = Spread  # noqa: Y015
 
 @_typing.final
 class StepLeft(_message.Message):
@@ -881,7 +979,7 @@ class Zone(_message.Message):
 
     @_builtins.property
     def maybe(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Faces that were among them when you last knew, and may have left unseen since."""
+        """Faces that may be among them, and that lie in one of several zones otherwise: a card that left unseen may be any of them."""
 
     @_builtins.property
     def counters(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

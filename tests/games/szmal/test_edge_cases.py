@@ -422,7 +422,7 @@ def test_sz_7_23_a_pile_passed_on_is_known_until_a_card_leaves_it_unseen() -> No
     assert story.known(story.g.draft[1], None) == ("", "")
     for seat, card in ((0, 26), (1, 3), (2, 9)):
         story.says(seat, f"pick {card}")
-    assert story.known(story.g.hand[0], 2) == ("", "")
+    assert story.known(story.g.hand[0], 2) == ("", "26 27 28")
     assert story.known(story.g.draft[2], 0) == ("", "3 4 5")
     assert story.known(story.g.draft[2], 1) == ("4 5", "")
     assert story.known(story.g.draft[1], 0) == ("27 28", "")
@@ -443,15 +443,14 @@ def test_sz_7_23_an_imagined_pile_is_some_of_what_was_passed_on(seats: int) -> N
                 picture = view.of("draft", seat)[0]
                 if picture.maybe:
                     piles += 1
-                    assert set(state.draft[seat].cards) <= set(picture.maybe)
+                    assert set(state.draft[seat].cards) <= {*picture.known, *picture.maybe}
                     gone = set(picture.maybe) - set(state.draft[seat].cards)
                     in_hands = [sum(card in state.hand[other].cards for card in gone) for other in range(1, seat)]
-                    seen = {card for zone in view.zones for card in zone.cards}
                     assert max(in_hands) <= 1
-                    assert sum(in_hands) == len(gone - seen)
+                    assert sum(in_hands) == len(gone)
         for seat in waiting:
             game.choose(seat, random.choice(game.options(seat)))
-    assert piles >= (10 if seats > 2 else 0)
+    assert piles >= (3 if seats > 2 else 0)
 
 
 # -- answers nobody gives

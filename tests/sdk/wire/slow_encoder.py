@@ -12,6 +12,7 @@ from typing import Any
 from cutpurse.engine.agenda import Act, Step
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge import Possibility
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import ZoneView
 from cutpurse.v1 import game_pb2
@@ -44,6 +45,16 @@ def slow_zone(zone: ZoneView) -> game_pb2.Zone:
         counters=zone.counters,
         columns=[game_pb2.Column(column=n, values=values) for n, values in enumerate(zone.columns, 1)],
     )
+
+
+def slow_clue(possibilities: tuple[Possibility, ...]) -> game_pb2.Clue:
+    clue = game_pb2.Clue()
+    for possibility in possibilities:
+        spreads = clue.possibilities.add().spreads
+        for cards, unknown, places in possibility:
+            zones, counts = zip(*places, strict=True)
+            spreads.add(cards=cards, unknown=unknown, zones=zones, counts=counts)
+    return clue
 
 
 class SlowEncoder:
@@ -129,6 +140,7 @@ class SlowEncoder:
             ],
             pending=[slow_act(act) for act in view.pending],
             agenda=[self.step(step) for step in view.agenda] if agenda else [],
+            clues=[slow_clue(possibilities) for possibilities in view.clues] if agenda else [],
         )
         if view.viewer is not None:
             message.viewer = view.viewer

@@ -17,6 +17,15 @@ from tests.properties.random_play import EVERY_GAME, RandomGame
 
 Spoil = Callable[[game_pb2.Observation], Any]
 
+
+def spoil_clue(observation: game_pb2.Observation, **values: list[int]) -> None:
+    """Add a clue of one spread."""
+    observation.zones[0].size = max(observation.zones[0].size, 1)
+    if observation.zones[0].cards:
+        observation.zones[0].size = len(observation.zones[0].cards)
+    observation.clues.add().possibilities.add().spreads.add(**values)
+
+
 SPOILED: list[tuple[Spoil, str]] = [
     (lambda o: o.counters.append(1), "another number of counters"),
     (lambda o: o.sides[1].counters.append(1), "another number of counters"),
@@ -34,6 +43,11 @@ SPOILED: list[tuple[Spoil, str]] = [
     (lambda o: setattr(o.agenda[0], "step", 4000), "step 4000 where there are 1 to"),
     (lambda o: o.agenda[0].ClearField("numbers"), "with the numbers"),
     (lambda o: o.agenda[0].numbers.extend([1] * 9), "with the numbers"),
+    (lambda o: o.clues.add(), "a clue without possibilities"),
+    (lambda o: spoil_clue(o, cards=[4000], zones=[1], counts=[1]), "card 4000 where there are 1 to"),
+    (lambda o: spoil_clue(o, cards=[1], zones=[999], counts=[1]), "a clue on"),
+    (lambda o: spoil_clue(o, cards=[1], zones=[1]), "a clue on"),
+    (lambda o: spoil_clue(o, zones=[1], counts=[1]), "a clue on 1 of 0 cards"),
     (lambda o: setattr(o, "viewer", 1), "another viewer than seat 0"),
     (lambda o: o.ClearField("viewer"), "another viewer than seat 0"),
 ]

@@ -107,6 +107,7 @@ BLUFF_BAG: Final = WORDS.zone(
     Visibility.MIXED,
     ordered=True,
     many=True,
+    remembers=False,
     counters=(_NUMBER,),
 )
 """BL-6.2. Its fifth card is seen by who laid it and by who challenged it, whoever owns it later."""

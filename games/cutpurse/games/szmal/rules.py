@@ -5,19 +5,13 @@ What each card does is in `actions`, `thugs` and `holdings`; they call the metho
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
-from math import perm, prod
 from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
-from cutpurse.engine.chance import Chance
-from cutpurse.engine.fitting import weighted
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
-from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
 from cutpurse.games.szmal.box import (
     COST,
@@ -150,42 +144,6 @@ class Szmal(Game):
     def standing(self, seat: int) -> tuple[int, ...]:
         """SZ-6.2. The highest score wins."""
         return (self.score(seat),)
-
-    def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SZ-7.23. A pile passed on is some of the cards it was; the others were picked, one by each seat since.
-
-        Each hidden place of a hand is as likely to hold one, so whoever has played more has it less often.
-        """
-        picked: list[tuple[int, list[int]]] = []  # how many of a pile are in the hands of which seats
-        left_over: list[list[int]] = []
-        for seat in range(self.n):
-            for zone in (self.pile[seat], self.draft[seat]):
-                maybe = [face for face, _, viewers in zone.intel if viewers]
-                if maybe:
-                    viewer = next(viewers for _, _, viewers in zone.intel if viewers).bit_length() - 1
-                    cards = [card for card in unseen if card in maybe]
-                    zone.cards = sorted(cards[: len(zone.cards)])
-                    left_over.append(cards[len(zone.cards) :])
-                    between = [self.next_seat(viewer + k) for k in range((seat - viewer - 1) % self.n)]
-                    picked.append((len(left_over[-1]), between))
-                    for card in cards:
-                        unseen.remove(card)
-        room = [zone.cards.count(FACE_DOWN) for zone in self.hand]
-        for cards, seats in zip(left_over, self.who_picked(picked, room, chance), strict=True):
-            for card, seat in zip(cards, seats, strict=True):
-                hand = self.hand[seat].cards
-                hand[hand.index(FACE_DOWN)] = card
-
-    def who_picked(
-        self, picked: Sequence[tuple[int, Sequence[int]]], room: list[int], chance: Chance
-    ) -> tuple[tuple[int, ...], ...]:
-        """For each pile different seats that still hold the card they picked of it, by the number of ways in hands."""
-        every = [_ways(between, cards) for cards, between in picked]
-        choices = []
-        for seats in product(*every):
-            held = Counter([seat for pile in seats for seat in pile])
-            choices.append((seats, prod([perm(room[seat], cards) for seat, cards in held.items()])))
-        return weighted(choices, chance)
 
     # -- cash
     def gain(self, seat: int, amount: int) -> None:
@@ -381,13 +339,6 @@ class Szmal(Game):
         """SZ-3.3.2. A card whose Cost is not paid or whose Need is not met is discarded: it was not played."""
         self.tell(FAIL, (card,), actor=seat)
         self.move(card, self.resolving[seat], self.discard)
-
-
-def _ways(seats: Sequence[int], cards: int) -> list[tuple[int, ...]]:
-    """Every way to say which of these seats has which of so many cards."""
-    if cards == 0:
-        return [()]
-    return [(seat, *rest) for seat in seats for rest in _ways([other for other in seats if other != seat], cards - 1)]
 
 
 @dataclass(slots=True)

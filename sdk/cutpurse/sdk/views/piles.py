@@ -88,7 +88,7 @@ class Pile:
 
     @property
     def maybe(self) -> tuple[Card, ...]:
-        """Cards that lay here when you last knew, and may have left unseen."""
+        """Cards that may lie here, and lie in one of a few other piles otherwise."""
         return seen_cards(self._view.words, self.raw.maybe)
 
     @property

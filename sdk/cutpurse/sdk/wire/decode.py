@@ -12,6 +12,7 @@ from typing import Any, Final
 from cutpurse.engine.agenda import Act, Option, Step
 from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge import Possibility, Spread
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
@@ -77,6 +78,7 @@ def view_of(
         tuple(zip(*by_seat, strict=True)),
         _zones(observation, numbering),
         tuple([_step(left, numbering) for left in observation.agenda]),
+        _clues(observation, words) if observation.clues else (),
     )
     return _new(View, fields)
 
@@ -124,6 +126,34 @@ def _columns(zone: game_pb2.Zone, kind: ZoneKind, words: Words) -> tuple[tuple[i
     if [column.column for column in zone.columns] != [*range(1, wanted + 1)] or {len(v) for v in found} - {zone.size}:
         raise _wrong(f"a {kind.name} of {zone.size} with the columns {found}", words)
     return found
+
+
+def _clues(observation: game_pb2.Observation, words: Words) -> tuple[tuple[Possibility, ...], ...]:
+    """What is known of cards that lie in one of several zones."""
+    zones = {zone.zone: zone.size for zone in observation.zones}
+    for side in observation.sides:
+        zones.update({zone.zone: zone.size for zone in side.zones})
+    clues = []
+    for clue in observation.clues:
+        possibilities = [
+            tuple([_spread(spread, zones, words) for spread in each.spreads]) for each in clue.possibilities
+        ]
+        if not possibilities:
+            raise _wrong("a clue without possibilities", words)
+        clues.append(tuple(possibilities))
+    return tuple(clues)
+
+
+def _spread(spread: game_pb2.Spread, sizes: dict[int, int], words: Words) -> Spread:
+    cards = _cards(spread.cards, words)
+    numbers, counts = tuple(spread.zones), tuple(spread.counts)
+    if len(numbers) != len(counts) or any(
+        count > sizes.get(zone, 0) for zone, count in zip(numbers, counts, strict=False)
+    ):
+        raise _wrong(f"a clue on {counts} cards in zones {numbers}", words)
+    if sum(counts) > len(cards) + spread.unknown:
+        raise _wrong(f"a clue on {sum(counts)} of {len(cards) + spread.unknown} cards", words)
+    return Spread(cards, spread.unknown, tuple(zip(numbers, counts, strict=True)))
 
 
 def _step(left: game_pb2.StepLeft, numbering: Numbering) -> Step:

@@ -13,6 +13,7 @@ from typing import Final
 from cutpurse.engine.agenda import Option, Step
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
+from cutpurse.engine.knowledge import Possibility
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, Zone, ZoneView
@@ -80,6 +81,23 @@ def _lying(number: int, kind: int, size: int, cards: Sequence[int]) -> bytes:
     return body
 
 
+def clues_field(clues: Sequence[tuple[Possibility, ...]]) -> bytes:
+    """Encode Observation.clues, with tags and lengths."""
+    found = b""
+    for possibilities in clues:
+        clue = b""
+        for possibility in possibilities:
+            spreads = b""
+            for cards, unknown, places in possibility:
+                zones = [zone for zone, _ in places]
+                counts = [count for _, count in places]
+                body = uints_field(1, cards) + (uint_field(2, unknown) if unknown else b"")
+                spreads += field(1, body + uints_field(3, zones) + uints_field(4, counts))
+            clue += field(1, spreads)
+        found += field(9, clue)
+    return found
+
+
 def _zone(owner: int, body: bytes) -> bytes:
     """A Zone with its tag and length."""
     length = len(body)
@@ -143,15 +161,20 @@ class MatchEncoder:
     def observation(self, view: View, agenda: bool) -> bytes:
         """An Observation, without its tag and length; the agenda is told only if it is asked for."""
         shown = [_zone(zone.owner, zone_body(zone)) for zone in view.zones]
-        return self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
+        body = self._observation(view.viewer, view.counters, view.seat_counters, view.zones, shown, view.agenda, agenda)
+        return body + clues_field(view.clues) if agenda and view.clues else body
 
     def observation_of(self, game: Game, seat: int | None, agenda: bool) -> bytes:
         """`observation(game.view(seat), agenda)`; the bytes of zones are kept where their pictures are."""
-        place = (game.n if seat is None else seat) + MOST_VIEWERS
+        viewer = game.n if seat is None else seat
+        place = viewer + MOST_VIEWERS
+        if game.notes:
+            game.catch_up()
         zones = game.in_order()
         shown = [zone.kept[place] or _kept_zone(zone, place) for zone in zones]
         counters, seat_counters = game.layout.values_of_table(game), game.seat_values()
-        return self._observation(seat, counters, seat_counters, zones, shown, game.agenda, agenda)
+        body = self._observation(seat, counters, seat_counters, zones, shown, game.agenda, agenda)
+        return body + clues_field(game.clues_of(viewer)) if agenda and game.clues else body
 
     def _observation(
         self,

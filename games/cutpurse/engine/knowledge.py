@@ -1,0 +1,780 @@
+"""Card knowledge: what each viewer can prove about cards that they do not see.
+
+What a viewer knows has two forms. A *run* belongs to one zone: these faces certainly lie there. A *clue* ties several
+zones together: it is a list of possibilities, exactly one of which is true. A possibility is a tuple of *spreads*. A
+spread is a set of cards that lie in several zones, so many in each, where nobody can say which card lies in which zone.
+
+Far more cards move than anybody asks about. So the dealer only writes notes into the knowledge log, and `catch_up`
+works them off, in their order, before somebody looks. This module knows no rules and no views.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from math import factorial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from cutpurse.engine.table import Table
+    from cutpurse.engine.zones import Zone
+
+__all__ = [
+    "ARRIVED",
+    "EXCHANGED",
+    "FORGOTTEN",
+    "LEFT",
+    "LOOKED",
+    "MOST_POSSIBILITIES",
+    "MOVED_ALL",
+    "SEEN_OFF",
+    "Clue",
+    "Note",
+    "Possibility",
+    "Run",
+    "Spread",
+    "catch_up",
+    "certain_in",
+    "clues_from_lists",
+    "clues_to_lists",
+    "possible_in",
+    "ways",
+]
+
+MOST_POSSIBILITIES: Final = 64  # of one clue; a clue that would have more is forgotten, which is never false
+MANY_POSSIBILITIES: Final = 24  # of one clue; from then on two are joined into a weaker one where that is possible
+
+Run = tuple[tuple[int, ...], int]  # faces, and the viewers who know that they lie in this zone
+
+# The notes of the log. Each begins with one of these numbers.
+ARRIVED: Final = 0  # zone, cards, viewers who see them arrive and do not see them afterwards
+LEFT: Final = 1  # source, target, card, viewers who see its face, viewers it was hidden from, masks, size, copies
+MOVED_ALL: Final = 2  # source, target, cards, masks, viewers who see all faces, copies by card
+LOOKED: Final = 3  # zone, cards, masks, viewers who see all faces, copies by card
+EXCHANGED: Final = 4  # one zone, the other
+FORGOTTEN: Final = 5  # a zone
+SEEN_OFF: Final = 6  # zone, card: all who may know something of a zone see the card leave, and nobody has clues
+# In these, masks are the viewers who saw each card before, or None where all cards of a zone are seen by the same; and
+# copies are the viewers of each other copy of a card that somebody sees, which only matters where there are clues.
+Note = tuple[object, ...]
+
+
+class Spread(NamedTuple):
+    """Cards that lie in several zones: all ways to lay them there are equally likely.
+
+    They can be more than the places: then the rest lies anywhere out of sight, such as in a deck that was shuffled.
+    """
+
+    faces: tuple[int, ...]  # sorted
+    unknown: int  # further cards of the spread, whose faces the viewer has never seen
+    places: tuple[tuple[int, int], ...]  # zone number and number of cards, by zone
+
+
+Possibility = tuple[Spread, ...]
+
+
+class Clue:
+    """Possibilities of which exactly one is true, and the viewers who know that. Never changes."""
+
+    __slots__ = ("_bounds", "possibilities", "viewers", "zones")
+
+    def __init__(self, viewers: int, possibilities: tuple[Possibility, ...]) -> None:
+        self.viewers = viewers
+        self.possibilities = possibilities
+        self.zones = frozenset(
+            [zone for possibility in possibilities for spread in possibility for zone, _ in spread.places]
+        )
+        self._bounds: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def count(self, zone: int) -> int | None:
+        """Return how many of the cards lie in a zone, or None if that depends on what is true."""
+        counts = {_count_in(possibility, zone) for possibility in self.possibilities}
+        return counts.pop() if len(counts) == 1 else None
+
+    def holds(self, card: int) -> bool:
+        """Return whether a card of this face is one of the cards of a spread."""
+        for possibility in self.possibilities:
+            for spread in possibility:
+                if card in spread.faces:
+                    return True
+        return False
+
+    def has(self, zone: int, card: int) -> bool:
+        """Return whether a card that leaves this zone with this face could be one of the clue's."""
+        for possibility in self.possibilities:
+            for faces, unknown, places in possibility:
+                if unknown or card in faces:
+                    for number, _ in places:
+                        if number == zone:
+                            return True
+        return False
+
+    def bounds(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the faces that lie in a zone whatever is true, and those that may lie there beyond them, sorted."""
+        if zone not in self._bounds:
+            self._bounds[zone] = certain_in(self.possibilities, zone), possible_in(self.possibilities, zone)
+        return self._bounds[zone]
+
+
+def ways(possibility: Possibility) -> int:
+    """Count the ways to lay the cards of all spreads to their places."""
+    count = 1
+    for faces, unknown, places in possibility:
+        rest = len(faces) + unknown
+        count *= factorial(rest)
+        for _, number in places:
+            count //= factorial(number)
+            rest -= number
+        count //= factorial(rest)
+    return count
+
+
+def _bounds(spread: Spread, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the faces of a spread that lie in one of its zones for certain, and all that may, both sorted."""
+    faces, unknown, places = spread
+    count = 0
+    for number, here in places:
+        if number == zone:
+            count = here
+    elsewhere = len(faces) + unknown - count
+    if not count or not elsewhere:
+        return ((), ()) if not count else (faces, faces)
+    if len(set(faces)) == len(faces):
+        return (), faces
+    certain: tuple[int, ...] = ()
+    possible: tuple[int, ...] = ()
+    i = 0
+    while i < len(faces):
+        face = faces[i]
+        end = i + 1
+        while end < len(faces) and faces[end] == face:
+            end += 1
+        if end - i > elsewhere:
+            certain += faces[i : end - elsewhere]
+        possible += faces[i : min(end, i + count)]
+        i = end
+    return certain, possible
+
+
+def certain_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ...]:
+    """Return the faces that lie in a zone in every one of these possibilities, sorted."""
+    if len(possibilities) == 1 and len(possibilities[0]) == 1:  # as most clues are
+        return _bounds(possibilities[0][0], zone)[0]
+    common: Counter[int] | None = None
+    for possibility in possibilities:
+        here = Counter[int]()
+        for spread in possibility:
+            here.update(_bounds(spread, zone)[0])
+        common = here if common is None else common & here
+        if not common:
+            return ()
+    return tuple(sorted((common or Counter[int]()).elements()))
+
+
+def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ...]:
+    """Return the faces that may lie in a zone beyond those that certainly do, sorted."""
+    if len(possibilities) == 1 and len(possibilities[0]) == 1:
+        certain, possible = _bounds(possibilities[0][0], zone)
+        if not certain:
+            return possible
+    most = Counter[int]()
+    for possibility in possibilities:
+        here = Counter[int]()
+        for spread in possibility:
+            here.update(_bounds(spread, zone)[1])
+        most |= here
+    most.subtract(certain_in(possibilities, zone))
+    return tuple(sorted(most.elements()))
+
+
+def clues_to_lists(clues: Iterable[tuple[Possibility, ...]]) -> list[object]:
+    """Return clues as lists of numbers, for JSON."""
+    return [
+        [
+            [[list(faces), unknown, [list(place) for place in places]] for faces, unknown, places in possibility]
+            for possibility in possibilities
+        ]
+        for possibilities in clues
+    ]
+
+
+def clues_from_lists(clues: list[Any]) -> tuple[tuple[Possibility, ...], ...]:
+    """Return the clues that these lists of numbers stand for."""
+    return tuple(
+        [
+            tuple(
+                [
+                    tuple(
+                        [
+                            Spread(tuple(faces), unknown, tuple([(zone, count) for zone, count in places]))
+                            for faces, unknown, places in possibility
+                        ]
+                    )
+                    for possibility in possibilities
+                ]
+            )
+            for possibilities in clues
+        ]
+    )
+
+
+# -- the log
+def catch_up(table: Table) -> None:
+    """Work the knowledge log off."""
+    notes = table.notes
+    everyone = table.everyone
+    for note in notes:
+        code = note[0]
+        if code == ARRIVED:
+            _, zone, cards, viewers = note
+            _add(zone, cards, viewers)  # type: ignore[arg-type]  # a note is a plain tuple: see the numbers above
+        elif code == SEEN_OFF:
+            _, zone, card = note
+            if zone.runs:  # type: ignore[attr-defined]
+                _strike(zone, card, everyone)  # type: ignore[arg-type]
+        elif code == LEFT:
+            _left(table, *note[1:])  # type: ignore[arg-type]
+        elif code == MOVED_ALL:
+            _, src, dst, cards, masks, seers, copies = note
+            _look(table, src, cards, masks, seers, copies)  # type: ignore[arg-type]
+            _rename(table, src, dst, everyone)  # type: ignore[arg-type]
+        elif code == LOOKED:
+            _look(table, *note[1:])  # type: ignore[arg-type]
+        elif code == EXCHANGED:
+            _exchange(table, note[1], note[2])  # type: ignore[arg-type]
+        else:
+            _rename(table, note[1], None, everyone)  # type: ignore[arg-type]
+    notes.clear()
+
+
+def _add(zone: Zone, cards: tuple[int, ...], viewers: int) -> None:
+    """Let these viewers know that these cards lie in a zone."""
+    runs = zone.runs
+    if runs and runs[-1][1] == viewers:
+        zone.runs = (*runs[:-1], (runs[-1][0] + cards, viewers))
+    else:
+        zone.runs = (*runs, (cards, viewers))
+
+
+def _strike(zone: Zone, card: int, seers: int) -> int:
+    """Take a card of this face off what these viewers know of a zone.
+
+    Returns:
+        The viewers who did not know of one.
+    """
+    runs: list[Run] = []
+    for faces, viewers in zone.runs:
+        hit = viewers & seers
+        if hit and card in faces:
+            seers ^= hit
+            i = faces.index(card)
+            if i:
+                runs.append((faces[:i], viewers))
+            if viewers ^ hit:
+                runs.append(((card,), viewers ^ hit))
+            if i + 1 < len(faces):
+                runs.append((faces[i + 1 :], viewers))
+        else:
+            runs.append((faces, viewers))
+    zone.runs = tuple(runs)
+    return seers
+
+
+def _sure(zone: Zone, viewer: int) -> tuple[int, ...]:
+    """Return the faces that a viewer knows to lie in a zone."""
+    found: tuple[int, ...] = ()
+    for faces, viewers in zone.runs:
+        if viewers >> viewer & 1:
+            found += faces
+    return found
+
+
+def _drop_runs(zone: Zone, viewers: int) -> None:
+    """Take everything that these viewers know of this zone alone off it."""
+    zone.runs = tuple([(faces, known & ~viewers) for faces, known in zone.runs if known & ~viewers])
+
+
+def _knowers(zone: Zone) -> int:
+    """Return the viewers who know something of a zone."""
+    known = 0
+    for _, viewers in zone.runs:
+        known |= viewers
+    for clue in zone.clues:
+        known |= clue.viewers
+    return known
+
+
+def _clue_knowers(zone: Zone) -> int:
+    known = 0
+    for clue in zone.clues:
+        known |= clue.viewers
+    return known
+
+
+def _members(viewers: int) -> list[int]:
+    found = []
+    viewer = 0
+    while viewers >> viewer:
+        if viewers >> viewer & 1:
+            found.append(viewer)
+        viewer += 1
+    return found
+
+
+def _install(table: Table, clue: Clue) -> None:
+    table.clues.append(clue)
+    for number in clue.zones:
+        zone = table.zone(number)
+        zone.clues = (*zone.clues, clue)
+        zone.changed_for(clue.viewers)
+
+
+def _remove(table: Table, clue: Clue, viewers: int) -> None:
+    """Let these viewers lose a clue; the others keep it."""
+    table.clues.remove(clue)
+    rest = clue.viewers & ~viewers
+    kept = Clue(rest, clue.possibilities) if rest else None
+    if kept is not None:
+        table.clues.append(kept)
+    for number in clue.zones:
+        zone = table.zone(number)
+        others = tuple([other for other in zone.clues if other is not clue])
+        zone.clues = others if kept is None else (*others, kept)
+        zone.changed_for(viewers)
+
+
+def _learn(table: Table, viewers: int, possibilities: Iterable[Possibility]) -> None:
+    """Let these viewers know that one of these possibilities is true."""
+    certain, clues = _simplify(possibilities)
+    for number, cards in certain.items():
+        zone = table.zone(number)
+        _add(zone, cards, viewers)
+        zone.changed_for(viewers)
+    for clue in clues:
+        _install(table, Clue(viewers, clue))
+
+
+def _simplify(
+    possibilities: Iterable[Possibility],
+) -> tuple[dict[int, tuple[int, ...]], list[tuple[Possibility, ...]]]:
+    """Split possibilities into what is certain and into independent clues."""
+    possibilities = tuple(possibilities)
+    if len(possibilities) == 1 and len(possibilities[0]) == 1:  # as mostly
+        return _simplify_spread(possibilities[0][0])
+    unique = {_normal(possibility) for possibility in possibilities}
+    if len(unique) > 1:
+        unique = _broadest(unique)
+    if len(unique) == 1:
+        known: dict[int, tuple[int, ...]] = {}
+        clues: list[tuple[Possibility, ...]] = []
+        for spread in unique.pop():
+            if _is_certain(spread):
+                known[spread.places[0][0]] = spread.faces
+            elif spread.faces:
+                clues.append(((spread,),))
+        return known, clues
+    if not unique or len(unique) > MOST_POSSIBILITIES:
+        return {}, []
+    # What all of them share is certain, or a clue of its own.
+    common: Counter[Spread] | None = None
+    certain: Counter[tuple[int, int]] | None = None  # by zone and face
+    for possibility in unique:
+        spreads = Counter([spread for spread in possibility if not _is_certain(spread)])
+        faces = _certain_faces(possibility)
+        common = spreads if common is None else common & spreads
+        certain = faces if certain is None else certain & faces
+    assert common is not None
+    assert certain is not None
+    known = {}
+    for (zone, face), copies in sorted(certain.items()):
+        known[zone] = known.get(zone, ()) + (face,) * copies
+    clues = [((spread,),) for spread in sorted(common.elements()) if spread.faces]
+    rest = set()
+    for possibility in unique:
+        spreads = Counter([spread for spread in possibility if not _is_certain(spread)]) - common
+        own: dict[int, list[int]] = {}
+        for (zone, face), copies in sorted((_certain_faces(possibility) - certain).items()):
+            own.setdefault(zone, []).extend([face] * copies)
+        sure = [Spread(tuple(faces), 0, ((zone, len(faces)),)) for zone, faces in own.items()]
+        rest.add(tuple(sorted([*spreads.elements(), *sure])))
+    if len(rest) > 1 and any(spread.faces for possibility in rest for spread in possibility):
+        return known, [*clues, tuple(sorted(rest))]
+    return known, clues
+
+
+def _simplify_spread(spread: Spread) -> tuple[dict[int, tuple[int, ...]], list[tuple[Possibility, ...]]]:
+    """Do what `_simplify` does for a single spread."""
+    faces, unknown, places = spread
+    places = tuple([place for place in places if place[1]])
+    if not faces or not places:
+        return {}, []
+    rest = len(faces) + unknown - sum([count for _, count in places])
+    if not rest and len(places) == 1:
+        return {places[0][0]: faces}, []
+    if not rest and not unknown and faces[0] == faces[-1]:
+        return {zone: faces[:count] for zone, count in places}, []
+    return {}, [((Spread(faces, unknown, places),),)]
+
+
+def _broadest(possibilities: set[Possibility]) -> set[Possibility]:
+    """Leave out each possibility that says the same as another one but for fewer places."""
+    groups: dict[tuple[tuple[int, ...], ...], list[tuple[Possibility, list[dict[int, int]]]]] = {}
+    for possibility in sorted(possibilities):
+        known = [spread for spread in possibility if spread.faces]
+        rooms = [_rooms(spread) for spread in known]
+        same = groups.setdefault(tuple([spread.faces for spread in known]), [])
+        if not any(_covers(other, rooms) for _, other in same):
+            same[:] = [(each, other) for each, other in same if not _covers(rooms, other)]
+            same.append((possibility, rooms))
+    return {possibility for same in groups.values() for possibility, _ in same}
+
+
+def _rooms(spread: Spread) -> dict[int, int]:
+    """Return how many of the faces of a spread can lie in each zone, and (0) elsewhere."""
+    known = len(spread.faces)
+    rooms = {zone: min(count, known) for zone, count in spread.places}
+    if elsewhere := known + spread.unknown - sum([count for _, count in spread.places]):
+        rooms[0] = min(elsewhere, known)
+    return rooms
+
+
+def _covers(many: list[dict[int, int]], few: list[dict[int, int]]) -> bool:
+    """Return whether each spread has at least as much room in each zone as another one with the same faces."""
+    for room, other in zip(many, few, strict=True):
+        for zone, count in other.items():
+            if room.get(zone, 0) < count:
+                return False
+    return True
+
+
+def _is_certain(spread: Spread) -> bool:
+    """Return whether the cards of a spread all lie in one zone."""
+    return len(spread.places) == 1 and spread.places[0][1] == len(spread.faces) + spread.unknown
+
+
+def _certain_faces(possibility: Possibility) -> Counter[tuple[int, int]]:
+    return Counter(
+        [(spread.places[0][0], face) for spread in possibility if _is_certain(spread) for face in spread.faces]
+    )
+
+
+def _normal(possibility: Possibility) -> Possibility:
+    """Return the one form of a possibility: equal knowledge is an equal value."""
+    spreads: list[Spread] = []
+    sure: dict[int, list[int]] = {}
+    for faces, unknown, places in possibility:
+        places = tuple([place for place in places if place[1]])
+        if not places:
+            continue
+        total = len(faces) + unknown
+        laid = sum([count for _, count in places])
+        if laid == total and len(places) == 1:
+            sure.setdefault(places[0][0], []).extend(faces)
+        elif laid == total and not unknown and faces[0] == faces[-1]:
+            for zone, count in places:
+                sure.setdefault(zone, []).extend([faces[0]] * count)
+        else:
+            spreads.append(Spread(faces, unknown, places))
+    for zone, found in sure.items():
+        if found:
+            spreads.append(Spread(tuple(sorted(found)), 0, ((zone, len(found)),)))
+    return tuple(sorted(spreads))
+
+
+def _count_in(possibility: Possibility, zone: int) -> int:
+    """Count the cards that a possibility lays in a zone."""
+    return sum([count for spread in possibility for number, count in spread.places if number == zone])
+
+
+def _moved(spread: Spread, src: int, dst: int) -> Spread:
+    """Return a spread of which one card went from a zone to another; 0 is anywhere."""
+    counts = dict(spread.places)
+    counts[src] -= 1
+    if dst:
+        counts[dst] = counts.get(dst, 0) + 1
+    return Spread(spread.faces, spread.unknown, tuple(sorted(counts.items())))
+
+
+def _combined(clues: list[Clue]) -> list[Possibility] | None:
+    """Return every combination of the possibilities of several clues, or None if there are too many."""
+    number = 1
+    for clue in clues:
+        number *= len(clue.possibilities)
+    if number > MOST_POSSIBILITIES:
+        return None
+    return [sum(chosen, ()) for chosen in product(*[clue.possibilities for clue in clues])]
+
+
+def _groups(zone: Zone, viewers: int) -> list[tuple[tuple[int, ...], int]]:
+    """Gather viewers who know the same of a zone, and the faces that they know to lie there."""
+    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    for viewer in _members(viewers):
+        positions = tuple([i for i, clue in enumerate(zone.clues) if clue.viewers >> viewer & 1])
+        key = tuple(sorted(_sure(zone, viewer))), positions
+        groups[key] = groups.get(key, 0) | 1 << viewer
+    return [(sure, group) for (sure, _), group in groups.items()]
+
+
+def _clues_of(zone: Zone, viewers: int) -> list[Clue]:
+    """Return the clues that viewers who know the same have on a zone."""
+    return [clue for clue in zone.clues if clue.viewers & viewers]
+
+
+def _left(
+    table: Table,
+    src: Zone,
+    dst: Zone,
+    card: int,
+    seers: int,
+    hidden: int,
+    masks: tuple[int, ...] | None,
+    size: int,
+    copies: tuple[int, ...],
+) -> None:
+    """A card left a zone. Some of the viewers it was hidden from see its face, the others see only that one left."""
+    seeing = hidden & seers
+    if seeing and src.runs:
+        seeing = _strike(src, card, seeing)
+    if seeing and src.clues and (seeing := seeing & _clue_knowers(src)):
+        for _, viewers in _groups(src, seeing):
+            here = size if masks is None else _hidden_among(masks, viewers)
+            _take(table, src, card, here, viewers, copies)
+    blind = hidden & ~seers
+    if blind and (blind := blind & _knowers(src)):
+        target = dst.number if dst.remembers else 0
+        for sure, viewers in _groups(src, blind):
+            here = size if masks is None else _hidden_among(masks, viewers)
+            _slip(table, src, target, here, viewers, sure)
+
+
+def _hidden_among(masks: tuple[int, ...], viewers: int) -> int:
+    """Count the cards that are hidden from these viewers, who see the same."""
+    return sum([not mask & viewers for mask in masks])
+
+
+def _slip(table: Table, src: Zone, dst: int, size: int, viewers: int, sure: tuple[int, ...]) -> None:
+    """One of the cards of a zone went to another zone, and these viewers don't see which.
+
+    Either it belongs to one of the spreads that reach into the zone, or to the rest of the zone: the faces that are
+    certainly there and the cards that the viewers know nothing of. From now on that rest is a spread, too.
+    """
+    number = src.number
+    clues = _clues_of(src, viewers)
+    combined = _combined(clues)
+    for clue in clues:
+        _remove(table, clue, viewers)
+    _drop_runs(src, viewers)
+    if combined is None:
+        return
+    possibilities: list[Possibility] = []
+    for possibility in combined:
+        rest = size - _count_in(possibility, number)
+        if rest < len(sure):
+            continue
+        own = Spread(sure, rest - len(sure), ((number, rest),))
+        if rest > 0:
+            possibilities.append((*possibility, _moved(own, number, dst)))
+        for i, spread in enumerate(possibility):
+            if any(zone == number for zone, _ in spread.places):
+                others = possibility[:i] + possibility[i + 1 :]
+                possibilities.append((*others, own, _moved(spread, number, dst)))
+    _learn(table, viewers, possibilities)
+
+
+def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: tuple[int, ...]) -> None:
+    """A card of this face left a zone before these viewers, who did not know for certain that it lay there.
+
+    It belongs to one of the spreads that reach into the zone, or it is one that the viewers knew nothing of; the latter
+    only if the box has another copy of it.
+    """
+    affected, others = _clues_affected(table, src, card, viewers)
+    if not affected:
+        return
+    combined = _combined(affected)
+    possibilities: list[Possibility] = []
+    if combined is not None:
+        viewer = _members(viewers)[0]
+        unsure = size - others - len(_sure(src, viewer))
+        spare = _spare_copies(table, card, viewer, affected, copies)
+        for possibility in combined:
+            another = spare > sum([spread.faces.count(card) for spread in possibility])
+            rest = unsure - _count_in(possibility, src.number)
+            possibilities += _without(
+                possibility, src.number, card, another, rest > 0, len(combined) >= MANY_POSSIBILITIES
+            )
+    if possibilities != combined:
+        for clue in affected:
+            _remove(table, clue, viewers)
+        _learn(table, viewers, possibilities)
+
+
+def _clues_affected(table: Table, src: Zone, card: int, viewers: int) -> tuple[list[Clue], int]:
+    """Find the clues that a card of this face may belong to when it leaves a zone.
+
+    Returns:
+        These clues, and how many cards all other clues lay in the zone, whatever is true.
+    """
+    affected: list[Clue] = []
+    others = 0
+    has_card = False
+    for clue in src.clues:
+        if clue.viewers & viewers:
+            is_its = clue.has(src.number, card)
+            count = clue.count(src.number)
+            if is_its or count is None:
+                affected.append(clue)
+                has_card = has_card or is_its
+            else:
+                others += count
+    if not has_card:
+        return [], others
+    if table.copies()[card] == 1:  # then it cannot be any other card
+        for clue in affected:
+            if clue.holds(card):
+                return [clue], others
+    return affected, others
+
+
+def _without(
+    possibility: Possibility, zone: int, card: int, another: bool, rest: bool, joined: bool
+) -> list[Possibility]:
+    """Return what is possible after a card of this face left a zone.
+
+    Args:
+        possibility: What was true before.
+        zone: Number of the zone.
+        card: The face that was seen.
+        another: Whether it can be a copy that the viewers knew nothing of.
+        rest: Whether the zone has cards beside the certain ones and those of the spreads.
+        joined: Whether to return one weaker possibility instead of two.
+    """
+    found: list[Possibility] = []
+    if another and rest:
+        found.append(possibility)
+    for i, (faces, unknown, places) in enumerate(possibility):
+        if not any(number == zone for number, _ in places):
+            continue
+        others = possibility[:i] + possibility[i + 1 :]
+        if card in faces:
+            at = faces.index(card)
+            left = faces[:at] + faces[at + 1 :]
+            if joined and unknown and found and found[0] is possibility:
+                # One for both: that it was this card, and that it was one of the rest.
+                found[0] = (*others, Spread(left, unknown + 1, places))
+            else:
+                found.append((*others, _moved(Spread(left, unknown, places), zone, 0)))
+        elif unknown and another and not rest:
+            found.append((*others, _moved(Spread(faces, unknown - 1, places), zone, 0)))
+    return found
+
+
+def _spare_copies(table: Table, card: int, viewer: int, clues: list[Clue], copies: tuple[int, ...]) -> int:
+    """Count the copies of a card that this viewer neither sees nor knows of, but for the spreads of these clues."""
+    spare = table.copies()[card]
+    for mask in copies:
+        spare -= mask >> viewer & 1
+    for zone in table.in_order():
+        for faces, viewers in zone.runs:
+            if viewers >> viewer & 1:
+                spare -= faces.count(card)
+    for clue in table.clues:
+        if clue.viewers >> viewer & 1 and clue not in clues:
+            spare -= min(
+                [sum([spread.faces.count(card) for spread in possibility]) for possibility in clue.possibilities]
+            )
+    return spare
+
+
+def _settled_at_once(table: Table, zone: Zone, cards: list[int], viewers: int) -> bool:
+    """Settle the clues on a zone whose cards are all of one spread, as a pile that comes back; whether it was so."""
+    clues = _clues_of(zone, viewers)
+    if len(clues) != 1 or len(clues[0].possibilities) != 1:
+        return False
+    ((spread,),) = clues[0].possibilities
+    counts = dict(spread.places)
+    if spread.unknown or counts.pop(zone.number) != len(cards):
+        return False
+    faces = list(spread.faces)
+    for card in cards:
+        if card not in faces:
+            return False
+        faces.remove(card)
+    _remove(table, clues[0], viewers)
+    _learn(table, viewers, [(Spread(tuple(faces), 0, tuple(counts.items())),)])
+    return True
+
+
+def _look(
+    table: Table,
+    zone: Zone,
+    cards: tuple[int, ...],
+    masks: tuple[int, ...] | None,
+    seers: int,
+    copies: tuple[tuple[int, ...], ...],
+) -> None:
+    """These viewers see all cards of a zone: what they knew of it gives way to that, and settles their clues."""
+    for viewer in _members(seers & _clue_knowers(zone)):
+        mine = 1 << viewer
+        seen = list(_sure(zone, viewer))
+        known = Counter(seen)
+        _drop_runs(zone, mine)
+        hidden = [i for i in range(len(cards)) if masks is None or not masks[i] & mine]
+        if not seen and _settled_at_once(table, zone, [cards[i] for i in hidden], mine):
+            continue
+        left = len(hidden) - len(seen)
+        for i in hidden:
+            card = cards[i]
+            if known[card]:
+                known[card] -= 1
+            elif zone.clues:
+                in_sight = copies[i] if copies else ()
+                _take(table, zone, card, left, mine, in_sight + (mine,) * seen.count(card))
+                left -= 1
+                seen.append(card)
+    if zone.runs:
+        _drop_runs(zone, seers)
+        zone.changed_for(seers)
+
+
+def _rename(table: Table, src: Zone, dst: Zone | None, viewers: int) -> None:
+    """All of a zone went to another; these viewers know of it there what they knew here."""
+    target = dst.number if dst is not None and dst.remembers else 0
+    if src.runs:
+        if target and dst is not None:
+            for faces, known in src.runs:
+                if known & viewers:
+                    _add(dst, faces, known & viewers)
+        src.runs = ()
+        src.changed()
+    number = src.number
+    for clue in src.clues:
+        if not clue.viewers & viewers:
+            continue
+        _remove(table, clue, viewers)
+        renamed = []
+        for possibility in clue.possibilities:
+            renamed.append(tuple([_relaid(spread, {number: target}) for spread in possibility]))
+        _learn(table, clue.viewers & viewers, renamed)
+
+
+def _relaid(spread: Spread, numbers: dict[int, int]) -> Spread:
+    """Return a spread with other numbers for its zones; 0 is anywhere."""
+    counts: dict[int, int] = {}
+    for zone, count in spread.places:
+        zone = numbers.get(zone, zone)
+        if zone:
+            counts[zone] = counts.get(zone, 0) + count
+    return Spread(spread.faces, spread.unknown, tuple(sorted(counts.items())))
+
+
+def _exchange(table: Table, one: Zone, other: Zone) -> None:
+    """Two zones swapped their cards, and what is known of them went along."""
+    one.runs, other.runs = other.runs, one.runs
+    one.changed()
+    other.changed()
+    numbers = {one.number: other.number, other.number: one.number}
+    for clue in [clue for clue in table.clues if one.number in clue.zones or other.number in clue.zones]:
+        _remove(table, clue, clue.viewers)
+        swapped = [tuple([_relaid(spread, numbers) for spread in each]) for each in clue.possibilities]
+        _install(table, Clue(clue.viewers, tuple(sorted([tuple(sorted(each)) for each in swapped]))))
