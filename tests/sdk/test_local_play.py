@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from functools import partial
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,7 @@ def test_records_are_the_same_in_any_number_of_processes_and_verify(tmp_path: Pa
     assert all(len(verify(line, GAMES["greed"])) == 4 for line in lines)
 
 
-def test_seats_rotate_by_one_each_match() -> None:
+def test_seats_and_neighbours_change_and_are_even_after_a_block() -> None:
     sat: list[tuple[str, int]] = []
 
     def sits(name: str) -> type:
@@ -58,9 +60,18 @@ def test_seats_rotate_by_one_each_match() -> None:
 
         return Sits
 
-    played = play("greed", [sits("a"), sits("b"), sits("c")], matches=4)
-    assert [row.seats for row in played.rows] == [(0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 1, 2)]
-    assert sat[3:6] == [("c", 0), ("a", 1), ("b", 2)]
+    played = play("greed", [sits("a"), sits("b"), sits("c")], matches=6)
+    by_seat = [[name for name, _ in sat[first : first + 3]] for first in range(0, 18, 3)]
+    assert all([seat for _, seat in sat[first : first + 3]] == [0, 1, 2] for first in range(0, 18, 3))
+    for row, names in zip(played.rows, by_seat, strict=True):
+        assert [names[seat] for seat in row.seats] == ["a", "b", "c"]  # the row says where each bot sat
+    assert Counter((name, seat) for names in by_seat for seat, name in enumerate(names)) == dict.fromkeys(
+        product("abc", range(3)), 2
+    )
+    left = Counter((names[seat - 1], name) for names in by_seat for seat, name in enumerate(names))
+    assert left == dict.fromkeys(permutations("abc", 2), 3)
+    other = play("greed", ["random"] * 3, matches=6, seed=1)
+    assert [row.seats for row in other.rows] != [row.seats for row in played.rows]  # the seed draws them
 
 
 def test_a_bot_is_made_anew_for_each_match_and_told_of_its_end() -> None:
@@ -97,7 +108,8 @@ def test_a_bot_that_raises_is_played_on_and_reported_once(tmp_path: Path) -> Non
     assert failure.reason == f"{path}:4: KeyError: 'no plan'"
     assert "Traceback" in failure.trace
     assert failure.text() == (
-        f"bot {path} crashed in match 0, seat 0, decision {failure.decision} (play_a_card): "
+        f"bot {path} crashed in match 0, seat {played.rows[0].seats[0]}, "
+        f"decision {failure.decision} (play_a_card): "
         f"{path}:4: KeyError: 'no plan'"
     )
     assert [row.end_causes for row in played.rows] == [("crashed", "normal", "normal")] * 2

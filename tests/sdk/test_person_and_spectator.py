@@ -132,8 +132,15 @@ def test_a_person_who_leaves_ends_the_run() -> None:
 def test_with_json_a_person_is_shown_the_table_on_stderr() -> None:
     shown = run("play", "greed", "random", "--human", 0, "--json", typed="1\n" * 500)
     assert shown.exit_code == 0
-    assert json.loads(shown.stdout)["seats"][0]["bot"] == "person"
+    assert sorted(row["bot"] for row in json.loads(shown.stdout)["seats"]) == ["person", "random"]
     assert "You sit in seat 0 of 2." in shown.stderr
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_a_person_sits_in_the_seat_they_asked_for(seat: int) -> None:
+    for seed in range(4):
+        shown = run("play", "greed", *["random"] * 3, "--human", seat, "--seed", seed, typed="")
+        assert f"You sit in seat {seat} of 4." in shown.stdout
 
 
 class Terminal(io.StringIO):

@@ -225,12 +225,13 @@ def own_decisions(record: Path, seat: int) -> list[int]:
 
 
 def test_a_decision_becomes_a_test_that_runs(record: Path, tmp_path: Path) -> None:
-    at = own_decisions(record, 0)[-1]
+    seats = read_record(record.read_text(encoding="utf-8").splitlines()[0]).seats
+    at = own_decisions(record, seats.index(str(tmp_path / "my_bot.py")))[-1]
     shown = run("match", "replay", record, "--at", at, "--as-test")
     assert shown.exit_code == 0
     (tmp_path / "test_then.py").write_text(shown.stdout, encoding="utf-8")
     # The random bot is asked as it was then: its own chance comes from the record.
-    theirs = run("match", "replay", record, "--at", own_decisions(record, 1)[-1], "--as-test")
+    theirs = run("match", "replay", record, "--at", own_decisions(record, seats.index("random"))[-1], "--as-test")
     (tmp_path / "test_theirs.py").write_text(theirs.stdout, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     passed = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)

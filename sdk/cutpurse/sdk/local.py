@@ -3,8 +3,8 @@
     played = play("greed", ["my_bot.py", "random", "random"], matches=100, seed=7)
     print(played.seats[0].mean_place)
 
-Match i has the key `match_key(seed, i)`, and bot b sits in seat (b + i) mod n: so a run can be played again, and gives
-the same results in any number of processes. Each other process loads the bots anew, once. This module knows no
+Match i has the key `match_key(seed, i)` and the seats `arrangement(n, seed, i)`: so a run can be played again, and
+gives the same results in any number of processes. Each other process loads the bots anew, once. This module knows no
 terminal.
 """
 
@@ -22,6 +22,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
+from cutpurse.engine.seating import arrangement
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.playing.lifetime import a_run
@@ -188,8 +189,8 @@ class _Run:
 
     def one(self, number: int, watch: Callable[[Match], None] | None) -> _Done:
         n = len(self.makers)
-        bot_at = [(seat - number) % n for seat in range(n)]
-        seat_of = tuple((bot + number) % n for bot in range(n))
+        bot_at = arrangement(n, self.seed, number)
+        seat_of = tuple(bot_at.index(bot) for bot in range(n))
         match = Match(
             self.rules, [self.makers[bot].name for bot in bot_at], match_key(self.seed, number), self.settings, log=True
         )

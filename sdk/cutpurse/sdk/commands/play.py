@@ -13,6 +13,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Match
+from cutpurse.engine.seating import arrangement
 from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk import local
@@ -49,7 +50,7 @@ def play(
         list[str] | None,
         typer.Argument(metavar="BOT...", help="One a seat: a name, my_bot.py, my_bot.py:MyBot, or exec:COMMAND."),
     ] = None,
-    matches: Annotated[int, typer.Option(metavar="N", help="How many; seats rotate by one each match.")] = 1,
+    matches: Annotated[int, typer.Option(metavar="N", help="Number of matches; the seed draws who sits where.")] = 1,
     seed: Seed = "0",
     setting: Setting = None,
     jobs: Jobs = 1,
@@ -81,7 +82,9 @@ def play(
         if jobs != 1:
             raise UsageError("--human needs --jobs 1")
         keyboard = sys.stdin
-        seated.insert(human, BotMaker("person", lambda: Human(keyboard, talk)))
+        # The person takes the bot number that the seed puts on that seat in the first match.
+        number = arrangement(len(seated) + 1, seed, 0)[human] if seated else 0
+        seated.insert(number, BotMaker("person", lambda: Human(keyboard, talk)))
     if len(seated) not in rules.words.seats:
         allowed = rules.words.seats
         given = f"{len(bots or ())} bots and you" if human is not None else f"{len(seated)}: name a bot for each seat"
