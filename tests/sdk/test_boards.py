@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,29 @@ def test_each_version_sits_once_in_every_seat_with_the_same_deal() -> None:
     new, old = ([one for one in seated if one[0] == name] for name in ("new", "old"))
     assert [seat for _, seat, _ in new] == [0, 1, 2]
     assert [one[1:] for one in new] == [one[1:] for one in old]
-    assert [seat for name, seat, _ in seated if name == "x"] == [1, 2, 0] * 2
+    assert sorted(seat for name, seat, _ in seated[:9] if name == "x") == [0, 1, 2]
+    field = [[seat for name, seat, _ in seated if name == other] for other in "xy"]
+    assert [seats[:3] for seats in field] == [seats[3:] for seats in field]  # beside NEW as beside OLD
+
+
+def test_over_the_boards_everybody_of_the_field_sits_left_of_the_compared_bot_equally_often() -> None:
+    seats: list[tuple[str, ...]] = []
+
+    class Notes:
+        def start(self, match: Any) -> None:
+            if match.seat == 0:
+                seats.append(match.seats)
+
+        def choose(self, view: Any, decision: Any) -> int:
+            return 0
+
+    new, old, *field = (BotMaker(name, Notes) for name in ("new", "old", "x", "y", "z"))
+    one = Boards(GAMES["greed"], new, old, tuple(field), 0, {})
+    for board in range(3):
+        one.board(board)
+    left = Counter((row[seat - 1], name) for row in seats for seat, name in enumerate(row))
+    compared = {pair: count for pair, count in left.items() if {"new", "old"} & set(pair)}
+    assert compared == {pair: 4 for one in ("new", "old") for other in "xyz" for pair in ((one, other), (other, one))}
 
 
 def test_the_field_fills_the_seats_over_and_over() -> None:

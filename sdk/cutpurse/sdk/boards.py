@@ -1,8 +1,9 @@
 """Boards for `compare`: the same deals for two versions of a bot, which meet each in every seat.
 
-A board is one deal, played twice for each seat: with NEW in it and with OLD in it, the same field in the other seats
-and all bots made anew. What is counted is in `cutpurse.sdk.compare`, when to stop in `cutpurse.sdk.sprt`. The state on
-disk is written after every board, so a run that is broken off goes on where it was.
+A board is one deal, played twice for each seat: with NEW in it and with OLD in it, each bot of the field in the same
+other seat both times, and all bots made anew. Who sits next to whom changes with the seat and the board (`square`).
+What is counted is in `cutpurse.sdk.compare`, when to stop in `cutpurse.sdk.sprt`. The state on disk is written after
+every board, so a run that is broken off goes on where it was.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from cutpurse.engine import seating
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.seating import square
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import BotMaker, bot_makers
 from cutpurse.sdk.compare import board_difference, place_points
@@ -70,7 +73,7 @@ class Boards:
     rules: type[Game]
     new: BotMaker
     old: BotMaker
-    field: tuple[BotMaker, ...]  # the other seats, clockwise from the left of the compared bot
+    field: tuple[BotMaker, ...]  # the bots of the other seats
     seed: int | str
     settings: dict[str, object]
     first: int = 0  # the number of the first board to be played
@@ -81,24 +84,25 @@ class Boards:
 
     def board(self, number: int) -> BoardResult:
         """Play one board."""
-        n = len(self.field) + 1
+        # Player 0 is the compared bot, the others are the field.
+        rows = sorted(square(len(self.field) + 1, self.seed, number), key=lambda row: row.index(0))
         taken_over: set[int] = set()
         failures: dict[int, Failure] = {}
         points: list[list[float]] = []
         for bot, maker in enumerate((self.new, self.old)):
             points.append([])
-            for seat in range(n):
-                seated = {seat: (bot, maker)} | {(seat + k) % n: (k + 1, one) for k, one in enumerate(self.field, 1)}
-                makers = [seated[at][1] for at in range(n)]
+            for seat, row in enumerate(rows):
+                makers = [maker if player == 0 else self.field[player - 1] for player in row]
                 names = [one.name for one in makers]
                 match = Match(self.rules, names, match_key(self.seed, number), self.settings, log=True)
                 result, failed, _ = play_match(match, makers)
+                numbers = [bot if player == 0 else player + 1 for player in row]
                 for at, parts in failed:
-                    who, one = seated[at]
+                    who, one = numbers[at], makers[at]
                     failures.setdefault(who, Failure(who, one.name, one.file, number, *parts))
                 for at, cause in enumerate(result.end_causes):
                     if cause.is_taken_over:
-                        taken_over.add(seated[at][0])
+                        taken_over.add(numbers[at])
                 points[-1].append(place_points(result.places)[seat])
         difference = board_difference(points[0], points[1])
         return BoardResult(difference, tuple(failures.values()), frozenset(taken_over))
@@ -112,6 +116,7 @@ class Boards:
             "old": _fingerprint(self.old),
             "field": [_fingerprint(one) for one in self.field],
             "seed": str(self.seed),
+            "seating": seating.VERSION,
             "settings": self.rules.check(len(self.field) + 1, self.settings).changed(),
         }
 
