@@ -227,6 +227,16 @@ def test_the_state_of_another_comparison_is_refused(tmp_path: Path, change: dict
         compare(**(arguments | change), state=state)
 
 
+def test_a_state_from_before_neighbours_varied_is_refused_by_name(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    compare("greed", "greedy", "random", seats=2, design=SMALL, state=state)
+    saved = json.loads(state.read_text(encoding="utf-8"))
+    del saved["comparison"]["seating"]
+    state.write_text(json.dumps(saved), encoding="utf-8")
+    with pytest.raises(UsageError, match="is the state of another comparison: seating differ"):
+        compare("greed", "greedy", "random", seats=2, design=SMALL, state=state)
+
+
 def test_an_edited_bot_is_another(tmp_path: Path) -> None:
     path, state = bot_file(tmp_path, FIRST), tmp_path / "state.json"
     compare("greed", path, "random", seats=2, design=SMALL, state=state)
