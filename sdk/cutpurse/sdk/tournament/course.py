@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cutpurse.engine import seating
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.tournament.formats import Rounds, rounds_of
 from cutpurse.sdk.tournament.journal import Journal, digest_of
 from cutpurse.sdk.tournament.results import Board, PlayedBoard
+from cutpurse.sdk.tournament.seats import Seats
 from cutpurse.sdk.tournament.standings import Row, table_of
 from cutpurse.sdk.tournament.written import Tournament
 
@@ -71,6 +73,7 @@ def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
     settled = {
         "tournament": tournament.as_json(),
         "place": place,
+        "seating": seating.VERSION,
         "rounds": [rounds.said(number) for number in range(rounds.count())],
         "first_round": [list(field) for field in rounds.fields(0, ())],
     }
@@ -86,10 +89,11 @@ def played_out(
     """
     journal.settle(plan.settled)
     done: list[PlayedBoard] = []
+    seats = Seats(plan.tournament.boards, plan.tournament.seed)
     with a_run():
         for number in range(plan.rounds.count()):
             fields = plan.rounds.fields(number, done)
-            boards = [Board(len(done) + at, field) for at, field in enumerate(fields)]
+            boards = [Board(number, field, seats.next(field)) for number, field in enumerate(fields, len(done))]
             _check(boards, journal)
             missing = [board for board in boards if board.number not in journal.played]
             for played in place.play(missing):
@@ -103,10 +107,18 @@ def played_out(
 def _check(boards: Sequence[Board], journal: Journal) -> None:
     for board in boards:
         played = journal.played.get(board.number)
-        if played is not None and played.field != board.field:
+        if played is None:
+            continue
+        if played.field != board.field:
             raise UsageError(
                 f"{journal.path}: board {board.number} was played by {list(played.field)}, and by the plan it is "
                 f"{list(board.field)}: the journal was altered"
+            )
+        seats = tuple([match.bots for match in played.matches])
+        if seats != board.seats:
+            raise UsageError(
+                f"{journal.path}: the bots of board {board.number} sat in {list(map(list, seats))}, and by the plan "
+                f"they sit in {list(map(list, board.seats))}: the journal was altered"
             )
 
 

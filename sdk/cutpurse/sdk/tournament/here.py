@@ -71,13 +71,10 @@ class _Table:
         return [self.board(self.boards[number]) for number in numbers]
 
     def board(self, board: Board) -> tuple[PlayedBoard, tuple[Failure, ...]]:
-        """One deal: with each bot in each seat in turn, or once, where the seats turn from board to board."""
-        n = len(board.field)
-        turns = range(n) if self.tournament.boards == "rotation" else (board.number,)
+        """Play one deal: once, or once with every bot in every seat, as the board says."""
         key = match_key(self.tournament.seed, board.number)
         matches, faults, first = [], Counter[int](), dict[int, Failure]()
-        for turn in turns:
-            bots = tuple(board.field[(seat + turn) % n] for seat in range(n))
+        for bots in board.seats:
             match = Match(self.rules, [self.names[bot] for bot in bots], key, dict(self.tournament.settings), log=True)
             result, failed, _ = play_match(match, [self.makers[bot] for bot in bots])
             for seat, parts in failed:

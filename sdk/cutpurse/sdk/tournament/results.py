@@ -15,10 +15,14 @@ __all__ = ["Board", "PlayedBoard", "PlayedMatch"]
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A deal that is to be played by a field.  number: counts all boards of the tournament from 0."""
+    """A deal that is to be played by a field.
+
+    number: counts all boards of the tournament from 0. seats: for each match, the bot on each seat.
+    """
 
     number: int
     field: Field
+    seats: tuple[Field, ...]
 
 
 @dataclass(frozen=True, slots=True)

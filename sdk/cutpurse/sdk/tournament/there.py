@@ -95,14 +95,14 @@ class There:
                 "the same command goes on from here"
             )
         wanted = ladder_pb2.RequestMatchRequest(
-            ladder=self._ladder, bots=[self._bots[bot] for bot in _seats(one.board)]
+            ladder=self._ladder, bots=[self._bots[bot] for bot in one.board.seats[0]]
         )
         one.match = self._league.RequestMatch(wanted).match
         one.tries += 1
         self._journal.ask(one.board.number, one.match)
 
     def _played(self, board: Board, match: ladder_pb2.MatchShown) -> PlayedBoard:
-        bots = _seats(board)
+        (bots,) = board.seats
         if [seat.bot.bot for seat in match.seats] != [self._bots[bot].bot for bot in bots]:
             raise ServerRefused(f"match {legible(match.match, 200)} was played by other bots than were asked for")
         faults = {bot: seat.faults for bot, seat in zip(bots, match.seats, strict=True) if seat.faults}
@@ -160,12 +160,6 @@ def _why(now: Requested) -> str:
     if now.match is not None:
         return f"match {legible(now.match.match, 200)} is void: {legible(now.match.void_cause, 40)}"
     return now.why or "the server knows nothing of its match any more"
-
-
-def _seats(board: Board) -> tuple[int, ...]:
-    """Who sits where: seats turn from board to board."""
-    n = len(board.field)
-    return tuple(board.field[(seat + board.number) % n] for seat in range(n))
 
 
 def _check(tournament: Tournament, ladder: ladder_pb2.LadderShown) -> None:
