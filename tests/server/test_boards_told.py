@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import RecordError
+from cutpurse.engine.seating import square
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.store import Store
@@ -159,6 +160,9 @@ def seats(*owners: str) -> list[dict[str, str]]:
         ("duplicate", [["ann", "bob"]], "somebody sat at two"),
         ("rotation", [["ann", "bob"], ["ann", "bob"]], "not everybody had every seat once"),
         ("rotation", [["ann", "bob"], ["cid", "ann"]], "not everybody"),
+        ("rotation", [["ann", "bob", "cid"], ["bob", "cid", "ann"]], "not everybody"),
+        ("rotation", [["ann", "bob", "cid"], ["bob", "cid", "ann"], ["cid", "bob", "ann"]], "not everybody"),
+        ("rotation", [["ann", "ann"], ["ann", "ann"]], "not everybody"),
         ("round", [["ann", "bob"]], "there are no boards of kind 'round'"),
     ],
 )
@@ -169,8 +173,11 @@ def test_boards_that_cannot_be_are_found(kind: str, tables: list[list[str]], sai
 
 
 def test_boards_that_can_be_are_right() -> None:
+    owners = ["ann", "bob", "cid", "dan"]
     for kind, tables in (
         ("rotation", [["ann", "bob"], ["bob", "ann"]]),
+        ("rotation", [["ann", "bob", "cid"], ["cid", "ann", "bob"], ["bob", "cid", "ann"]]),  # turned by a seat
+        ("rotation", [[owners[player] for player in row] for row in square(4, "told", 0)]),
         ("duplicate", [["ann", "bob"], ["cid", "dan"]]),
     ):
         written = [{"match": str(at), "seats": seats(*owners)} for at, owners in enumerate(tables)]

@@ -312,8 +312,9 @@ def _checked_tables(kind: str, tables: list[dict[str, Any]]) -> dict[str, list[d
     by_match = {str(table["match"]): list(table["seats"]) for table in tables}
     bots = [[(seat["owner"], seat["bot"], seat["version"]) for seat in seats] for seats in by_match.values()]
     if kind == "rotation":
-        turns = [tuple(bots[0][turn:] + bots[0][:turn]) for turn in range(len(bots[0]))]
-        if sorted(map(tuple, bots)) != sorted(turns):
+        players = set(bots[0])
+        by_seat = list(zip(*bots, strict=True))
+        if len(bots) != len(players) or any(set(seats) != players for seats in (*bots, *by_seat)):
             raise RecordError("the board is said to be a rotation, and not everybody had every seat once")
     elif kind == "duplicate":
         everybody = [bot for seats in bots for bot in seats]
