@@ -52,7 +52,8 @@ def excess(matches: Sequence[Field]) -> tuple[float, float]:
     ids=["one field", "seven bots", "deals", "gauntlet", "six seats", "two seats"],
 )
 def test_everybody_who_meets_sits_as_often_as_is_due(boards: str, fields: list[Field]) -> None:
-    seats, matches = Seats(boards, "cup"), []
+    seats = Seats(boards, "cup")
+    matches: list[Field] = []
     for field in fields:
         board = seats.next(field)
         assert all(sorted(match) == sorted(field) for match in board)

@@ -214,7 +214,7 @@ def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) ->
             lines.append(f"{names[row.bot]} was taken over in {row.taken_over:,} of {some}: it came last there")
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
-    sure = f"95 %: a bootstrap over {len(played):,} boards, and the ranks that it gives"
+    sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, and the ranks that it gives"
     return [*lines, f"points: the mean of a board, 1 for first, 0 for last{resting}; {sure}"]
 
 
