@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk import local
 from cutpurse.sdk.cli import app
@@ -242,11 +243,9 @@ def test_play_writes_a_row_a_match_and_bot(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [{key: str(value) for key, value in line.items()} for line in lines] == rows
-    assert [(row["match"], row["bot"], row["seat"]) for row in rows] == [
-        ("0", "0", "0"),
-        ("0", "1", "1"),
-        ("1", "0", "1"),
-        ("1", "1", "0"),
+    assert [(row["match"], row["bot"]) for row in rows] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
+    assert [(row["seat"], row["bot"]) for row in rows] == [
+        (str(arrangement(2, "0", match).index(bot)), str(bot)) for match in range(2) for bot in range(2)
     ]
     assert {row["end_cause"] for row in rows} == {"normal"}
 
@@ -263,7 +262,7 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
     shown = run("play", "greed", path, "random", "--matches", 2)
     assert shown.exit_code == 3
     (line,) = shown.stderr.splitlines()
-    assert line.startswith(f"bot {path} crashed in match 0, seat 0, decision ")
+    assert line.startswith(f"bot {path} crashed in match 0, seat {arrangement(2, '0', 0).index(0)}, decision ")
     assert line.endswith("(play_a_card): " + f"{path}:4: KeyError: 'no plan' (and 5 more faults)")
     assert "first places" in shown.stdout
     assert "Traceback" in run("play", "greed", path, "random", "--debug").stderr
