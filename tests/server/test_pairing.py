@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from heapq import heappop, heappush
 from itertools import combinations, pairwise, permutations
@@ -14,7 +14,7 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.pairing import Pairing, Seating
+from cutpurse.server.matches.pairing import Pairing, Plays, Seating
 from cutpurse.server.matches.requests import Requests
 from cutpurse.server.results import HOUSE, Identity
 
@@ -22,11 +22,16 @@ from cutpurse.server.results import HOUSE, Identity
 class Somebody:
     """A bot that is there, for pairing."""
 
-    forgets = False
-
     def __init__(
-        self, name: str, tables: int = 4, ladders: tuple[str, ...] = (), version: str = "1", owner: str = "local"
+        self,
+        name: str,
+        tables: int = 4,
+        ladders: tuple[str, ...] = (),
+        version: str = "1",
+        owner: str = "local",
+        forgets: bool = False,
     ) -> None:
+        self.forgets = forgets
         self.identity = Identity(owner, name, version)
         self.most_tables = tables
         self.sits_at = 0
@@ -106,6 +111,11 @@ def spread(counts: Counter[str] | list[int]) -> int:
     return max(values) - min(values)
 
 
+def neighbours_of(seats: Sequence[Plays]) -> list[tuple[Plays, Plays]]:
+    """Return each bot with the one on the next seat."""
+    return [(seats[seat - 1], bot) for seat, bot in enumerate(seats)]
+
+
 SHAPES = [(bots, seats) for bots, seats in [(2, 2), (3, 2), (5, 4), (6, 4), (7, 3), (11, 4), (9, 8), (13, 5)]]
 
 
@@ -140,6 +150,43 @@ def test_everybody_takes_each_seat_equally_often(bots: int, seats: int, tables: 
     for one in there:
         taken = Counter(seating.players.index(one) for seating in played if one in seating.players)
         assert spread([taken[seat] for seat in range(seats)]) <= 2
+
+
+@pytest.mark.parametrize(("bots", "seats"), SHAPES)
+def test_everybody_sits_left_of_everybody_they_meet_equally_often(bots: int, seats: int) -> None:
+    evening = Evening(Ladder("it", "bag_o_loot", seats))
+    evening.enter(*(Somebody(f"bot{at}", 4) for at in range(bots)))
+    met: Counter[tuple[Plays, Plays]] = Counter()
+    left: Counter[tuple[Plays, Plays]] = Counter()
+    for seating in evening.play(1_000):
+        met.update(permutations(seating.players, 2))
+        left.update(neighbours_of(seating.players))
+    assert max(abs(left[pair] - met[pair] / (seats - 1)) for pair in met) <= 4
+
+
+def test_beside_house_bots_the_others_sit_equally_often() -> None:
+    """A house bot sits where it is sent, and a bot left of it gains or loses as it would left of any other."""
+    house = ("random", "greedy", "search")
+    evening = Evening(Ladder("it", "greed", 4, terms=LadderTerms(house=house)))
+    there = [Somebody("ann"), *(Somebody(name, owner=HOUSE) for name in house)]
+    evening.enter(*there)
+    left = Counter(pair for seating in evening.play(300) for pair in neighbours_of(seating.players))
+    counts = [left[pair] for other in there[1:] for pair in ((there[0], other), (other, there[0]))]
+    assert sum(counts) == 600
+    assert spread(counts) <= 3
+
+
+def test_on_a_rotation_neighbours_change_within_a_board_and_from_board_to_board() -> None:
+    evening = Evening(Ladder("it", "greed", 4, boards="rotation"))
+    evening.enter(*(Somebody(f"bot{at}", forgets=True) for at in range(4)))
+    left: Counter[tuple[Plays, Plays]] = Counter()
+    for seating in evening.play(30):
+        for seats in (*seating.tables, *zip(*seating.tables, strict=True)):
+            assert set(seats) == set(seating.players)  # everybody once in each match, and once in each seat
+        board = Counter(pair for table in seating.tables for pair in neighbours_of(table))
+        assert len(board) == 12  # everybody sits left of everybody
+        left += board
+        assert max(left.values()) - min(left.values()) <= 3
 
 
 @pytest.mark.parametrize("tables", [1, 2, 4, 64])

@@ -55,12 +55,29 @@ class Entry:
     met: Counter[tuple[str, ...]] = field(default_factory=Counter)  # matches with each side
     behind: int = 0  # what it would have to play here to have played all ladders equally often, in shares of a match
     came_with: int | None = None  # what `matches` was when it came, until the store has said how many it has had
+    # For each bot, how much more than due it sat on the seat after this one, in shares of 1 / (seats - 1) of a match.
+    neighbour_excess: Counter[Identity] = field(default_factory=Counter)
 
     def meet(self, entries: Iterable[Entry]) -> None:
         """It sits down with these, itself among them."""
         if len(self.met) > MOST_MET:
             self.met.clear()
         self.met.update([entry.side for entry in entries])
+
+    def sit(self, seat: int, table: Sequence[Entry]) -> None:
+        """Count a match on this seat, and who sits on the seat after it."""
+        self.seats[seat] += 1
+        if len(self.neighbour_excess) > MOST_MET:
+            self.neighbour_excess.clear()
+        for other in table:
+            if other is not self:
+                self.neighbour_excess[other.player.identity] -= 1
+        following = table[(seat + 1) % len(table)]
+        self.neighbour_excess[following.player.identity] += len(table) - 1
+
+    def seat_excess(self, seat: int) -> int:
+        """Return how much more than due it had this seat, in shares of 1 / seats of a match."""
+        return len(self.seats) * self.seats[seat] - sum(self.seats)
 
 
 @dataclass(slots=True, eq=False)

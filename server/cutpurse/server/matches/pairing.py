@@ -8,7 +8,8 @@ The rules, in this order:
   then far, of those who have not played much more (`company.py`). Of the ladders that can be played it is the turn of
   the one in which its next players are furthest behind, for each is to play all its ladders equally often; then of
   the one with the fewest matches. Chance decides between equals.
-* Everybody takes each seat equally often, as nearly as it can be done.
+* Everybody takes each seat, and sits left of each other, equally often, as nearly as it can be done (`seating.py` of
+  the engine).
 * Nobody is starved. Who comes later, or stayed away, does not make up for it at the cost of the others: he is taken to
   have played nearly as often as whoever is there and has played least. Where others take the bots of a ladder one by
   one, so that it never finds enough of them free, they are kept free for it after a while.
@@ -31,6 +32,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from cutpurse.engine.chance import Chance
+from cutpurse.engine.seating import most_even, most_even_square, seating_chance
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.books import LAG, Books, Entry, Plays
@@ -74,6 +76,7 @@ class Pairing:
         if len(self._books) != len(listed):
             raise ValueError(f"two ladders have the same name: {', '.join(ladder.name for ladder in listed)}")
         self._chance = chance
+        self._seating_chance = seating_chance(chance.key.hex(), 0)  # of its own: seats do not decide who meets
         self._there: dict[Plays, None] = {}
         self._seated: dict[Plays, int] = {}  # at how many tables; also those who left, while they have any
         self._free: dict[Plays, None] = {}  # whoever is there and has a free table
@@ -363,15 +366,12 @@ class Pairing:
         chosen = [*entries, *house]
         self._chance.shuffle(order := list(range(len(chosen))))
         groups = [order[at : at + ladder.seats] for at in range(0, len(order), ladder.seats)]
-        tables = [_seats([chosen[at] for at in group]) for group in groups]
+        tables = [_arranged([chosen[at] for at in group], self._seating_chance) for group in groups]
         for table in tables:
             for entry in table:
                 entry.meet([other for other in table if other.side[0] != HOUSE])
-        seated = [(entry, seat) for table in tables for seat, entry in enumerate(table)]
         if ladder.boards == "rotation":
-            (table,) = tables
-            seated = [(entry, seat) for entry in table for seat in range(ladder.seats)]
-            tables = [[*table[turn:], *table[:turn]] for turn in range(ladder.seats)]
+            tables = _arranged_in_turn(chosen, self._seating_chance)
         could_be = [other for other in self._books.values() if self._could_play(other, other.ladder.seats)]
         most = LAG * len(self._books)
         for entry in chosen:
@@ -381,9 +381,10 @@ class Pairing:
                     other.behind = min(other.behind + 1, most)
                 entry.behind = max(entry.behind - len(ladders), -most)
             entry.matches += 1
-        for entry, seat in seated:
-            entry.seats[seat] += 1
-            self._seated[entry.player] += 1
+        for table in tables:
+            for seat, entry in enumerate(table):
+                entry.sit(seat, table)
+                self._seated[entry.player] += 1
         books.waits_since = books.short_since = None
         books.matches += len(tables)
         books.played += len(tables)
@@ -408,27 +409,19 @@ def _short_s(books: Books) -> float:
     return max(_patience_s(books), SHORT_LEAST_S)
 
 
-def _seats(entries: Sequence[Entry]) -> list[Entry]:
-    """The order in which the seats that these bots had least often are used most: the best of all orders.
-
-    By sets: of the orders in which some of them fill the first seats only the best can be the beginning of the best of
-    all. Eight seats have 256 sets and 40,320 orders.
-    """
-    # Squares: two small gaps are better than a great one.
-    # House bots sit where they are sent: the others have their turns for that.
-    cost_of_seat = [
-        [0 if entry.side[0] == HOUSE else (count - min(entry.seats)) ** 2 for count in entry.seats] for entry in entries
+def _arranged(entries: Sequence[Entry], chance: Chance) -> list[Entry]:
+    """Return these bots by seat, in the order that evens out best who had which seat and which neighbours."""
+    # House bots sit where they are sent: the others have their turns for that. Beside them the others sit in turn.
+    seat_excess = [
+        [0 if entry.side[0] == HOUSE else entry.seat_excess(seat) for seat in range(len(entries))] for entry in entries
     ]
-    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
-    for seat in range(len(entries)):
-        longer: dict[int, tuple[int, tuple[int, ...]]] = {}
-        for taken, (cost, order) in best.items():
-            for at, costs in enumerate(cost_of_seat):
-                if not taken >> at & 1:
-                    total = cost + costs[seat]
-                    kept = longer.get(taken | 1 << at)
-                    if kept is None or total < kept[0]:
-                        longer[taken | 1 << at] = total, (*order, at)
-        best = longer
-    ((_, order),) = best.values()
-    return [entries[at] for at in order]
+    return [entries[player] for player in most_even(seat_excess, _neighbour_excess(entries), chance)]
+
+
+def _arranged_in_turn(entries: Sequence[Entry], chance: Chance) -> list[list[Entry]]:
+    """Return these bots by seat for a match each, everybody on every seat once, neighbours as even as they can be."""
+    return [[entries[player] for player in row] for row in most_even_square(_neighbour_excess(entries), chance)]
+
+
+def _neighbour_excess(entries: Sequence[Entry]) -> list[list[int]]:
+    return [[entry.neighbour_excess[other.player.identity] for other in entries] for entry in entries]
