@@ -57,7 +57,7 @@ def test_a_rest_counts_as_many_boards_as_the_others_played_meanwhile() -> None:
 
 
 def test_too_few_boards_have_no_interval() -> None:
-    """Whoever wins five boards of five may be no better: nothing is said of what is not sure."""
+    """A bot that wins five boards of five may be no better: nothing is said of what is not sure."""
     for few in (1, 5):
         rows = table_of([((0, 1), [board(number, {0: 1, 1: 2}) for number in range(few)])], {}, "x")
         assert [(row.low, row.high, row.best, row.worst) for row in rows] == [(None,) * 4] * 2

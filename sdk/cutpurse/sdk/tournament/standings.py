@@ -5,8 +5,8 @@ a bootstrap over boards (Efron, 1979): boards are drawn with replacement, as man
 of each draw; so bots that met on one board vary together. A draw may hold no board of a bot: it says nothing of that
 bot. The draws follow from a seed: the same boards give the same table.
 
-What is sure at 95 % is so for the whole table at once, since whoever reads it compares every two bots (Hall and Miller,
-2009; Mogstad and others, 2024). An interval reaches as many standard errors to either side as all bots need at once in
+What is sure at 95 % is so for the whole table at once, since readers compare every two bots (Hall and Miller, 2009;
+Mogstad and others, 2024). An interval reaches as many standard errors to either side as all bots need at once in
 95 % of the draws. A bot is certainly ahead of another if their difference is more standard errors than the differences
 of all pairs stay within, at once, in 95 % of the draws; the range of ranks follows from that. Of equal bots at most 5
 tables in 100 call one certainly ahead of another. This module knows no file and no game.
