@@ -390,7 +390,12 @@ impl Arena {
                     decision: decision.decision,
                     option: Some(option as u32),
                 }),
-                Err(reason) => give_ups.push(GiveUp { table: decision.table, decision: decision.decision, reason }),
+                Err(reason) => give_ups.push(GiveUp {
+                    table: decision.table,
+                    decision: decision.decision,
+                    reason,
+                    ..Default::default()
+                }),
             }
         }
         for end in &envelope.ends {

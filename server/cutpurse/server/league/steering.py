@@ -44,8 +44,11 @@ class Steering:
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
         """A ladder with other terms, if it has those that are expected. Not to be called twice at once."""
         entry = self._answers.ladder(asked.ladder, caller)
-        if asked.HasField("expected") and asked.expected != terms_shown(entry.terms):
-            raise Refused("BAD_MESSAGE", f"the terms of ladder {entry.name} are not those expected; ask for them again")
+        if asked.HasField("expected"):
+            expected = terms_shown(terms_defined(asked.expected, entry.terms.house))  # what is unset has its default
+            if expected != terms_shown(entry.terms):
+                what = f"the terms of ladder {entry.name} are not those expected; ask for them again"
+                raise Refused("BAD_MESSAGE", what)
         return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
     def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
