@@ -90,7 +90,7 @@ for path, words in {
     "/rules/greed": 'id="GR-3.6"',
     "/docs/first-bot": "my_bot.py",
     "/api/v1/openapi.json": "3.1.0",
-    "/ladders/greed/rankings.csv": "sigma",
+    "/ladders/greed/rankings.csv": "rating",
 }.items():
     with urllib.request.urlopen(found[0] + path, timeout=20) as answer:
         assert words in answer.read().decode(), path
