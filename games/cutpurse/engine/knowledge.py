@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import product
 from math import factorial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from cutpurse.engine.table import Table
@@ -44,7 +45,9 @@ __all__ = [
 
 MOST_POSSIBILITIES: Final = 64  # of one clue; a clue that would have more is forgotten, which is never false
 MANY_POSSIBILITIES: Final = 24  # of one clue; from then on two are joined into a weaker one where that is possible
+MOST_CACHED: Final = 4096  # spreads of which consequences are kept: those of one clue are mostly the same
 
+Item = TypeVar("Item")
 Run = tuple[tuple[int, ...], int]  # faces, and the viewers who know that they lie in this zone
 
 # The notes of the log. Each begins with one of these numbers.
@@ -89,8 +92,11 @@ class Clue:
 
     def count(self, zone: int) -> int | None:
         """Return how many of the cards lie in a zone, or None if that depends on what is true."""
-        counts = {_count_in(possibility, zone) for possibility in self.possibilities}
-        return counts.pop() if len(counts) == 1 else None
+        found = _count_in(self.possibilities[0], zone)
+        for possibility in self.possibilities:
+            if _count_in(possibility, zone) != found:
+                return None
+        return found
 
     def holds(self, card: int) -> bool:
         """Return whether a card of this face is one of the cards of a spread."""
@@ -130,6 +136,7 @@ def ways(possibility: Possibility) -> int:
     return count
 
 
+@lru_cache(maxsize=MOST_CACHED)
 def _bounds(spread: Spread, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the faces of a spread that lie in one of its zones for certain, and all that may, both sorted."""
     faces, unknown, places = spread
@@ -161,15 +168,15 @@ def certain_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ..
     """Return the faces that lie in a zone in every one of these possibilities, sorted."""
     if len(possibilities) == 1 and len(possibilities[0]) == 1:  # as most clues are
         return _bounds(possibilities[0][0], zone)[0]
-    common: Counter[int] | None = None
+    different: set[tuple[int, ...]] = set()  # mostly few
     for possibility in possibilities:
-        here = Counter[int]()
+        faces: tuple[int, ...] = ()
         for spread in possibility:
-            here.update(_bounds(spread, zone)[0])
-        common = here if common is None else common & here
-        if not common:
+            faces += _bounds(spread, zone)[0]
+        if not faces:
             return ()
-    return tuple(sorted((common or Counter[int]()).elements()))
+        different.add(faces)
+    return tuple(sorted(_shared([list(faces) for faces in different])))
 
 
 def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ...]:
@@ -178,12 +185,15 @@ def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, .
         certain, possible = _bounds(possibilities[0][0], zone)
         if not certain:
             return possible
-    most = Counter[int]()
+    different: set[tuple[int, ...]] = set()  # mostly few
     for possibility in possibilities:
-        here = Counter[int]()
+        faces: tuple[int, ...] = ()
         for spread in possibility:
-            here.update(_bounds(spread, zone)[1])
-        most |= here
+            faces += _bounds(spread, zone)[1]
+        different.add(faces)
+    most = Counter[int]()
+    for faces in different:
+        most |= Counter(faces)
     most.subtract(certain_in(possibilities, zone))
     return tuple(sorted(most.elements()))
 
@@ -377,30 +387,69 @@ def _simplify(
     if not unique or len(unique) > MOST_POSSIBILITIES:
         return {}, []
     # What all of them share is certain, or a clue of its own.
-    common: Counter[Spread] | None = None
-    certain: Counter[tuple[int, int]] | None = None  # by zone and face
+    spreads: list[list[Spread]] = []
+    settled: list[list[tuple[int, int]]] = []  # zone and face of each certain card
     for possibility in unique:
-        spreads = Counter([spread for spread in possibility if not _is_certain(spread)])
-        faces = _certain_faces(possibility)
-        common = spreads if common is None else common & spreads
-        certain = faces if certain is None else certain & faces
-    assert common is not None
-    assert certain is not None
+        loose: list[Spread] = []
+        cards: list[tuple[int, int]] = []
+        for spread in possibility:
+            if _is_certain(spread):
+                for face in spread.faces:
+                    cards.append((spread.places[0][0], face))
+            else:
+                loose.append(spread)
+        spreads.append(loose)
+        settled.append(cards)
+    common = _shared(spreads)
+    certain = _shared(settled)
+    if not common and not certain:
+        rest = unique
+    else:
+        rest = {
+            _with_certain(_lacking(loose, common), _lacking(cards, certain))
+            for loose, cards in zip(spreads, settled, strict=True)
+        }
     known = {}
-    for (zone, face), copies in sorted(certain.items()):
-        known[zone] = known.get(zone, ()) + (face,) * copies
-    clues = [((spread,),) for spread in sorted(common.elements()) if spread.faces]
-    rest = set()
-    for possibility in unique:
-        spreads = Counter([spread for spread in possibility if not _is_certain(spread)]) - common
-        own: dict[int, list[int]] = {}
-        for (zone, face), copies in sorted((_certain_faces(possibility) - certain).items()):
-            own.setdefault(zone, []).extend([face] * copies)
-        sure = [Spread(tuple(faces), 0, ((zone, len(faces)),)) for zone, faces in own.items()]
-        rest.add(tuple(sorted([*spreads.elements(), *sure])))
+    for zone, face in sorted(certain):
+        known[zone] = (*known.get(zone, ()), face)
+    clues = [((spread,),) for spread in sorted(common) if spread.faces]
     if len(rest) > 1 and any(spread.faces for possibility in rest for spread in possibility):
         return known, [*clues, tuple(sorted(rest))]
     return known, clues
+
+
+def _shared(lists: list[list[Item]]) -> list[Item]:
+    """Return the items that all lists have, each as often as every list has it."""
+    found = lists[0]
+    for items in lists:
+        if not found:
+            return []
+        left = items[:]
+        kept: list[Item] = []
+        for item in found:
+            if item in left:
+                left.remove(item)
+                kept.append(item)
+        found = kept
+    return found
+
+
+def _lacking(items: list[Item], fewer: list[Item]) -> list[Item]:
+    """Return the items of a list without those of another one."""
+    left = items[:]
+    for item in fewer:
+        left.remove(item)
+    return left
+
+
+def _with_certain(spreads: list[Spread], cards: list[tuple[int, int]]) -> Possibility:
+    """Return a possibility of spreads that are not certain and of certain cards, each a zone and a face."""
+    faces_by_zone: dict[int, list[int]] = {}
+    for zone, face in sorted(cards):
+        faces_by_zone.setdefault(zone, []).append(face)
+    for zone, faces in faces_by_zone.items():
+        spreads.append(Spread(tuple(faces), 0, ((zone, len(faces)),)))
+    return tuple(sorted(spreads))
 
 
 def _simplify_spread(spread: Spread) -> tuple[dict[int, tuple[int, ...]], list[tuple[Possibility, ...]]]:
@@ -419,19 +468,42 @@ def _simplify_spread(spread: Spread) -> tuple[dict[int, tuple[int, ...]], list[t
 
 def _broadest(possibilities: set[Possibility]) -> set[Possibility]:
     """Leave out each possibility that says the same as another one but for fewer places."""
-    groups: dict[tuple[tuple[int, ...], ...], list[tuple[Possibility, list[dict[int, int]]]]] = {}
-    for possibility in sorted(possibilities):
-        known = [spread for spread in possibility if spread.faces]
-        rooms = [_rooms(spread) for spread in known]
-        same = groups.setdefault(tuple([spread.faces for spread in known]), [])
-        if not any(_covers(other, rooms) for _, other in same):
-            same[:] = [(each, other) for each, other in same if not _covers(rooms, other)]
-            same.append((possibility, rooms))
-    return {possibility for same in groups.values() for possibility, _ in same}
+    groups: dict[tuple[tuple[int, ...], ...], list[Possibility]] = {}  # by the faces of their spreads
+    for possibility in possibilities:
+        key = tuple([spread[0] for spread in possibility if spread[0]])
+        if key in groups:
+            groups[key].append(possibility)
+        else:
+            groups[key] = [possibility]
+    if len(groups) == len(possibilities):
+        return possibilities
+    found: set[Possibility] = set()
+    for alike in groups.values():
+        if len(alike) > 1:
+            alike = _broadest_alike(sorted(alike))
+        found.update(alike)
+    return found
 
 
+def _broadest_alike(possibilities: list[Possibility]) -> list[Possibility]:
+    """Do what `_broadest` does for possibilities with the same faces in their spreads."""
+    kept: list[tuple[Possibility, list[dict[int, int]]]] = []
+    for possibility in possibilities:
+        rooms = [_rooms(spread) for spread in possibility if spread[0]]
+        is_covered = False
+        for _, other in kept:
+            if _covers(other, rooms):
+                is_covered = True
+                break
+        if not is_covered:
+            kept = [(each, other) for each, other in kept if not _covers(rooms, other)]
+            kept.append((possibility, rooms))
+    return [possibility for possibility, _ in kept]
+
+
+@lru_cache(maxsize=MOST_CACHED)
 def _rooms(spread: Spread) -> dict[int, int]:
-    """Return how many of the faces of a spread can lie in each zone, and (0) elsewhere."""
+    """Return how many of the faces of a spread can lie in each zone, and (0) elsewhere; not to be changed."""
     known = len(spread.faces)
     rooms = {zone: min(count, known) for zone, count in spread.places}
     if elsewhere := known + spread.unknown - sum([count for _, count in spread.places]):
@@ -441,9 +513,13 @@ def _rooms(spread: Spread) -> dict[int, int]:
 
 def _covers(many: list[dict[int, int]], few: list[dict[int, int]]) -> bool:
     """Return whether each spread has at least as much room in each zone as another one with the same faces."""
-    for room, other in zip(many, few, strict=True):
+    for room, other in zip(many, few):  # noqa: B905  # slower
+        if room is other:  # the cached rooms of one spread
+            continue
+        if len(room) < len(other):
+            return False
         for zone, count in other.items():
-            if room.get(zone, 0) < count:
+            if zone not in room or room[zone] < count:
                 return False
     return True
 
@@ -453,47 +529,85 @@ def _is_certain(spread: Spread) -> bool:
     return len(spread.places) == 1 and spread.places[0][1] == len(spread.faces) + spread.unknown
 
 
-def _certain_faces(possibility: Possibility) -> Counter[tuple[int, int]]:
-    return Counter(
-        [(spread.places[0][0], face) for spread in possibility if _is_certain(spread) for face in spread.faces]
-    )
+@lru_cache(maxsize=MOST_CACHED)
+def _settled(spread: Spread) -> tuple[Spread | None, tuple[tuple[int, tuple[int, ...]], ...]]:
+    """Return what a spread leaves open, if anything, and the faces that it lays for certain, by zone."""
+    faces, unknown, places = spread
+    if any(not count for _, count in places):
+        places = tuple([place for place in places if place[1]])
+        spread = Spread(faces, unknown, places)
+    if not places:
+        return None, ()
+    laid = sum([count for _, count in places])
+    if laid == len(faces) + unknown:
+        if len(places) == 1:
+            return None, ((places[0][0], faces),)
+        if not unknown and faces[0] == faces[-1]:
+            return None, tuple([(zone, faces[:count]) for zone, count in places])
+    return spread, ()
 
 
 def _normal(possibility: Possibility) -> Possibility:
     """Return the one form of a possibility: equal knowledge is an equal value."""
     spreads: list[Spread] = []
-    sure: dict[int, list[int]] = {}
-    for faces, unknown, places in possibility:
-        places = tuple([place for place in places if place[1]])
-        if not places:
-            continue
-        total = len(faces) + unknown
-        laid = sum([count for _, count in places])
-        if laid == total and len(places) == 1:
-            sure.setdefault(places[0][0], []).extend(faces)
-        elif laid == total and not unknown and faces[0] == faces[-1]:
-            for zone, count in places:
-                sure.setdefault(zone, []).extend([faces[0]] * count)
-        else:
-            spreads.append(Spread(faces, unknown, places))
-    for zone, found in sure.items():
-        if found:
-            spreads.append(Spread(tuple(sorted(found)), 0, ((zone, len(found)),)))
-    return tuple(sorted(spreads))
+    sure: dict[int, tuple[int, ...]] = {}
+    for spread in possibility:
+        left, certain = _settled(spread)
+        if left is not None:
+            spreads.append(left)
+        for zone, faces in certain:
+            sure[zone] = sure.get(zone, ()) + faces
+    for zone, faces in sure.items():
+        if faces:
+            spreads.append(Spread(tuple(sorted(faces)), 0, ((zone, len(faces)),)))
+    spreads.sort()
+    return tuple(spreads)
 
 
 def _count_in(possibility: Possibility, zone: int) -> int:
     """Count the cards that a possibility lays in a zone."""
-    return sum([count for spread in possibility for number, count in spread.places if number == zone])
+    found = 0
+    for spread in possibility:
+        for number, count in spread[2]:
+            if number == zone:
+                found += count
+    return found
 
 
+def _count_card(possibility: Possibility, card: int) -> int:
+    """Count the cards of this face in the spreads of a possibility."""
+    found = 0
+    for spread in possibility:
+        if card in spread[0]:
+            found += spread[0].count(card)
+    return found
+
+
+def _reaches(spread: Spread, zone: int) -> bool:
+    """Return whether a spread reaches into a zone."""
+    for number, _ in spread[2]:
+        if number == zone:
+            return True
+    return False
+
+
+@lru_cache(maxsize=MOST_CACHED)
 def _moved(spread: Spread, src: int, dst: int) -> Spread:
     """Return a spread of which one card went from a zone to another; 0 is anywhere."""
-    counts = dict(spread.places)
-    counts[src] -= 1
-    if dst:
-        counts[dst] = counts.get(dst, 0) + 1
-    return Spread(spread.faces, spread.unknown, tuple(sorted(counts.items())))
+    places: list[tuple[int, int]] = []
+    found = False
+    for zone, count in spread.places:
+        if zone == src:
+            count -= 1
+        elif zone == dst:
+            count += 1
+            found = True
+        if count:
+            places.append((zone, count))
+    if dst and not found:
+        places.append((dst, 1))
+        places.sort()
+    return Spread(spread.faces, spread.unknown, tuple(places))
 
 
 def _combined(clues: list[Clue]) -> list[Possibility] | None:
@@ -576,7 +690,7 @@ def _slip(table: Table, src: Zone, dst: int, size: int, viewers: int, sure: tupl
         if rest > 0:
             possibilities.append((*possibility, _moved(own, number, dst)))
         for i, spread in enumerate(possibility):
-            if any(zone == number for zone, _ in spread.places):
+            if _reaches(spread, number):
                 others = possibility[:i] + possibility[i + 1 :]
                 possibilities.append((*others, own, _moved(spread, number, dst)))
     _learn(table, viewers, possibilities)
@@ -598,7 +712,7 @@ def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: t
         unsure = size - others - len(_sure(src, viewer))
         spare = _spare_copies(table, card, viewer, affected, copies)
         for possibility in combined:
-            another = spare > sum([spread.faces.count(card) for spread in possibility])
+            another = spare > _count_card(possibility, card)
             rest = unsure - _count_in(possibility, src.number)
             possibilities += _without(
                 possibility, src.number, card, another, rest > 0, len(combined) >= MANY_POSSIBILITIES
@@ -652,8 +766,9 @@ def _without(
     found: list[Possibility] = []
     if another and rest:
         found.append(possibility)
-    for i, (faces, unknown, places) in enumerate(possibility):
-        if not any(number == zone for number, _ in places):
+    for i, spread in enumerate(possibility):
+        faces, unknown, places = spread
+        if not (unknown or card in faces) or not _reaches(spread, zone):
             continue
         others = possibility[:i] + possibility[i + 1 :]
         if card in faces:
@@ -680,9 +795,7 @@ def _spare_copies(table: Table, card: int, viewer: int, clues: list[Clue], copie
                 spare -= faces.count(card)
     for clue in table.clues:
         if clue.viewers >> viewer & 1 and clue not in clues:
-            spare -= min(
-                [sum([spread.faces.count(card) for spread in possibility]) for possibility in clue.possibilities]
-            )
+            spare -= min([_count_card(possibility, card) for possibility in clue.possibilities])
     return spare
 
 
