@@ -11,6 +11,7 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.knowledge import Clue, Spread, ways
+from cutpurse.engine.table import MOST_COPIED
 from cutpurse.engine.zones import Zone
 from cutpurse.games.stolen_treasure.rules import StolenTreasure
 from tests.engine.toy import CROWN, MOON, OPEN_PACK, PACK, STAR, SUN, Toy, empty_table
@@ -106,8 +107,11 @@ def test_what_is_turned_face_up_settles_the_clues_on_it() -> None:
     toy.enter([SUN, MOON], toy.hand[0], shown=toy.everyone)
     pack = toy.make(PACK, 0)
     toy.move(SUN, toy.hand[0], pack)
-    toy.place(pack, OPEN_PACK, 1)
-    assert known(toy, toy.hand[0], 2) == ([], [SUN, MOON]), "a pack of another kind hides what was hidden"
+    early = toy.fork()
+    assert known(early, early.hand[0], 2) == ([], [SUN, MOON])
+    for game in (early, toy):  # the second works the move off when the pack lies open already
+        game.place(game.zone(pack.number), OPEN_PACK, 1)
+        assert known(game, game.hand[0], 2) == ([MOON], [])
 
 
 def test_exchanged_zones_take_their_clues_along() -> None:
@@ -119,6 +123,32 @@ def test_exchanged_zones_take_their_clues_along() -> None:
     assert known(toy, toy.hand[1], 2) == ([], [SUN, MOON])
     assert known(toy, toy.hand[0], 2) == ([], [])
     assert known(toy, toy.blind, 1) == ([SUN], []), "seat 1 now sees which card was left"
+
+
+def test_a_fork_works_the_knowledge_log_off_for_itself() -> None:
+    toy = empty_table()
+    toy.enter([SUN, MOON, STAR], toy.hand[0], shown=toy.everyone)
+    toy.move(MOON, toy.hand[0], toy.hand[1])
+    fork = toy.fork()
+    fork.move(MOON, fork.hand[1], fork.table)
+    assert toy.notes == fork.notes[: len(toy.notes)], "the fork has the log of its origin, and what happened since"
+    assert known(fork, fork.hand[0], 2) == ([SUN, STAR], [])
+    assert not fork.notes
+    assert toy.notes
+    assert known(toy, toy.hand[0], 2) == ([], [SUN, MOON, STAR])
+
+
+def test_a_fork_does_not_copy_a_long_knowledge_log() -> None:
+    toy = empty_table()
+    toy.enter([SUN, MOON], toy.hand[0], shown=toy.everyone)
+    for _ in range(MOST_COPIED // 4 + 1):
+        toy.move(MOON, toy.hand[0], toy.hand[1])
+        toy.move(MOON, toy.hand[1], toy.hand[0])
+    assert len(toy.notes) > MOST_COPIED
+    fork = toy.fork()
+    assert not toy.notes
+    assert not fork.notes
+    assert known(fork, fork.hand[0], 2) == known(toy, toy.hand[0], 2) == ([SUN, MOON], [])
 
 
 def test_clues_are_saved_and_forked() -> None:

@@ -61,14 +61,14 @@ class Dealer:
             if src.doubtful or src.tracked & ~seers or not src.cards:
                 self._note_left(src, dst, card, seers, self.everyone & ~src.sees, None)
             else:
-                self.notes.append((SEEN_OFF, src, card))
+                self.notes.append((SEEN_OFF, src.number, card))
         if dst.ordered:
             dst.cards.append(card)
         else:
             insort(dst.cards, card)
         if dst.remembers and (learners := seers & ~dst.sees):
             dst.tracked |= learners
-            self.notes.append((ARRIVED, dst, ALONE[card], learners))
+            self.notes.append((ARRIVED, dst.number, ALONE[card], learners))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
@@ -95,7 +95,7 @@ class Dealer:
                 insort(dst.cards, card)
             if dst.remembers and (learners := seers & ~dst.sees):
                 dst.tracked |= learners
-                self.notes.append((ARRIVED, dst, ALONE[card], learners))
+                self.notes.append((ARRIVED, dst.number, ALONE[card], learners))
         src.kept = dst.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(_new(Moved, (src.number, dst.number, ALONE[card], ALONE[seers])))
@@ -114,14 +114,15 @@ class Dealer:
         copies: tuple[int, ...] = ()
         if src.doubtful & hidden & seers and self.copies()[card] > 1:
             copies = self._copies_in_sight(card, src)
+        target = dst.number if dst.remembers else 0
         if blind := hidden & ~seers:
             src.doubtful |= blind
-            if dst.remembers:
+            if target:
                 dst.tracked |= blind
                 dst.doubtful |= blind
         if size == 1:
             src.doubtful = 0
-        self.notes.append((LEFT, src, dst, card, seers, hidden, masks, size, copies))
+        self.notes.append((LEFT, src.number, target, card, seers, hidden, masks, size, copies))
 
     def copies(self) -> list[int]:
         """Return the number of copies of each card in the box, by its number."""
@@ -134,7 +135,7 @@ class Dealer:
     def note_look(self, zone: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
         """Note for card knowledge that these viewers see all cards of a zone; `masks` saw each of them before."""
         if seers := seers & zone.tracked:
-            self.notes.append((LOOKED, zone, tuple(zone.cards), masks, seers, self._all_copies_in_sight(zone)))
+            self.notes.append((LOOKED, zone.number, tuple(zone.cards), masks, seers, self._all_copies_in_sight(zone)))
 
     def _all_copies_in_sight(self, zone: Zone) -> tuple[tuple[int, ...], ...]:
         if not zone.doubtful:
@@ -145,8 +146,9 @@ class Dealer:
     def _note_moved_all(self, src: Zone, dst: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
         """Note for card knowledge that all of a zone goes to another, before it does."""
         copies = self._all_copies_in_sight(src)
-        self.notes.append((MOVED_ALL, src, dst, tuple(src.cards), masks, seers, copies))
-        if dst.remembers:
+        target = dst.number if dst.remembers else 0
+        self.notes.append((MOVED_ALL, src.number, target, tuple(src.cards), masks, seers, copies))
+        if target:
             dst.tracked |= src.tracked & ~seers
             dst.doubtful |= src.doubtful & ~seers
         src.tracked = src.doubtful = 0
@@ -182,7 +184,7 @@ class Dealer:
             dst.cards.sort()
         if dst.remembers and (learners := src.sees & ~dst.sees):
             dst.tracked |= learners
-            self.notes.append((ARRIVED, dst, tuple(dealt), learners))
+            self.notes.append((ARRIVED, dst.number, tuple(dealt), learners))
         src.kept = dst.kept = NONE_KEPT
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
@@ -232,7 +234,7 @@ class Dealer:
             setattr(one, name, theirs)
             setattr(other, name, mine)
         if one.tracked or other.tracked:
-            self.notes.append((EXCHANGED, one, other))
+            self.notes.append((EXCHANGED, one.number, other.number))
         for zone, old_seers in ((one, before[1]), (other, before[0])):
             self.note_look(zone, None, zone.sees)
             zone.uncover(old_seers & ~zone.sees)

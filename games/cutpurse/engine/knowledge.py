@@ -50,7 +50,8 @@ MOST_CACHED: Final = 4096  # spreads of which consequences are kept: those of on
 Item = TypeVar("Item")
 Run = tuple[tuple[int, ...], int]  # faces, and the viewers who know that they lie in this zone
 
-# The notes of the log. Each begins with one of these numbers.
+# The notes of the log. Each begins with one of these numbers. Zones go by their numbers, so that forks share notes; a
+# target is 0 if it remembers nothing.
 ARRIVED: Final = 0  # zone, cards, viewers who see them arrive and do not see them afterwards
 LEFT: Final = 1  # source, target, card, viewers who see its face, viewers it was hidden from, masks, size, copies
 MOVED_ALL: Final = 2  # source, target, cards, masks, viewers who see all faces, copies by card
@@ -237,24 +238,28 @@ def catch_up(table: Table) -> None:
     for note in notes:
         code = note[0]
         if code == ARRIVED:
-            _, zone, cards, viewers = note
-            _add(zone, cards, viewers)  # type: ignore[arg-type]  # a note is a plain tuple: see the numbers above
+            _, number, cards, viewers = note
+            _add(table.zone(number), cards, viewers)  # type: ignore[arg-type]  # a note is a plain tuple: see above
         elif code == SEEN_OFF:
-            _, zone, card = note
-            if zone.runs:  # type: ignore[attr-defined]
+            _, number, card = note
+            zone = table.zone(number)  # type: ignore[arg-type]
+            if zone.runs:
                 _strike(zone, card, everyone)  # type: ignore[arg-type]
         elif code == LEFT:
-            _left(table, *note[1:])  # type: ignore[arg-type]
+            _, number, target, *rest = note
+            _left(table, table.zone(number), target, *rest)  # type: ignore[arg-type]
         elif code == MOVED_ALL:
-            _, src, dst, cards, masks, seers, copies = note
-            _look(table, src, cards, masks, seers, copies)  # type: ignore[arg-type]
-            _rename(table, src, dst, everyone)  # type: ignore[arg-type]
+            _, number, target, cards, masks, seers, copies = note
+            zone = table.zone(number)  # type: ignore[arg-type]
+            _look(table, zone, cards, masks, seers, copies)  # type: ignore[arg-type]
+            _rename(table, zone, target, everyone)  # type: ignore[arg-type]
         elif code == LOOKED:
-            _look(table, *note[1:])  # type: ignore[arg-type]
+            _, number, *rest = note
+            _look(table, table.zone(number), *rest)  # type: ignore[arg-type]
         elif code == EXCHANGED:
-            _exchange(table, note[1], note[2])  # type: ignore[arg-type]
+            _exchange(table, table.zone(note[1]), table.zone(note[2]))  # type: ignore[arg-type]
         else:
-            _rename(table, note[1], None, everyone)  # type: ignore[arg-type]
+            _rename(table, table.zone(note[1]), 0, everyone)  # type: ignore[arg-type]
     notes.clear()
 
 
@@ -638,7 +643,7 @@ def _clues_of(zone: Zone, viewers: int) -> list[Clue]:
 def _left(
     table: Table,
     src: Zone,
-    dst: Zone,
+    target: int,
     card: int,
     seers: int,
     hidden: int,
@@ -656,7 +661,6 @@ def _left(
             _take(table, src, card, here, viewers, copies)
     blind = hidden & ~seers
     if blind and (blind := blind & _knowers(src)):
-        target = dst.number if dst.remembers else 0
         for sure, viewers in _groups(src, blind):
             here = size if masks is None else _hidden_among(masks, viewers)
             _slip(table, src, target, here, viewers, sure)
@@ -850,11 +854,11 @@ def _look(
         zone.changed_for(seers)
 
 
-def _rename(table: Table, src: Zone, dst: Zone | None, viewers: int) -> None:
+def _rename(table: Table, src: Zone, target: int, viewers: int) -> None:
     """All of a zone went to another; these viewers know of it there what they knew here."""
-    target = dst.number if dst is not None and dst.remembers else 0
     if src.runs:
-        if target and dst is not None:
+        if target:
+            dst = table.zone(target)
             for faces, known in src.runs:
                 if known & viewers:
                     _add(dst, faces, known & viewers)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.dealer import Dealer
 from cutpurse.engine.events import ALONE, Counted, Placed
-from cutpurse.engine.knowledge import FORGOTTEN, Clue, Note, Possibility, catch_up
+from cutpurse.engine.knowledge import FORGOTTEN, Clue, Possibility, catch_up
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.words import Visibility, Words, ZoneKind
 from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
@@ -24,6 +24,7 @@ __all__ = ["Table"]
 _new = tuple.__new__  # takes half the time of an event's own
 _MIXED: Final = Visibility.MIXED  # looked up whenever a zone is placed
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
+MOST_COPIED: Final = 1000  # notes of a knowledge log that a fork copies: it takes a microsecond or two
 
 _CLOCKWISE: Final = [
     [tuple([(seat + k) % seats for k in range(seats)]) for seat in range(seats)] for seats in range(MOST_VIEWERS)
@@ -138,9 +139,9 @@ class Table(Dealer):
 
     def copy_table(self, other: Self) -> None:
         """Make a blank table an independent copy of this one; events are not kept."""
-        if self.notes:
+        if len(self.notes) > MOST_COPIED:
             self.catch_up()
-        notes: list[Note] = []
+        notes = self.notes[:]  # most forks are never looked at
         other.notes = notes
         other.clues = self.clues[:]
         other._copies = self._copies
@@ -294,7 +295,7 @@ class Table(Dealer):
             self.note_look(zone, saw, zone.sees & ~before)
         if not kind.remembers:
             if zone.tracked:
-                self.notes.append((FORGOTTEN, zone))
+                self.notes.append((FORGOTTEN, zone.number))
                 zone.tracked = zone.doubtful = 0
         elif zone.masks is None:
             zone.uncover(before)

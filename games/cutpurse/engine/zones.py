@@ -127,7 +127,7 @@ class Zone:
         return bit(owner) if visibility is _OWNER and owner >= 0 else 0
 
     def fork(self, notes: list[Note]) -> Zone:
-        """Copy a zone whose log is worked off, for a table with the log `notes`."""
+        """Copy a zone for a table with the log `notes`: a copy of the log of this zone."""
         z = _blank(Zone)
         z.number = self.number
         z.kind = self.kind
@@ -170,7 +170,7 @@ class Zone:
             self._put_in_order(card, columns)
         if self.remembers and self.masks is None and (learners := seers & ~self.sees):
             self.tracked |= learners
-            self.notes.append((ARRIVED, self, ALONE[card], learners))
+            self.notes.append((ARRIVED, self.number, ALONE[card], learners))
 
     def _put_in_order(self, card: int, values: tuple[int, ...] | None) -> None:
         """A card comes to lie in its sorted place, among its copies by the numbers on them."""
@@ -195,7 +195,7 @@ class Zone:
         self.cards, src.cards = src.cards, []
         if self.remembers and (learners := seers & ~self.sees):
             self.tracked |= learners
-            self.notes.append((ARRIVED, self, tuple(self.cards), learners))
+            self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
 
     def column_values(self, place: int) -> tuple[int, ...]:
         """The numbers on the card at this place."""
@@ -213,7 +213,7 @@ class Zone:
             self.masks = [mask | viewers for mask in self.masks]
         elif self.remembers and (learners := viewers & ~self.sees) and self.cards:
             self.tracked |= learners
-            self.notes.append((ARRIVED, self, tuple(self.cards), learners))
+            self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
         self.kept = NONE_KEPT
 
     def known_by(self, viewer: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
