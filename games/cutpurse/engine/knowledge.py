@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from math import factorial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -45,7 +45,7 @@ __all__ = [
 
 MOST_POSSIBILITIES: Final = 64  # of one clue; a clue that would have more is forgotten, which is never false
 MANY_POSSIBILITIES: Final = 24  # of one clue; from then on two are joined into a weaker one where that is possible
-MOST_CACHED: Final = 4096  # spreads of which consequences are kept: those of one clue are mostly the same
+MOST_CACHED: Final = 512  # spreads of which consequences are kept: those of one clue are mostly the same
 
 Item = TypeVar("Item")
 Run = tuple[tuple[int, ...], int]  # faces, and the viewers who know that they lie in this zone
@@ -86,9 +86,12 @@ class Clue:
     def __init__(self, viewers: int, possibilities: tuple[Possibility, ...]) -> None:
         self.viewers = viewers
         self.possibilities = possibilities
-        self.zones = frozenset(
-            [zone for possibility in possibilities for spread in possibility for zone, _ in spread.places]
-        )
+        zones: set[int] = set()
+        for possibility in possibilities:
+            for spread in possibility:
+                for zone, _ in spread[2]:
+                    zones.add(zone)
+        self.zones = zones
         self._bounds: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
     def count(self, zone: int) -> int | None:
@@ -119,9 +122,11 @@ class Clue:
 
     def bounds(self, zone: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the faces that lie in a zone whatever is true, and those that may lie there beyond them, sorted."""
-        if zone not in self._bounds:
-            self._bounds[zone] = certain_in(self.possibilities, zone), possible_in(self.possibilities, zone)
-        return self._bounds[zone]
+        bounds = self._bounds.get(zone)
+        if bounds is None:
+            certain = certain_in(self.possibilities, zone)
+            bounds = self._bounds[zone] = certain, _beyond(self.possibilities, zone, certain)
+        return bounds
 
 
 def ways(possibility: Possibility) -> int:
@@ -182,8 +187,13 @@ def certain_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ..
 
 def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, ...]:
     """Return the faces that may lie in a zone beyond those that certainly do, sorted."""
+    return _beyond(possibilities, zone, certain_in(possibilities, zone))
+
+
+def _beyond(possibilities: Sequence[Possibility], zone: int, certain: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the faces that may lie in a zone beyond these certain ones, sorted."""
     if len(possibilities) == 1 and len(possibilities[0]) == 1:
-        certain, possible = _bounds(possibilities[0][0], zone)
+        possible = _bounds(possibilities[0][0], zone)[1]
         if not certain:
             return possible
     different: set[tuple[int, ...]] = set()  # mostly few
@@ -195,7 +205,7 @@ def possible_in(possibilities: Sequence[Possibility], zone: int) -> tuple[int, .
     most = Counter[int]()
     for faces in different:
         most |= Counter(faces)
-    most.subtract(certain_in(possibilities, zone))
+    most.subtract(certain)
     return tuple(sorted(most.elements()))
 
 
@@ -252,14 +262,14 @@ def catch_up(table: Table) -> None:
             _, number, target, cards, masks, seers, copies = note
             zone = table.zone(number)  # type: ignore[arg-type]
             _look(table, zone, cards, masks, seers, copies)  # type: ignore[arg-type]
-            _rename(table, zone, target, everyone)  # type: ignore[arg-type]
+            _rename(table, zone, target)  # type: ignore[arg-type]
         elif code == LOOKED:
             _, number, *rest = note
             _look(table, table.zone(number), *rest)  # type: ignore[arg-type]
         elif code == EXCHANGED:
             _exchange(table, table.zone(note[1]), table.zone(note[2]))  # type: ignore[arg-type]
         else:
-            _rename(table, table.zone(note[1]), 0, everyone)  # type: ignore[arg-type]
+            _rename(table, table.zone(note[1]), 0)  # type: ignore[arg-type]
     notes.clear()
 
 
@@ -327,7 +337,9 @@ def _clue_knowers(zone: Zone) -> int:
     return known
 
 
+@cache
 def _members(viewers: int) -> list[int]:
+    """Return the viewers of a set; the list is not to be changed."""
     found = []
     viewer = 0
     while viewers >> viewer:
@@ -391,7 +403,13 @@ def _simplify(
         return known, clues
     if not unique or len(unique) > MOST_POSSIBILITIES:
         return {}, []
-    # What all of them share is certain, or a clue of its own.
+    return _split(unique)
+
+
+def _split(
+    unique: set[Possibility],
+) -> tuple[dict[int, tuple[int, ...]], list[tuple[Possibility, ...]]]:
+    """Split several possibilities: what all of them share is certain, or a clue of its own."""
     spreads: list[list[Spread]] = []
     settled: list[list[tuple[int, int]]] = []  # zone and face of each certain card
     for possibility in unique:
@@ -414,10 +432,10 @@ def _simplify(
             _with_certain(_lacking(loose, common), _lacking(cards, certain))
             for loose, cards in zip(spreads, settled, strict=True)
         }
-    known = {}
+    known: dict[int, tuple[int, ...]] = {}
     for zone, face in sorted(certain):
         known[zone] = (*known.get(zone, ()), face)
-    clues = [((spread,),) for spread in sorted(common) if spread.faces]
+    clues: list[tuple[Possibility, ...]] = [((spread,),) for spread in sorted(common) if spread.faces]
     if len(rest) > 1 and any(spread.faces for possibility in rest for spread in possibility):
         return known, [*clues, tuple(sorted(rest))]
     return known, clues
@@ -617,6 +635,8 @@ def _moved(spread: Spread, src: int, dst: int) -> Spread:
 
 def _combined(clues: list[Clue]) -> list[Possibility] | None:
     """Return every combination of the possibilities of several clues, or None if there are too many."""
+    if len(clues) < 2:
+        return [*clues[0].possibilities] if clues else [()]
     number = 1
     for clue in clues:
         number *= len(clue.possibilities)
@@ -627,8 +647,11 @@ def _combined(clues: list[Clue]) -> list[Possibility] | None:
 
 def _groups(zone: Zone, viewers: int) -> list[tuple[tuple[int, ...], int]]:
     """Gather viewers who know the same of a zone, and the faces that they know to lie there."""
+    members = _members(viewers)
+    if len(members) == 1:
+        return [(tuple(sorted(_sure(zone, members[0]))), viewers)]
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-    for viewer in _members(viewers):
+    for viewer in members:
         positions = tuple([i for i, clue in enumerate(zone.clues) if clue.viewers >> viewer & 1])
         key = tuple(sorted(_sure(zone, viewer))), positions
         groups[key] = groups.get(key, 0) | 1 << viewer
@@ -714,9 +737,13 @@ def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: t
     if combined is not None:
         viewer = _members(viewers)[0]
         unsure = size - others - len(_sure(src, viewer))
-        spare = _spare_copies(table, card, viewer, affected, copies)
+        box = table.copies()[card]
+        spare: int | None = None  # counted only if it matters
         for possibility in combined:
-            another = spare > _count_card(possibility, card)
+            count = _count_card(possibility, card)
+            if box > count and spare is None:
+                spare = _spare_copies(table, card, viewer, affected, copies)
+            another = spare is not None and spare > count
             rest = unsure - _count_in(possibility, src.number)
             possibilities += _without(
                 possibility, src.number, card, another, rest > 0, len(combined) >= MANY_POSSIBILITIES
@@ -854,35 +881,44 @@ def _look(
         zone.changed_for(seers)
 
 
-def _rename(table: Table, src: Zone, target: int, viewers: int) -> None:
-    """All of a zone went to another; these viewers know of it there what they knew here."""
+def _rename(table: Table, src: Zone, target: int) -> None:
+    """All of a zone went to another; the viewers know of it there what they knew here."""
     if src.runs:
         if target:
             dst = table.zone(target)
-            for faces, known in src.runs:
-                if known & viewers:
-                    _add(dst, faces, known & viewers)
+            for faces, viewers in src.runs:
+                _add(dst, faces, viewers)
         src.runs = ()
         src.changed()
     number = src.number
     for clue in src.clues:
-        if not clue.viewers & viewers:
-            continue
-        _remove(table, clue, viewers)
-        renamed = []
-        for possibility in clue.possibilities:
-            renamed.append(tuple([_relaid(spread, {number: target}) for spread in possibility]))
-        _learn(table, clue.viewers & viewers, renamed)
+        _remove(table, clue, clue.viewers)
+        numbers = {number: target}
+        renamed = [tuple([_relaid(spread, numbers) for spread in each]) for each in clue.possibilities]
+        if target and target not in clue.zones:  # then it is as simple as before
+            _install(table, Clue(clue.viewers, _in_order(renamed)))
+        else:
+            _learn(table, clue.viewers, renamed)
+
+
+def _in_order(possibilities: list[Possibility]) -> tuple[Possibility, ...]:
+    """Return possibilities with new numbers for their zones in the order that equal knowledge has."""
+    if len(possibilities) == 1 and len(possibilities[0]) == 1:
+        return tuple(possibilities)
+    return tuple(sorted([tuple(sorted(possibility)) for possibility in possibilities]))
 
 
 def _relaid(spread: Spread, numbers: dict[int, int]) -> Spread:
     """Return a spread with other numbers for its zones; 0 is anywhere."""
     counts: dict[int, int] = {}
+    changed = False
     for zone, count in spread.places:
-        zone = numbers.get(zone, zone)
+        if zone in numbers:
+            zone = numbers[zone]
+            changed = True
         if zone:
             counts[zone] = counts.get(zone, 0) + count
-    return Spread(spread.faces, spread.unknown, tuple(sorted(counts.items())))
+    return Spread(spread.faces, spread.unknown, tuple(sorted(counts.items()))) if changed else spread
 
 
 def _exchange(table: Table, one: Zone, other: Zone) -> None:
@@ -894,4 +930,4 @@ def _exchange(table: Table, one: Zone, other: Zone) -> None:
     for clue in [clue for clue in table.clues if one.number in clue.zones or other.number in clue.zones]:
         _remove(table, clue, clue.viewers)
         swapped = [tuple([_relaid(spread, numbers) for spread in each]) for each in clue.possibilities]
-        _install(table, Clue(clue.viewers, tuple(sorted([tuple(sorted(each)) for each in swapped]))))
+        _install(table, Clue(clue.viewers, _in_order(swapped)))

@@ -226,11 +226,11 @@ class Table(Dealer):
     def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
         found: list[int] = []
         for zone in self.in_order():
-            if zone is not but and card in zone.cards:
-                if zone.masks is not None:
-                    found += [mask for i, mask in enumerate(zone.masks) if zone.cards[i] == card]
-                elif zone.sees:
+            if zone.masks is None:
+                if zone.sees and card in zone.cards and zone is not but:  # nobody sees the deck, the longest of them
                     found += [zone.sees] * zone.cards.count(card)
+            elif card in zone.cards and zone is not but:
+                found += [mask for i, mask in enumerate(zone.masks) if zone.cards[i] == card]
         return tuple(found)
 
     def catch_up(self) -> None:
