@@ -15,7 +15,7 @@ from itertools import product
 
 __all__ = ["Reasoner"]
 
-MOST_WORLDS = 600
+MOST_WORLDS = 8  # as many as card knowledge keeps possibilities; from then on it may know less
 ANYWHERE = 0
 
 Group = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]  # faces, sorted; zones and how many of them lie there

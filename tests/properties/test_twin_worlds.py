@@ -40,7 +40,8 @@ def test_twin_worlds_look_and_go_on_alike(name: str, seats: int, soak: bool) -> 
         play = RandomGame(GAMES[name], seats, number)
         number += 1
         check_game(play.begin(log=True), table_of(name), Random("twin/" + play.name), STEPS, 0.1, findings)
-    # Not vacuous: most places have a twin that differs, and pairs go on together for a while.
-    assert findings.pairs >= findings.places * 0.5, findings
+    # Not vacuous: many places have a twin that differs, and pairs go on together for a while. The more a viewer can
+    # prove, the fewer twins there are.
+    assert findings.pairs >= findings.places * 0.3, findings
     assert findings.long >= findings.pairs * 0.25, findings
     assert findings.steps >= findings.pairs * 2, findings

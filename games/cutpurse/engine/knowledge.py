@@ -43,8 +43,8 @@ __all__ = [
     "ways",
 ]
 
-MOST_POSSIBILITIES: Final = 64  # of one clue; a clue that would have more is forgotten, which is never false
-MANY_POSSIBILITIES: Final = 24  # of one clue; from then on two are joined into a weaker one where that is possible
+MOST_POSSIBILITIES: Final = 8  # of one clue; a clue that would have more is forgotten, which is never false
+MANY_POSSIBILITIES: Final = 8  # of one clue; from then on two are joined into a weaker one where that is possible
 MOST_CACHED: Final = 512  # spreads of which consequences are kept: those of one clue are mostly the same
 
 Item = TypeVar("Item")
