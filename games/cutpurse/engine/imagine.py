@@ -81,11 +81,8 @@ def _lay_clues(game: Game, clues: Sequence[tuple[Possibility, ...]], rng: Chance
     """
     hidden = sum([zone.cards.count(FACE_DOWN) for zone in game.zones()])
     for possibilities in clues:
-        possibility = possibilities[0]
-        if len(possibilities) > 1:
-            possibility = weighted([(each, _weight(each, hidden)) for each in possibilities], rng)
-        for spread in possibility:
-            _lay_spread(game, spread, rng)
+        for zone, card in _drawn_for_clue(game, possibilities, hidden, rng):
+            zone.cards[_hidden_place(zone, rng)] = card
     for zone in game.zones():
         if not zone.ordered:
             zone.cards.sort()
@@ -97,22 +94,51 @@ def _weight(possibility: Possibility, hidden: int) -> int:
     return ways(possibility) * factorial(max(others, 0))
 
 
-def _lay_spread(game: Game, spread: Spread, rng: Chance) -> None:
-    """Lay the cards of a spread to its places; those of unknown face stay face down.
+def _drawn_for_clue(
+    game: Game, possibilities: Sequence[Possibility], hidden: int, rng: Chance
+) -> list[tuple[Zone, int]]:
+    """Draw where the cards of a clue lie: zone and card; those of unknown face are left out.
 
-    The ways are equally likely. Where the rules forbid some of them, another is drawn.
+    A clue knows nothing of `may_lie`, so some of its ways may be against the rules. Ways are drawn until one is not:
+    then all that the rules allow are equally likely.
     """
-    slots = [game.zone(number) for number, count in spread.places for _ in range(count)]
-    cards = [*spread.faces, *[FACE_DOWN] * spread.unknown]
+    allowed = [each for each in possibilities if all(_has_a_way(game, spread) for spread in each)]
+    if not allowed:
+        raise ValueError("the cards of a clue cannot lie where the rules let them")
+    weights = [(each, _weight(each, hidden)) for each in allowed]
     for _ in range(TRIES):
-        rng.shuffle(cards)
-        laid = [(zone, card) for zone, card in zip(slots, cards, strict=False) if card != FACE_DOWN]
+        possibility = weighted(weights, rng) if len(weights) > 1 else allowed[0]
+        laid: list[tuple[Zone, int]] = []
+        for spread in possibility:
+            cards = [*spread.faces, *[FACE_DOWN] * spread.unknown]
+            rng.shuffle(cards)
+            laid += [(zone, card) for zone, card in zip(_slots(game, spread), cards, strict=False) if card != FACE_DOWN]
         if all(game.may_lie(zone, card) for zone, card in laid):
-            break
-    else:
-        raise ValueError(f"the cards {spread.faces} cannot lie where they may lie")
-    for zone, card in laid:
-        zone.cards[_hidden_place(zone, rng)] = card
+            return laid
+    raise ValueError("no way was found to lay the cards of a clue where the rules let them")
+
+
+def _slots(game: Game, spread: Spread) -> list[Zone]:
+    """Return the zone of each place that the cards of a spread can have."""
+    return [game.zone(number) for number, count in spread.places for _ in range(count)]
+
+
+def _has_a_way(game: Game, spread: Spread) -> bool:
+    """Tell whether the known cards of a spread can lie in its places by the rules, all at once."""
+    slots = _slots(game, spread)
+    taken: dict[int, int] = {}  # by slot, which of the faces lies there
+
+    def place(index: int, tried: set[int]) -> bool:
+        """Find a slot for a face; one that lies there already may move to another."""
+        for slot, zone in enumerate(slots):
+            if slot not in tried and game.may_lie(zone, spread.faces[index]):
+                tried.add(slot)
+                if slot not in taken or place(taken[slot], tried):
+                    taken[slot] = index
+                    return True
+        return False
+
+    return all(place(index, set()) for index in range(len(spread.faces)))
 
 
 def _hidden_place(zone: Zone, rng: Chance) -> int:
