@@ -41,6 +41,6 @@ def test_the_order_of_a_ladder_has_placed_bots_first() -> None:
         3: Estimated(25.0, 24.0, 26.0, 1, 2),
         4: Estimated(40.0, 39.0, 41.0, 0, 0),
     }
-    boards = {1: 10, 2: 29, 3: 10, 4: 9, 5: 0}
+    boards = {1: 10, 2: 29, 3: 10, 4: MIN_BOARDS - 1, 5: 0}
     order = shown_order([1, 2, 3, 4, 5], found, boards, 4.0)
     assert kendall([4, 2, 5, 3, 1], order) == 1.0

@@ -93,7 +93,7 @@ def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pyte
     Store(tmp_path / "after.db").close()
     assert made(tmp_path / "before.db") != made(tmp_path / "after.db")
     with closing(sqlite3.connect(tmp_path / "after.db")) as file:
-        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("8",)]
+        assert file.execute("SELECT version_num FROM alembic_version").fetchall() == [("9",)]
         assert file.execute("SELECT planted FROM versions").fetchall() == []
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.local import play
@@ -69,7 +70,7 @@ def diary(kind: type[Diary], game: str, seats: int = 3, seed: int = 5) -> list[s
 def test_an_async_bot_plays_the_same_match(game: str) -> None:
     lines = diary(Diary, game)
     assert diary(AsyncDiary, game) == lines
-    assert lines[0] == f"start {game} 0"
+    assert lines[0] == f"start {game} {arrangement(3, 5, 0).index(0)}"
     assert lines[-1].startswith("end ")
 
 
@@ -111,8 +112,8 @@ def test_a_bot_hears_only_what_its_seat_may_know() -> None:
         ("def event(self, event): raise KeyError(event.kind)", "play_a_card"),
         ("async def event(self, event): raise KeyError(event.kind)", "play_a_card"),
         ("async def end(self, result): raise SystemExit(3)", "in end"),
-        ("async def start(self, match): raise SystemExit(3)", "play_a_card"),
-        ("def start(self, match): self.first = next(one for one in ())", "play_a_card"),
+        ("async def start(self, match): raise SystemExit(3)", "when it was started"),
+        ("def start(self, match): self.first = next(one for one in ())", "when it was started"),
     ],
 )
 def test_a_method_that_raises_is_a_fault_that_names_its_line(method: str, ask: str, tmp_path: Path) -> None:

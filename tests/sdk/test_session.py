@@ -175,7 +175,7 @@ def test_an_illegal_answer_is_asked_again_while_it_may_be_put_right() -> None:
         refusal = arena_pb2.Refusal(
             table=1, decision=1, reason=arena_pb2.REFUSAL_REASON_ILLEGAL, corrections_left=left, options_count=3
         )
-        assert script.say(refusals=[refusal]) == [Illegal(table, left)]
+        assert script.say(refusals=[refusal]) == [Illegal(table, 1, left)]
     assert script.say(refusals=[refusal]) == []  # to an answer that was sent twice
 
 
@@ -502,7 +502,7 @@ def test_an_illegal_answer_whose_refusal_was_lost_is_sent_again_and_put_right() 
     refusal = arena_pb2.Refusal(
         table=1, decision=1, reason=arena_pb2.REFUSAL_REASON_ILLEGAL, corrections_left=2, options_count=3
     )
-    assert script.say(refusals=[refusal]) == [Illegal(table, 2)]
+    assert script.say(refusals=[refusal]) == [Illegal(table, 1, 2)]
 
 
 def test_a_bot_that_wants_no_tables_says_so_also_when_it_comes_back() -> None:

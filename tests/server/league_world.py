@@ -186,7 +186,7 @@ def _play(store: Store) -> None:
     course = Course((12, 34), (CourseFault(2, 1, "crashed", "quietly"),))
     for number in range(3):
         made = result(f"match000{number}", [ann, bob], ladder="duel")
-        seat = replace(made.seats[0], faults=1, course=course, notes=(Note(1, "whispered"),))
+        seat = replace(made.seats[0], end_cause="crashed", faults=1, course=course, notes=(Note(1, "whispered"),))
         store.submit(replace(made, seats=(seat, made.seats[1]))).result()
     for number in range(4):
         made = result(f"feedc0de000{number}", [hush, cid], ladder="hidden", reason="hush met hush_too")

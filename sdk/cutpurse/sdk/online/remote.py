@@ -170,8 +170,8 @@ class RemoteBots:
                 played = self.sealed.pop(match, None)
                 if played is not None:
                     self.on_opened(replace(played, rated=rated, opened=True))
-            case Illegal(table, left):
-                self._illegal(self.seats[table.number], left)
+            case Illegal(table, number, left):
+                self._illegal(self.seats[table.number], number, left)
             case Welcomed(lost=lost):
                 self.pace.granted(todo.most_tables)
                 self._forget(lost)
@@ -319,14 +319,14 @@ class RemoteBots:
             self.times.add(game, ask, ask in _windows(game), self.clock() - seat.at)
         self.wake()
 
-    def _illegal(self, seat: _Seat, left: int) -> None:
-        if seat.table.asked != seat.number:  # of a decision with one option, for which there is no other answer
+    def _illegal(self, seat: _Seat, number: int, left: int) -> None:
+        """Let the bot answer decision `number` again; as the server counts it, whose logs name it too."""
+        if number != seat.number:  # of a decision with one option, for which there is no other answer
             if left:
-                self._answer_lone(seat.table, seat.table.asked)
+                self._answer_lone(seat.table, number)
             return
         decision = seat.decision
         assert decision is not None
-        number = seat.number  # as the server counts, whose logs tell of it too
         if left:
             then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
         else:

@@ -140,9 +140,10 @@ class Ask(NamedTuple):
 
 
 class Illegal(NamedTuple):
-    """The answer to the last decision was not offered. It may be put right `left` more times, or (0) no more."""
+    """The answer to a decision was not offered. It may be put right `left` more times, or (0) no more."""
 
     table: Table
+    decision: int  # its number on the wire; the next one may have come in the same envelope
     left: int
 
 
@@ -341,7 +342,7 @@ class Session:
         if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
             if table.asked == refusal.decision and table.answer:
                 table.answer = b""
-                todos.append(Illegal(table, refusal.corrections_left))
+                todos.append(Illegal(table, refusal.decision, refusal.corrections_left))
         elif refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
             text = f"{which}: the answer came {refusal.late_by_ms} ms too late, and the safe option was taken"
             todos.append(Note(text, True, table))
