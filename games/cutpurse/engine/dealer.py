@@ -126,11 +126,11 @@ class Dealer:
 
     def copies(self) -> list[int]:
         """Return the number of copies of each card in the box, by its number."""
-        raise NotImplementedError
+        raise NotImplementedError  # `Table` has the zones and the box
 
     def _copies_in_sight(self, card: int, but: Zone) -> tuple[int, ...]:
         """Return who sees each copy of a card that lies anywhere but in one zone."""
-        raise NotImplementedError
+        raise NotImplementedError  # `Table` has the zones
 
     def note_look(self, zone: Zone, masks: tuple[int, ...] | None, seers: int) -> None:
         """Note for card knowledge that these viewers see all cards of a zone; `masks` saw each of them before."""

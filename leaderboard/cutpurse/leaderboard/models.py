@@ -194,7 +194,7 @@ class Ladder(Table, table=True):
     created: datetime | None = Field(default=None, sa_type=UtcDateTime)  # null: before it was kept, or by no command
     boards: str = "plain"  # "plain", "rotation" or "duplicate"; never changes
     most_per_owner: int = 0  # bots of one owner at once; 0: any number
-    pause_failed: int = 3  # a version is paused that was taken over in so many of its last `pause_window`; 0: none is
+    pause_failed: int = 3  # matches taken over, of the last `pause_window`, that pause a version; 0: never
     pause_window: int = 8  # rated matches on the ladder
 
 

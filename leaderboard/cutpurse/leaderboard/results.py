@@ -247,8 +247,8 @@ class LadderTerms:
     most_per_owner: so many of one owner at once, versions of a bot counted once, 0 for any number.
     is_private: results are for those who may play. frozen: from this moment on no match begins; None: it is open.
     house: house bots, by name, that take seats where others are too few.
-    pause_failed, pause_window: a version is paused when it was taken over in so many of its last so many rated matches
-    on the ladder; 0 of them: never.
+    pause_failed, pause_window: a version is paused when it was taken over in `pause_failed` of its last `pause_window`
+    rated matches on the ladder; 0: never.
 
     Raises Refused.
     """
