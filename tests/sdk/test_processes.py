@@ -212,7 +212,8 @@ def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path
         assert run.wait(30) == 130
     *_, played, interrupted = said.splitlines()
     assert played == f"3 of 99 matches were played, and are in {out}"
-    assert interrupted.startswith(f"interrupted in {tmp_path / 'thinks.py'}:")
+    # Where it was is told if the signal found it in the bot's code; on a busy machine it may still be printing its number.
+    assert interrupted == "interrupted" or interrupted.startswith(f"interrupted in {tmp_path / 'thinks.py'}:")
     text = out.read_text(encoding="utf-8")
     assert before == (text, record.read_text(encoding="utf-8"))
     rows = list(csv.DictReader(io.StringIO(text))) if ending == "csv" else [*map(json.loads, text.splitlines())]
