@@ -212,7 +212,7 @@ def test_what_was_played_before_an_interrupt_is_kept(ending: str, tmp_path: Path
         assert run.wait(30) == 130
     *_, played, interrupted = said.splitlines()
     assert played == f"3 of 99 matches were played, and are in {out}"
-    # Where it was is told if the signal found it in the bot's code; on a busy machine it may still be printing its number.
+    # The place is named if the signal found the bot's own code; on a busy machine the bot may still be printing.
     assert interrupted == "interrupted" or interrupted.startswith(f"interrupted in {tmp_path / 'thinks.py'}:")
     text = out.read_text(encoding="utf-8")
     assert before == (text, record.read_text(encoding="utf-8"))
