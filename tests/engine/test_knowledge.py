@@ -81,6 +81,18 @@ def test_no_other_copy_can_be_the_card_that_was_seen_if_all_are_accounted_for() 
     assert known(toy, toy.hand[0], 2) == ([MOON], [])
 
 
+def test_a_card_that_is_none_of_the_clues_leaves_less_room_for_theirs() -> None:
+    toy = empty_table()
+    toy.enter([SUN, STAR], toy.hand[0], shown=toy.everyone)
+    toy.enter([MOON], toy.hand[1])
+    toy.move(SUN, toy.hand[0], toy.hand[1])
+    toy.move(SUN, toy.hand[1], toy.hand[2])  # to spectators this can be the other card, too
+    assert known(toy, toy.hand[1], None) == ([], [SUN, STAR])
+    toy.move(MOON, toy.hand[1], toy.table)
+    places = (toy.hand[0].number, 1), (toy.hand[2].number, 1)
+    assert toy.view(None).clues == (((Spread((SUN, STAR), 0, places),),),), "the other hand is empty"
+
+
 def test_a_card_that_goes_into_a_deck_leaves_the_rest_uncertain_for_good() -> None:
     toy = empty_table()
     toy.enter([SUN, MOON, STAR], toy.hand[0], shown=toy.everyone)

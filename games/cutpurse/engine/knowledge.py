@@ -755,25 +755,22 @@ def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: t
 
 
 def _clues_affected(table: Table, src: Zone, card: int, viewers: int) -> tuple[list[Clue], int]:
-    """Find the clues that a card of this face may belong to when it leaves a zone.
+    """Find the clues that change when a card of this face leaves a zone.
+
+    Those that it may belong to, and those that don't say how many cards they lay there: one card fewer may be too few.
 
     Returns:
         These clues, and how many cards all other clues lay in the zone, whatever is true.
     """
     affected: list[Clue] = []
     others = 0
-    has_card = False
     for clue in src.clues:
         if clue.viewers & viewers:
-            is_its = clue.has(src.number, card)
             count = clue.count(src.number)
-            if is_its or count is None:
+            if count is None or clue.has(src.number, card):
                 affected.append(clue)
-                has_card = has_card or is_its
             else:
                 others += count
-    if not has_card:
-        return [], others
     if table.copies()[card] == 1:  # then it cannot be any other card
         for clue in affected:
             if clue.holds(card):
