@@ -205,6 +205,19 @@ async def test_a_bot_that_fails_is_exit_code_3(tmp_path: Path) -> None:
     assert "my_bot.py:4: KeyError: 'no plan'; offered were " in err
 
 
+async def test_a_bot_that_cannot_read_what_it_is_asked_is_told_so(tmp_path: Path) -> None:
+    def spoil(response: arena_pb2.PlayResponse) -> None:
+        for decision in response.decisions:
+            for option in decision.options:
+                option.cards[:] = [4_000]
+
+    async with arena(games=["greed"], tamper=spoil) as server:
+        code, _, err = await run_command(server, bot_file(tmp_path, FIRST), "--matches", 1)
+    assert code == 3
+    assert "ValueError: card 4000 where there are" in err
+    assert "offered were" not in err
+
+
 async def test_a_bot_that_was_taken_over_is_exit_code_3(tmp_path: Path) -> None:
     def time_out(response: arena_pb2.PlayResponse) -> None:
         for ended in response.ends:

@@ -305,8 +305,7 @@ class RemoteBots:
                 self.faults += 1
                 is_unable = isinstance(seat.bot, hooks.Unable)
                 self.session.give_up(seat.table, number, where, notes, whole_match=is_unable)
-                offered = f"; offered were {offered_text(decision)}"
-                self._tell_failure(seat, f"decision {number} ({decision.ask})", where + offered, trace)
+                self._tell_failure(seat, f"decision {number} ({decision.ask})", where + _offered(decision), trace)
             case _TooLate():
                 self.pace.late()
                 if not seat.table.over:
@@ -403,6 +402,14 @@ def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableI
 
 
 @cache
+def _offered(decision: Decision) -> str:
+    """Return what a failed decision offered, if it can be read: the bot may have failed because it cannot."""
+    try:
+        return f"; offered were {offered_text(decision)}"
+    except ValueError:
+        return ""
+
+
 def _windows(game: str) -> frozenset[str]:
     """The names of a game's questions that are windows."""
     steps = GAMES[game].steps().values()
