@@ -113,7 +113,10 @@ async def test_an_interrupt_ends_it_with_130(tmp_path: Path) -> None:
         process = await begin(on, "--ladder", "duel")
         process.send_signal(signal.SIGINT)
         code, out, err = await end(process)
-    assert (code, out, err) == (130, "", "interrupted\n")
+    assert (code, out) == (130, "")
+    *waiting, last = err.splitlines()  # before it, perhaps, that there is no match yet
+    assert last == "interrupted"
+    assert len(waiting) <= 1
 
 
 @pytest.mark.parametrize(
