@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS)
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The folders that hold Python now.
-CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts,\
+CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests benchmarks scripts examples,\
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help

@@ -11,7 +11,7 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from cutpurse.engine.agenda import ONE, Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
@@ -23,7 +23,9 @@ from cutpurse.engine.table import Table
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import Zone
 
-__all__ = ["Game"]
+__all__ = ["ENGINE_API", "Game"]
+
+ENGINE_API: Final = 1  # changes when a game of another package would have to
 
 _new = tuple.__new__
 
@@ -46,6 +48,7 @@ class Game(Table):
 
     settings_type: ClassVar[type[Settings]] = Settings
     usual_seats: ClassVar[int] = 4
+    engine_api: ClassVar[int] = 0  # of a game of another package: the `ENGINE_API` that it was written for
 
     # -- what a game fills in
     @classmethod
@@ -346,8 +349,8 @@ class Game(Table):
 
     @classmethod
     def steps(cls) -> dict[str, type[Step]]:
-        """Every step of the game, by name, in reading order."""
-        return steps_of(cls.__module__.rpartition(".")[0])
+        """List every step of the game by name, in reading order: those of its package, or of its only module."""
+        return steps_of(cls.__module__.rpartition(".")[0] or cls.__module__)
 
     # -- what rules call; the rest is in `Table`
     def next(self, *steps: Step) -> None:

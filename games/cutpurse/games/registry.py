@@ -30,6 +30,10 @@ class Registry(MutableMapping[str, T]):
             found = self._found[name] = getattr(import_module(module), attribute)
         return found
 
+    def loaded(self) -> list[tuple[str, T]]:
+        """List what was imported so far, with its name."""
+        return [*self._found.items()]
+
     def __setitem__(self, name: str, found: T) -> None:
         self._places.setdefault(name, "")
         self._found[name] = found

@@ -16,7 +16,16 @@ from cutpurse.engine.agenda import Question, Step
 from cutpurse.engine.game import Game
 from cutpurse.games.origins import RULES, SETTINGS
 
-__all__ = ["WIDTH", "rule_book", "rule_numbers", "rules_markdown", "settings_of", "steps_in_order", "summary"]
+__all__ = [
+    "WIDTH",
+    "play_markdown",
+    "rule_book",
+    "rule_numbers",
+    "rules_markdown",
+    "settings_of",
+    "steps_in_order",
+    "summary",
+]
 
 WIDTH: Final = 100  # columns
 TITLE_WIDTH: Final = 30  # columns of a card's title in the table of cards
@@ -129,14 +138,13 @@ def _told(docstring: str | None) -> tuple[list[str], str]:
 def rules_markdown(game: type[Game]) -> str:
     """The rules as a person reads them: Markdown, in lines of at most `WIDTH` columns."""
     book = rule_book(game)
-    players = f"{book['players'][0]} to {book['players'][-1]} players, usually {book['usual_players']}"
+    players = _players(book["players"], book["usual_players"])
     lines = [
         f"# {book['title']}",
         "",
         f"`{book['game']}`, rules version {book['rules']}, for {players}",
         "",
-        *_paragraph(MARKS),
-        "",
+        *([*_paragraph(MARKS), ""] if book["origins"] else []),
         "## Settings",
         "",
     ]
@@ -144,9 +152,7 @@ def rules_markdown(game: type[Game]) -> str:
         lines += _setting_lines(name, setting)
     if not book["settings"]:
         lines.append("None: the game is played in one way.")
-    lines += ["", "## Play", "", "What happens, in the order of the rules; a question has its name behind it."]
-    for step in book["steps"]:
-        lines += _step_lines(step)
+    lines += ["", *_play_lines(book)]
     lines += ["", "## Cards", "", f"Copies with {book['usual_players']} players and no setting changed:", ""]
     lines += _card_table(book)
     if any(card["proposed"] for card in book["cards"]):
@@ -158,6 +164,26 @@ def rules_markdown(game: type[Game]) -> str:
     for zone in book["zones"]:
         lines += _item(f"{zone['title']} (`{zone['name']}`), seen by {zone['seen_by']}: {zone['text']}")
     return "\n".join(lines) + "\n"
+
+
+def play_markdown(game: type[Game]) -> str:
+    """Return what happens in a game, under its title: the part of `rules_markdown` that a sheet tells at length."""
+    book = rule_book(game)
+    return "\n".join([f"# {book['title']}", "", *_play_lines(book)]) + "\n"
+
+
+def _play_lines(book: dict[str, Any]) -> list[str]:
+    lines = ["## Play", "", "What happens, in the order of the rules; a question has its name behind it."]
+    for step in book["steps"]:
+        lines += _step_lines(step)
+    return lines
+
+
+def _players(allowed: list[int], usual: int) -> str:
+    """Say how many play: "2 to 5 players, usually 4", "2 players"."""
+    if len(allowed) == 1:
+        return f"{usual} players"
+    return f"{allowed[0]} to {allowed[-1]} players, usually {usual}"
 
 
 def _setting_lines(name: str, setting: dict[str, Any]) -> Iterator[str]:

@@ -216,7 +216,7 @@ def default_ladders(control: TimeControl | None = None, matches_wanted: int | No
             rules.usual_seats,
             rules.set_up(rules.usual_seats, {}).changed(),
             control or TimeControl(),
-            NUMBERS[name],
+            NUMBERS.get(name) or TrueSkill(draw_probability=_USUAL_TIES),
             matches_wanted,
         )
         for name, rules in GAMES.items()

@@ -9,16 +9,18 @@ from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.commands.arguments import AsJson, GameName
 from cutpurse.sdk.rule_book import WIDTH, rule_book, rules_markdown, summary
-from cutpurse.sdk.terminal import print_json, print_lines, table
+from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 __all__ = ["games", "rules"]
 
 
 def games(as_json: AsJson = False) -> None:
-    """What can be played: name, title, players, settings.
+    """What can be played: name, title, players, settings. Installed packages can bring games.
 
     Example: cutpurse games
     """
+    for problem in GAMES.problems():
+        say(problem)
     if as_json:
         print_json([summary(game) for game in GAMES.values()])
         return
@@ -53,4 +55,5 @@ def rules(game: GameName, as_json: AsJson = False) -> None:
 
 
 def _players(game: type[Game]) -> str:
-    return f"{game.words.seats[0]}-{game.words.seats[-1]}"
+    least, most = game.words.seats[0], game.words.seats[-1]
+    return f"{least}-{most}" if least < most else str(least)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.rule_book import play_markdown
 from cutpurse.server.web.markdown import RULE, Links, Written, written
 
 __all__ = ["INDEX", "PREFIXES", "address_of", "document", "documents_folder", "names", "picture", "rulings", "sheet"]
@@ -57,9 +58,15 @@ def document(name: str) -> Written:
 
 @cache
 def sheet(game: str) -> Written:
-    """The rules of a game; "README": what is common to all.  Raises NotFound."""
-    if game not in (*GAMES, INDEX):
+    """Return the rules of a game; "README": what is common to all. A game of another package has its steps for a sheet.
+
+    Raises:
+        NotFound: If there is no such game.
+    """
+    if game != INDEX and game not in GAMES:
         raise NotFound("There is no such game.")
+    if game != INDEX and not (documents_folder() / "rules" / f"{game}.md").is_file():
+        return written(play_markdown(GAMES[game]), _links("rules/README.md"))
     return _read(f"rules/{game}.md", below=1 if game == INDEX else 0)  # it stands below the list of games
 
 

@@ -1,0 +1,227 @@
+"""A game of another package: built, installed, and played by every command, over gRPC and on the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cutpurse.engine.game import ENGINE_API
+from tests.roots import CHECKOUT
+
+EXAMPLE = CHECKOUT / "examples" / "kuhn_poker"
+MOST_LINES = 120  # of the example that are not blank
+JAVASCRIPT = CHECKOUT / "sample_bots" / "javascript"
+WAIT_S = 60.0
+
+GAME = """
+from cutpurse.engine.game import Game
+from cutpurse.engine.words import Words
+
+class {name}(Game):
+    __slots__ = ()
+    engine_api = {api}
+    words = Words("{game}", "{name}", "{prefix}", "1", seats=range(2, 3))
+"""
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the example is installed, from its wheel."""
+    folder = tmp_path_factory.mktemp("outside")
+    built = ["-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder / "dist"), str(EXAMPLE)]
+    subprocess.run([sys.executable, *built], check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("kuhn_poker-1.0-*.whl")
+    quiet = ["-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([sys.executable, *quiet, "--target", str(folder / "site"), str(wheel)], check=True)
+    return folder / "site"
+
+
+def with_packages(*folders: Path) -> dict[str, str]:
+    """The environment of a process that finds packages in these folders, too."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
+
+
+def cutpurse(site: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", *words]
+    return subprocess.run(command, env=with_packages(site), cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def brings(site: Path, package: str, game: str, code: str) -> None:
+    """Write a package into a folder as if it were installed there."""
+    module = package.replace("-", "_")
+    (site / f"{module}.py").write_text(code, encoding="utf-8")
+    about = site / f"{module}-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[cutpurse.games]\n{game} = {module}:Mine\n", encoding="utf-8")
+
+
+def mine(game: str, prefix: str = "MY", api: int = ENGINE_API) -> str:
+    return GAME.format(name="Mine", game=game, prefix=prefix, api=api)
+
+
+def test_the_example_is_short() -> None:
+    lines = (EXAMPLE / "kuhn_poker.py").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if line.strip()]) < MOST_LINES
+
+
+def test_it_is_listed_and_its_rules_are_printed(installed: Path) -> None:
+    listed = cutpurse(installed, "games", "--json")
+    assert [game["game"] for game in json.loads(listed.stdout)][5:] == ["kuhn_poker"]
+    assert listed.stderr == ""
+    rules = cutpurse(installed, "rules", "kuhn_poker")
+    assert "`kuhn_poker`, rules version 1, for 2 players\n" in rules.stdout
+    assert "### Check or bet (`check_or_bet`)" in rules.stdout
+    assert "ruling" not in rules.stdout
+
+
+def test_it_is_played_compared_and_replayed_here(installed: Path, tmp_path: Path) -> None:
+    bot = tmp_path / "my_bot.py"
+    bot.write_text(
+        "class Bot:\n"
+        "    def choose(self, view, decision):\n"
+        "        king = 'king' in [card.name for card in view.me.pile('hand').cards]\n"
+        "        wanted = ('bet', 'call') if king else ('check', 'fold')\n"
+        "        return next(option for option in decision.options if option.verb in wanted)\n",
+        encoding="utf-8",
+    )
+    words = ("play", "kuhn_poker", "my_bot.py", "random", "--matches", "4", "--record", "played.jsonl", "--json")
+    played = cutpurse(installed, *words, cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    totals = json.loads(played.stdout)
+    assert totals["matches"] == 4
+    records = tmp_path / "played.jsonl"
+    assert cutpurse(installed, "match", "verify", str(records)).returncode == 0
+    replayed = cutpurse(installed, "match", "replay", str(records), "--match", "1")
+    assert "wins the pot" in replayed.stdout, replayed.stderr
+    compared = cutpurse(
+        installed, "compare", "kuhn_poker", "my_bot.py", "random", "--max-boards", "20", "--json", cwd=tmp_path
+    )
+    assert json.loads(compared.stdout)["boards"] <= 20
+    searched = cutpurse(installed, "play", "kuhn_poker", "search", "greedy", "--matches", "1", "--set", "deals=4")
+    assert searched.returncode == 0, searched.stderr
+
+
+@contextmanager
+def serving(site: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """A server of the game, with its page: the addresses of both."""
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--game", "kuhn_poker", "--db", "league.db"]
+    command += ["--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--drain", "1", "--watch-delay", "0"]
+    server = subprocess.Popen(command, env=with_packages(site), cwd=folder, stderr=subprocess.PIPE)
+    try:
+        yield _addresses(server)
+    finally:
+        server.terminate()
+        _, err = server.communicate(timeout=WAIT_S)
+    assert server.returncode == 0, err.decode()
+
+
+def _addresses(server: subprocess.Popen[bytes]) -> tuple[str, str]:
+    """The address for bots and that of the page, as the log says them."""
+    assert server.stderr is not None
+    os.set_blocking(server.stderr.fileno(), False)
+    heard, until = b"", time.monotonic() + WAIT_S
+    while time.monotonic() < until:
+        select.select([server.stderr], [], [], until - time.monotonic())
+        heard += server.stderr.read() or b""
+        said = heard.decode()
+        arena = re.search(r'"address": "(127\.0\.0\.1:\d+)".*"event": "listening"|listening.*?(127\.0\.0\.1:\d+)', said)
+        page = re.search(r"http://(127\.0\.0\.1:\d+)", said)
+        if arena and page:
+            return arena[1] or arena[2], page[1]
+    raise AssertionError(heard.decode())
+
+
+def get(address: str) -> str:
+    with urllib.request.urlopen(f"http://{address}", timeout=WAIT_S) as answer:
+        return str(answer.read().decode())
+
+
+def test_it_is_played_on_a_server_by_bots_of_two_languages_and_shown_on_the_page(
+    installed: Path, tmp_path: Path
+) -> None:
+    with serving(installed, tmp_path) as (arena, page):
+        command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "greedy", "--server", arena]
+        playing = subprocess.Popen([*command, "--game", "kuhn_poker"], env=with_packages(installed), cwd=tmp_path)
+        try:
+            if shutil.which("node") and (JAVASCRIPT / "node_modules").is_dir():
+                other, where = ["node", "bot.mjs", "--game", "kuhn_poker"], JAVASCRIPT
+            else:
+                other, where = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random"], tmp_path
+            environment = with_packages(installed) | {"CUTPURSE_SERVER": arena}
+            done = subprocess.run(
+                [*other, "--matches", "2"], cwd=where, env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+        finally:
+            playing.terminate()
+            playing.wait(WAIT_S)
+        listed = cutpurse(installed, "match", "list", "--ladder", "kuhn_poker", "--server", arena, "--json")
+        (match, *_) = json.loads(listed.stdout)["matches"]
+        assert "Kuhn poker" in get(f"{page}/")
+        assert "Two checks lead to the showdown" in get(f"{page}/rules/kuhn_poker")
+        assert "Kuhn poker" in get(f"{page}/matches/{match['match']}")
+        assert "wins the pot" in get(f"{page}/matches/{match['match']}/replay")
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise ImportError('no\\nluck')", "ImportError at import: no luck"),
+        ("import sys\nsys.exit(3)", "SystemExit at import: 3"),
+        ("Mine = 3", "mine_all:Mine is not a class that extends Game"),
+        (mine("other"), "its words call it 'other'; use one name in both places"),
+        (mine("mine", "GR"), "its rule numbers begin with GR-, as those of another game; choose another prefix"),
+        (mine("mine", api=ENGINE_API + 1), f"cutpurse has {ENGINE_API}; upgrade cutpurse"),
+        (mine("mine", api=0), f"add engine_api = {ENGINE_API} to its class"),
+    ],
+)
+def test_a_game_that_cannot_be_played_is_told_of_in_a_line_and_the_others_are_played(
+    tmp_path: Path, code: str, why: str
+) -> None:
+    brings(tmp_path, "mine-all", "mine", code)
+    listed = cutpurse(tmp_path, "games", "--json")
+    assert len(json.loads(listed.stdout)) == 5
+    assert listed.stderr.startswith("game 'mine' of the package mine-all cannot be played: ")
+    assert listed.stderr.endswith(f"{why}\n")
+    played = cutpurse(tmp_path, "play", "mine", "random", "random")
+    assert (played.returncode, played.stdout) == (2, "")
+    assert played.stderr == f"cutpurse: {listed.stderr}"
+    assert cutpurse(tmp_path, "play", "greed", "random", "random", "--matches", "1").returncode == 0
+
+
+def test_a_name_that_clashes_is_told_of_in_a_line(tmp_path: Path) -> None:
+    brings(tmp_path, "mine-one", "mine", mine("mine"))
+    brings(tmp_path, "mine-two", "mine", mine("mine"))
+    brings(tmp_path, "mine-three", "greed", mine("greed"))
+    listed = cutpurse(tmp_path, "games", "--json")
+    assert [game["title"] for game in json.loads(listed.stdout) if game["game"] in ("greed", "mine")] == ["Greed"]
+    first, second = listed.stderr.splitlines()
+    assert first == (
+        "game 'greed' of the package mine-three cannot be played: a built-in game has that name; give it another one"
+    )
+    assert second == (
+        "game 'mine' of the package mine-two cannot be played: mine-one brings a game of that name, too; "
+        "uninstall one of them"
+    )
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    page = (CHECKOUT / "docs" / "writing_a_game.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```(python|toml)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) >= 6
+    for language, text in shown:
+        file = "kuhn_poker.py" if language == "python" else "pyproject.toml"
+        assert text in (EXAMPLE / file).read_text(encoding="utf-8")
