@@ -6,7 +6,6 @@ import json
 import os
 import re
 import select
-import shutil
 import subprocess
 import sys
 import time
@@ -18,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.game import ENGINE_API
+from tests.languages.workshop import made_in
 from tests.roots import CHECKOUT
 
 EXAMPLE = CHECKOUT / "examples" / "kuhn_poker"
 MOST_LINES = 120  # of the example that are not blank
-JAVASCRIPT = CHECKOUT / "sample_bots" / "javascript"
 WAIT_S = 60.0
 
 GAME = """
@@ -115,21 +114,24 @@ def test_it_is_played_compared_and_replayed_here(installed: Path, tmp_path: Path
 
 
 @contextmanager
-def serving(site: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    """A server of the game, with its page: the addresses of both."""
-    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--game", "kuhn_poker", "--db", "league.db"]
+def serving(site: Path, folder: Path, game: str | None = "kuhn_poker") -> Iterator[tuple[str, str]]:
+    """Run a server with its page; the addresses of both. What it wrote to stderr is in the file `log` afterwards."""
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "serve", "--db", "league.db"]
+    command += ["--game", game] if game else []
     command += ["--address", "127.0.0.1:0", "--web", "127.0.0.1:0", "--drain", "1", "--watch-delay", "0"]
     server = subprocess.Popen(command, env=with_packages(site), cwd=folder, stderr=subprocess.PIPE)
     try:
-        yield _addresses(server)
+        arena, page, log = _addresses(server)
+        yield arena, page
     finally:
         server.terminate()
         _, err = server.communicate(timeout=WAIT_S)
     assert server.returncode == 0, err.decode()
+    (folder / "log").write_bytes(log + err)
 
 
-def _addresses(server: subprocess.Popen[bytes]) -> tuple[str, str]:
-    """The address for bots and that of the page, as the log says them."""
+def _addresses(server: subprocess.Popen[bytes]) -> tuple[str, str, bytes]:
+    """Read the log until it says the address for bots and that of the page; both, and what was read."""
     assert server.stderr is not None
     os.set_blocking(server.stderr.fileno(), False)
     heard, until = b"", time.monotonic() + WAIT_S
@@ -140,7 +142,7 @@ def _addresses(server: subprocess.Popen[bytes]) -> tuple[str, str]:
         arena = re.search(r'"address": "(127\.0\.0\.1:\d+)".*"event": "listening"|listening.*?(127\.0\.0\.1:\d+)', said)
         page = re.search(r"http://(127\.0\.0\.1:\d+)", said)
         if arena and page:
-            return arena[1] or arena[2], page[1]
+            return arena[1] or arena[2], page[1], heard
     raise AssertionError(heard.decode())
 
 
@@ -149,31 +151,47 @@ def get(address: str) -> str:
         return str(answer.read().decode())
 
 
-def test_it_is_played_on_a_server_by_bots_of_two_languages_and_shown_on_the_page(
-    installed: Path, tmp_path: Path
-) -> None:
+def play_on(arena: str, site: Path, folder: Path, opponent: list[str]) -> str:
+    """Let `greedy` play two matches against an opponent that is stopped afterwards; the ID of one of them."""
+    environment = with_packages(site) | {"CUTPURSE_SERVER": arena, "CUTPURSE_BOT": "opponent"}
+    playing = subprocess.Popen(opponent, env=environment, cwd=folder)
+    try:
+        greedy = cutpurse(
+            site, "bot", "run", "greedy", "--game", "kuhn_poker", "--matches", "2", "--server", arena, cwd=folder
+        )
+    finally:
+        playing.terminate()
+        playing.wait(WAIT_S)
+    assert greedy.returncode == 0, greedy.stderr
+    listed = cutpurse(site, "match", "list", "--ladder", "kuhn_poker", "--server", arena, "--json")
+    matches = json.loads(listed.stdout)["matches"]
+    assert len(matches) >= 2
+    return str(matches[0]["match"])
+
+
+def test_it_is_played_on_a_server_checked_from_there_and_shown_on_the_page(installed: Path, tmp_path: Path) -> None:
+    opponent = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random", "--game", "kuhn_poker"]
     with serving(installed, tmp_path) as (arena, page):
-        command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "greedy", "--server", arena]
-        playing = subprocess.Popen([*command, "--game", "kuhn_poker"], env=with_packages(installed), cwd=tmp_path)
-        try:
-            if shutil.which("node") and (JAVASCRIPT / "node_modules").is_dir():
-                other, where = ["node", "bot.mjs", "--game", "kuhn_poker"], JAVASCRIPT
-            else:
-                other, where = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "random"], tmp_path
-            environment = with_packages(installed) | {"CUTPURSE_SERVER": arena}
-            done = subprocess.run(
-                [*other, "--matches", "2"], cwd=where, env=environment, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stderr
-        finally:
-            playing.terminate()
-            playing.wait(WAIT_S)
-        listed = cutpurse(installed, "match", "list", "--ladder", "kuhn_poker", "--server", arena, "--json")
-        (match, *_) = json.loads(listed.stdout)["matches"]
+        match = play_on(arena, installed, tmp_path, opponent)
+        verified = cutpurse(installed, "match", "verify", match, "--server", arena)
+        assert verified.returncode == 0, verified.stderr
+        assert "the others followed by the rules" in verified.stdout
+        replayed = cutpurse(installed, "match", "replay", match, "--server", arena)
+        assert "wins the pot" in replayed.stdout, replayed.stderr
         assert "Kuhn poker" in get(f"{page}/")
         assert "Two checks lead to the showdown" in get(f"{page}/rules/kuhn_poker")
-        assert "Kuhn poker" in get(f"{page}/matches/{match['match']}")
-        assert "wins the pot" in get(f"{page}/matches/{match['match']}/replay")
+        assert "Kuhn poker" in get(f"{page}/matches/{match}")
+        assert "wins the pot" in get(f"{page}/matches/{match}/replay")
+
+
+def test_a_bot_in_javascript_plays_it(
+    installed: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = made_in(tmp_path_factory.mktemp("languages"), "javascript")  # skips where node or its packages are missing
+    with serving(installed, tmp_path) as (arena, _):
+        match = play_on(arena, installed, tmp_path, made.command)
+        shown = cutpurse(installed, "match", "show", match, "--server", arena)
+        assert re.search(r"^ +\d  opponent:1 .* normal +0  ", shown.stdout, re.MULTILINE), shown.stdout  # no fault
 
 
 @pytest.mark.parametrize(
