@@ -194,6 +194,26 @@ def test_a_bot_in_javascript_plays_it(
         assert re.search(r"^ +\d  opponent:1 .* normal +0  ", shown.stdout, re.MULTILINE), shown.stdout  # no fault
 
 
+def test_a_server_plays_its_other_ladders_when_the_package_is_gone(installed: Path, tmp_path: Path) -> None:
+    with serving(installed, tmp_path):
+        pass
+    with serving(installed, tmp_path, game="greed"):
+        pass
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    brings(broken, "kuhn-poker", "kuhn_poker", "raise ImportError('no luck')")
+    with serving(broken, tmp_path, game=None) as (arena, page):
+        listed = cutpurse(broken, "ladder", "list", "--server", arena)
+        assert "greed" in listed.stdout, listed.stderr
+        assert "Greed" in get(f"{page}/")
+        assert "kuhn_poker" in get(f"{page}/ladders/kuhn_poker")
+    log = (tmp_path / "log").read_text(encoding="utf-8")
+    why = "game 'kuhn_poker' of the package kuhn-poker cannot be played: ImportError at import: no luck"
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    warnings = [(line["event"], line["text"]) for line in lines if line["level"] == "warning"]
+    assert warnings == [("game left out", why), ("ladder left out", why)]
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -85,6 +85,21 @@ def test_a_ladder_of_another_version_is_one_line(store: Store) -> None:
         found(store)
 
 
+def test_a_ladder_of_a_game_that_is_not_installed_is_left_out_and_that_is_said(store: Store) -> None:
+    make(store, "away", "kuhn_poker", 2)
+    with pytest.raises(
+        UsageError, match=r"^no ladder of the database can be played; install its game, or name another"
+    ):
+        found(store)
+    make(store, "duel", "greed", 2)
+    log = io.StringIO()
+    assert [ladder.name for ladder in found(store, log)] == ["duel"]
+    (line,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (line["event"], line["level"], line["ladder"]) == ("ladder left out", "warning", "away")
+    assert line["text"].startswith("no game is called 'kuhn_poker'; there are: ")
+    assert [entry.name for entry in store.ladders()] == ["away", "duel"]
+
+
 def test_a_ladder_of_an_earlier_rules_version_goes_on_and_that_is_said_until_a_new_match(store: Store) -> None:
     old = {"advanced": "true", "ditch_per_turn": "unlimited"}  # as rules version 1 wrote "any number"
     make(store, LADDER, "bag_o_loot", 4, **old)

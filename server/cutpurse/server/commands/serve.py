@@ -161,6 +161,8 @@ def _serve(values: dict[str, Value]) -> None:
     log = logger(sys.stderr, values["log_level"].value)
     take_others(log)
     see_to_files(log)
+    for problem in GAMES.problems():
+        log.warning("game left out", text=problem)
     try:
         _run(values, wanted, log, runner)
     except InUse as problem:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from cutpurse.engine.errors import UsageError
-from cutpurse.games import GAMES
+from cutpurse.engine.errors import UnknownGame, UsageError
+from cutpurse.games import GAMES, game_named
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import Refused, legible
@@ -38,16 +38,22 @@ class Wanted:
 
 
 def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Ladder]:
-    """The ladders to be played, by name; those that had to be made are stored.
+    """List the ladders to be played, by name, and store those that had to be made.
 
-    Raises StoreError, and UsageError for a ladder that cannot be played, or that is another one in the database.
+    A ladder whose game is not installed, or cannot be played, is left out with a warning.
+
+    Raises:
+        StoreError: If the database cannot be read or written.
+        UsageError: For a ladder with settings that cannot be played, one that is another in the database, or if no
+            ladder of the database can be played.
     """
-    there = {entry.name: _playable(entry) for entry in store.ladders()}
+    stored_games = {entry.game for entry in store.ladders()}
+    there = {entry.name: _playable(entry) for entry in _entries(store, log)}
     defined = [_defined(one, wanted.file, there.get(one.name)) for one in wanted.defined]
     for ladder in defined:
         _compare(ladder, there.get(ladder.name), wanted.file, log)
     made = [ladder for ladder in defined if ladder.name not in there]
-    has_any = {ladder.game for ladder in (*there.values(), *made)}
+    has_any = stored_games | {ladder.game for ladder in made}
     missing = set(wanted.games or (() if has_any else GAMES)) - has_any
     made += [ladder for ladder in default_ladders() if ladder.game in missing]
     for ladder in made:
@@ -55,8 +61,10 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
         log.info("ladder made", ladder=ladder.name, game=ladder.game)
     if wanted.house:
         _let_in(store, wanted.house, {ladder.name for ladder in defined})
-    ladders = [_playable(entry) for entry in store.ladders()]
+    ladders = [_playable(entry) for entry in store.ladders() if entry.game in GAMES]
     ladders = [ladder for ladder in ladders if not wanted.games or ladder.game in wanted.games]
+    if not ladders:
+        raise UsageError("no ladder of the database can be played; install its game, or name another with --game")
     for ladder in ladders:
         _compare_rules(store, ladder, log)
         if away := [bot for bot in ladder.terms.house if bot not in wanted.house]:
@@ -77,6 +85,19 @@ def _defined(defined: ladder_pb2.LadderDefined, file: str, kept: Ladder | None) 
         return ladder_defined(defined, kept)
     except Refused as refused:
         raise UsageError(f"{file}, ladder '{legible(defined.name, 40)}': {refused.ending.text}") from None
+
+
+def _entries(store: Store, log: Logger) -> list[LadderEntry]:
+    """List the stored ladders whose game can be played; warn of each of the others."""
+    found = []
+    for entry in store.ladders():
+        try:
+            game_named(entry.game)
+        except UnknownGame as problem:
+            log.warning("ladder left out", ladder=entry.name, text=legible(str(problem), 1_000))
+        else:
+            found.append(entry)
+    return found
 
 
 def _playable(entry: LadderEntry) -> Ladder:
