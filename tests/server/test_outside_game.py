@@ -214,6 +214,15 @@ def test_a_server_plays_its_other_ladders_when_the_package_is_gone(installed: Pa
     assert warnings == [("game left out", why), ("ladder left out", why)]
 
 
+def test_bot_init_says_for_which_games_it_has_a_bot(installed: Path, tmp_path: Path) -> None:
+    started = cutpurse(installed, "bot", "init", "mine", "--game", "kuhn_poker", cwd=tmp_path)
+    assert (started.returncode, [*tmp_path.iterdir()]) == (2, [])
+    assert started.stderr == (
+        "cutpurse: there is no bot to begin with for kuhn_poker, only for bag_o_loot, greed, steal_and_plunder, "
+        "stolen_treasure, szmal; write a class with choose(view, decision)\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [

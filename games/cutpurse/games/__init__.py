@@ -35,13 +35,13 @@ class Games(Registry[type[Game]]):
 
     def __init__(self, built_in: Mapping[str, str]) -> None:
         super().__init__(built_in)
-        self._built_in: Final = frozenset(built_in)
+        self.built_in: Final = frozenset(built_in)
         self._problems: dict[str, str] = {}
 
     @cached_property
     def _outside(self) -> dict[str, EntryPoint]:
         """Entry points of games that were not tried yet, by name."""
-        found, self._problems = find_games(self._built_in)
+        found, self._problems = find_games(self.built_in)
         return found
 
     def problems(self) -> list[str]:
@@ -79,7 +79,7 @@ class Games(Registry[type[Game]]):
         entry = self._outside.pop(name, None)
         if entry is None:
             return False
-        others = {game.words.prefix for found, game in self.loaded() if found not in self._built_in}
+        others = {game.words.prefix for found, game in self.loaded() if found not in self.built_in}
         try:
             self[name] = load_game(entry, PREFIXES | others)
         except Unplayable as problem:

@@ -19,7 +19,7 @@ from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, replay, write_record
-from cutpurse.games import game_named
+from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.bot import load_bot
 from cutpurse.sdk.online.address import DEFAULT_SERVER
 from cutpurse.sdk.playing.positions import decision_for
@@ -34,11 +34,17 @@ LEAST: Final = 3  # options of the decision that is written as a test
 
 
 def write_starter(name: str, game: str, where: Path) -> list[Path]:
-    """Write the folder `where / name`; its files.
+    """Write the folder `where / name`; return its files.
 
-    Raises UsageError for a name that cannot be a bot's, a game that there is not, and a folder that is there.
+    Raises:
+        UsageError: For a name that cannot be a bot's, a game that has no bot to begin with, or a folder that exists.
     """
     rules = game_named(game)
+    if game not in GAMES.built_in:
+        there = ", ".join(sorted(GAMES.built_in))
+        raise UsageError(
+            f"there is no bot to begin with for {game}, only for {there}; write a class with choose(view, decision)"
+        )
     taken = frozenset({*keyword.kwlist, *sys.stdlib_module_names})
     _check_hides_no_package(name)
     folder = new_folder(name, where, taken, "word or module of Python")
