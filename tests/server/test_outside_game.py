@@ -232,6 +232,10 @@ def test_bot_init_says_for_which_games_it_has_a_bot(installed: Path, tmp_path: P
         (mine("other"), "its words call it 'other'; use one name in both places"),
         (mine("mine", "GR"), "its rule numbers begin with GR-, as those of another game; choose another prefix"),
         (mine("mine", api=ENGINE_API + 1), f"cutpurse has {ENGINE_API}; upgrade cutpurse"),
+        (
+            mine("mine"),
+            "usual_seats is 4, and 2 to 2 can play; choose a number of these",
+        ),
         (mine("mine", api=0), f"add engine_api = {ENGINE_API} to its class"),
     ],
 )
@@ -272,3 +276,27 @@ def test_the_page_shows_the_example_as_it_is() -> None:
     for language, text in shown:
         file = "kuhn_poker.py" if language == "python" else "pyproject.toml"
         assert text in (EXAMPLE / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("kuhn_poker:Deal", "it does not extend GameView"),
+        ("seen:View", "ModuleNotFoundError at import: No module named 'seen'"),
+    ],
+)
+def test_a_view_that_cannot_be_used_is_a_line(installed: Path, tmp_path: Path, value: str, why: str) -> None:
+    names_view(tmp_path, "kuhn-view", value)
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "play", "kuhn_poker", "random", "random", "--matches", "1"]
+    environment = with_packages(installed, tmp_path)
+    played = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (played.returncode, played.stdout) == (2, "")
+    assert played.stderr == f"cutpurse: view {value} of game 'kuhn_poker' cannot be used: {why}\n"
+
+
+def names_view(site: Path, package: str, value: str) -> None:
+    """Write a package that names a view of the example into a folder as if it were installed there."""
+    about = site / f"{package.replace('-', '_')}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[cutpurse.views]\nkuhn_poker = {value}\n", encoding="utf-8")

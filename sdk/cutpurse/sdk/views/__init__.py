@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from cutpurse.engine.errors import UsageError
+from cutpurse.games.outside import ImportFailed, import_entry
 from cutpurse.games.registry import Registry
 
 if TYPE_CHECKING:
@@ -27,18 +29,25 @@ def _outside(name: str) -> type[GameView[Any]]:
     """Find the view of a game of another package.
 
     Raises:
-        TypeError: If what the package names is not a view.
+        UsageError: If packages name several, one that raises at import, or one that is not a view.
     """
     from importlib.metadata import entry_points
 
     from cutpurse.sdk.views.base import GameView
 
-    for entry in entry_points(group=GROUP, name=name):
-        view = entry.load()
-        if not (isinstance(view, type) and issubclass(view, GameView)):
-            raise TypeError(f"{entry.value}, the view of game {name!r}, is not a class that extends GameView")
-        return view
-    return GameView
+    entries = sorted(set(entry_points(group=GROUP, name=name)), key=lambda entry: entry.value)
+    if not entries:
+        return GameView
+    if len({entry.value for entry in entries}) > 1:
+        values = " and ".join(entry.value for entry in entries)
+        raise UsageError(f"game {name!r} has several views, {values}; uninstall all packages but one")
+    try:
+        view = import_entry(entries[0])
+    except ImportFailed as problem:
+        raise UsageError(f"view {entries[0].value} of game {name!r} cannot be used: {problem}") from problem
+    if not (isinstance(view, type) and issubclass(view, GameView)):
+        raise UsageError(f"view {entries[0].value} of game {name!r} cannot be used: it does not extend GameView")
+    return view
 
 
 VIEWS: Final = Views(
