@@ -300,3 +300,17 @@ def names_view(site: Path, package: str, value: str) -> None:
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
     (about / "entry_points.txt").write_text(f"[cutpurse.views]\nkuhn_poker = {value}\n", encoding="utf-8")
+
+
+def test_a_sheet_is_printed_in_place_of_the_steps(tmp_path: Path) -> None:
+    code = """
+    usual_seats = 2
+    sheet = "## Play" + 2 * chr(10) + "Guess."
+
+    @classmethod
+    def box(cls, seats, settings):
+        return []
+"""
+    brings(tmp_path, "mine-all", "mine", mine("mine") + code)
+    rules = cutpurse(tmp_path, "rules", "mine")
+    assert "\n## Play\n\nGuess.\n\n## Cards\n" in rules.stdout, rules.stderr

@@ -49,6 +49,7 @@ class Game(Table):
     settings_type: ClassVar[type[Settings]] = Settings
     usual_seats: ClassVar[int] = 4
     engine_api: ClassVar[int] = 0  # of a game of another package: the `ENGINE_API` that it was written for
+    sheet: ClassVar[str] = ""  # rules of such a game in Markdown, below its title; else its steps are printed
 
     # -- what a game fills in
     @classmethod

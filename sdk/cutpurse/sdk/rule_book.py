@@ -35,7 +35,7 @@ MARKS: Final = (
     "(proposed) a number of this project, as none is published. Everything else is the "
     "publisher's or another public source's. The reasons are in docs/rulings.md."
 )
-_RULES: Final = re.compile(r"(?P<rules>[A-Z]{2}-[\w.-]*\w(?:,\s+[A-Z]{2}-[\w.-]*\w)*)\.\s+(?P<text>.*)", re.DOTALL)
+_RULES: Final = re.compile(r"(?P<rules>[A-Z]{2,}-[\w.-]*\w(?:,\s+[A-Z]{2,}-[\w.-]*\w)*)\.\s+(?P<text>.*)", re.DOTALL)
 
 
 def summary(game: type[Game]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def rules_markdown(game: type[Game]) -> str:
         lines += _setting_lines(name, setting)
     if not book["settings"]:
         lines.append("None: the game is played in one way.")
-    lines += ["", *_play_lines(book)]
+    lines += ["", *_play_lines(game, book)]
     lines += ["", "## Cards", "", f"Copies with {book['usual_players']} players and no setting changed:", ""]
     lines += _card_table(book)
     if any(card["proposed"] for card in book["cards"]):
@@ -167,12 +167,13 @@ def rules_markdown(game: type[Game]) -> str:
 
 
 def play_markdown(game: type[Game]) -> str:
-    """Return what happens in a game, under its title: the part of `rules_markdown` that a sheet tells at length."""
-    book = rule_book(game)
-    return "\n".join([f"# {book['title']}", "", *_play_lines(book)]) + "\n"
+    """Return the sheet of a game under its title, or its steps: the part of `rules_markdown` that tells how to play."""
+    return "\n".join([f"# {game.words.title}", "", *_play_lines(game, rule_book(game))]) + "\n"
 
 
-def _play_lines(book: dict[str, Any]) -> list[str]:
+def _play_lines(game: type[Game], book: dict[str, Any]) -> list[str]:
+    if game.sheet:
+        return inspect.cleandoc(game.sheet).splitlines()
     lines = ["## Play", "", "What happens, in the order of the rules; a question has its name behind it."]
     for step in book["steps"]:
         lines += _step_lines(step)
