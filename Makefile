@@ -20,10 +20,10 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo compiled languages test soak chaos fuzz bench check stubs format lock screenshots wheel clean
+.PHONY: help demo compiled languages test test-all soak chaos fuzz bench check stubs format lock screenshots wheel clean
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
@@ -33,7 +33,10 @@ compiled: .compiled/installed ## .compiled/, where the engine is C and 1.5 times
 languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
 
-test: .venv/installed ## the tests, on all cores
+test: .venv/installed ## the tests that take minutes: rules, secrecy, protocol, store, a few processes and a browser
+	$(PYTEST) $(BY_FILE) --quick
+
+test-all: .venv/installed ## every test, in 15 minutes and more; what CI runs
 	$(PYTEST) $(BY_FILE)
 
 soak: .venv/installed ## the tests and the long ones too

@@ -1,18 +1,24 @@
-"""What every test may ask for: the long run (`--soak`), and whether to renew what is kept as text.
+"""What every test may ask for: the quick run (`--quick`), the long run (`--soak`), and whether to renew what is kept as
+text.
 
 Processes that share the tests take a file each (`--dist loadfile`), in the order of `FIRST`.
 """
 
 import gc
+import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 
+from tests.tiers import is_full
+
 __all__ = ["soak"]
 
 ROOT = Path(__file__).parent
+LEFT_OUT = pytest.StashKey[int]()  # how many tests the quick run leaves out
 
 # Folders whose files take long, or wait for much: they come first, so that none of them is left over at the end.
 FIRST = (
@@ -38,6 +44,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out the tests that are marked full")
     parser.addoption(
         "--soak", action="store_true", help="run the tests that take minutes, and more cases of the others"
     )
@@ -61,11 +68,46 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
+    for item in items:
+        if is_full(item.path.relative_to(ROOT)):
+            item.add_marker(pytest.mark.full)
+    if config.getoption("--quick"):
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+        config.stash[LEFT_OUT] = len(left_out)
     if config.getoption("--soak"):
         return
     for item in items:
         if item.get_closest_marker("soak"):
             item.add_marker(pytest.mark.skip(reason="runs in make soak"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Share the tests among four processes at least: many tests wait, so that two cores have room for more."""
+    return max(4, os.cpu_count() or 1)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that prints the summary how many tests were left out here; each process has looked at all."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Hear that from one of the processes that share the tests; one that has died tells nothing."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", node.config.stash.get(LEFT_OUT, 0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what the quick run has left out."""
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(
+            f"left out: {left_out} tests that take many processes or repeat what a quicker one shows; "
+            "`make test-all` runs them"
+        )
 
 
 def _turn(item: pytest.Item) -> int:

@@ -386,6 +386,7 @@ def against_random(game: str, matches: int) -> Played:
     return play(game, [GreedyBot, RandomBot, RandomBot, RandomBot], matches=matches, seed="strength")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("game", GAMES)
 def test_greedy_wins_most_matches_against_three_random_bots(game: str) -> None:
     """At random it would win ten of 40. One that wins 80 in 100 wins fewer than 24 of 40 once in 1,000 runs."""

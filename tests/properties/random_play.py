@@ -23,8 +23,10 @@ from cutpurse.games import GAMES
 __all__ = ["EVERY_GAME", "EVERY_TABLE", "RandomGame", "all_cards", "answer_at_random", "canonical", "settings_for"]
 
 EVERY_GAME = sorted(GAMES)
-EVERY_TABLE = [
-    pytest.param(name, seats, id=f"{name}-{seats}") for name in EVERY_GAME for seats in GAMES[name].words.seats
+EVERY_TABLE = [  # with other numbers of players than is usual only where everything is tested
+    pytest.param(name, seats, id=f"{name}-{seats}", marks=() if seats == GAMES[name].usual_seats else pytest.mark.full)
+    for name in EVERY_GAME
+    for seats in GAMES[name].words.seats
 ]
 
 

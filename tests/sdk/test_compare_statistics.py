@@ -389,6 +389,7 @@ def most_of(runs: int, chance: float, doubt: float = 1e-4) -> int:
     return count
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["four seats, broad", "all or nothing, 10 % differ", "hardly ever different"])
 def test_error_rates_in_a_few_runs(name: str) -> None:
     kind, runs = KINDS[name], 200

@@ -339,6 +339,7 @@ def met_twice(dealt: list[Announced], forgets: set[Identity]) -> list[str]:
     return wrong
 
 
+@pytest.mark.full
 def test_nobody_meets_a_deal_twice_with_memory() -> None:
     dealt = [one for seed in range(4) for one in evening(seed, 300)]
     kinds = Counter(len(one.tables) for one in dealt)

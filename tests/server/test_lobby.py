@@ -131,6 +131,7 @@ MANNERS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_bots_of_every_manner_never_stop_a_match(game: str) -> None:
     seats = min(4, GAMES[game].words.seats[-1])
@@ -303,6 +304,7 @@ def test_the_platforms_own_stall_is_nobodys_fault() -> None:
     assert causes == {0.0: 1, 1.0: 0}
 
 
+@pytest.mark.full
 def test_two_hundred_and_fifty_six_tables_at_once() -> None:
     world = World([Ladder("it", "szmal", 2)])
     for at in range(8):

@@ -213,6 +213,7 @@ def others(value: Any) -> list[Any]:
     return [0, 1, "void_server", "", "0" * 64, [], {}]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("game", ["greed", "szmal"])
 def test_every_field_that_is_altered_with_its_digests_renewed_is_found(game: str, files: dict[str, str]) -> None:
     head, record = (json.loads(line) for line in files[game].splitlines())

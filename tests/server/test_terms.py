@@ -185,6 +185,7 @@ def told(*bots: BotThere) -> list[list[str]]:
     return [[f"{reason}: {text}" for reason, text in bot.problems] for bot in bots]
 
 
+@pytest.mark.full
 def test_who_waits_where_nothing_begins_any_more_is_told_why_and_once() -> None:
     world = World([ladder("it", frozen=START + timedelta(seconds=60)), ladder("other", owners=("ann",))])
     ann, bob = world.bot("a", owner="ann"), world.bot("b", owner="bob", games=["greed"])

@@ -12,6 +12,7 @@ import pytest
 from tests.simulation.world import World
 
 PER_TEST = 20
+WORLDS_QUICK = 40
 WORLDS = 1_000
 WORLDS_SOAK = 100_000
 KEPT = Path(__file__).with_name("seeds.txt")
@@ -29,7 +30,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     is_long = metafunc.config.getoption("--soak")
     each = PER_TEST * (50 if is_long else 1)
     seeds = range(1, WORLDS_SOAK if is_long else WORLDS, each)
-    metafunc.parametrize(("first_seed", "count"), [(seed, each) for seed in seeds])
+    full = [() if seed < WORLDS_QUICK else pytest.mark.full for seed in seeds]
+    metafunc.parametrize(
+        ("first_seed", "count"), [pytest.param(seed, each, marks=mark) for seed, mark in zip(seeds, full, strict=True)]
+    )
 
 
 @pytest.mark.timeout(1_800)
@@ -43,6 +47,7 @@ def test_what_was_broken_once_is_whole(seed: int) -> None:
     World(seed).run()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 31])  # with a plain disk, and with the leaderboard
 def test_a_seed_is_the_same_world_in_every_process(seed: int) -> None:
     world = World(seed)

@@ -89,6 +89,7 @@ def asked(page: TestClient) -> dict[str, str]:
     }
 
 
+@pytest.mark.full
 def test_every_answer_is_as_the_description_says(page: TestClient, described: dict[str, Any]) -> None:
     addresses = asked(page)
     assert {call.path for call in CALLS} == set(addresses)

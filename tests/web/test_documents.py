@@ -106,6 +106,7 @@ def addresses() -> list[str]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("address", addresses())
 def test_every_link_of_a_document_leads_somewhere(page: TestClient, address: str) -> None:
     found = Anchors(page.get(address).text)

@@ -443,6 +443,7 @@ def test_an_archive_asks_nobody_to_join() -> None:
     assert "first bot in five lines" not in text_of(page_of(EMPTY, live=False), "/")
 
 
+@pytest.mark.full
 def test_every_link_of_these_pages_leads_somewhere(page: TestClient) -> None:
     paths = ["/", "/ladders/greed", "/ladders/greed?every_version=1", "/ladders/greed/head-to-head"]
     paths += ["/bots/ann/sneak", "/bots/dan/broken?ladder=greed", "/nowhere"]

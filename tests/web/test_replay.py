@@ -47,7 +47,10 @@ def recorded(game: str, faults: float = 0.03, seats: int | None = None) -> Recor
     return read_record(write_record(match))
 
 
-@pytest.fixture(scope="module", params=EVERY_GAME)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=() if name == "greed" else pytest.mark.full) for name in EVERY_GAME],
+)
 def record(request: pytest.FixtureRequest) -> Record:
     return recorded(request.param)
 

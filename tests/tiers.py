@@ -1,0 +1,81 @@
+"""Which tests `make test` leaves to `make test-all`: those marked `full`.
+
+A test is `full` for one of three reasons. It takes many processes, or programs that a newcomer need not have: a
+compiler, a sandbox, a browser. It shows that a check can fail, by a fault that is planted. Or it repeats what a quicker
+one shows, with other numbers of players, more seeds or more matches.
+
+Whole folders and files are listed here; a single test, or one of its cases, has the marker `full`. What is left must
+take at most four minutes on two cores.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Final
+
+__all__ = ["FULL", "is_full"]
+
+_PROCESSES: Final = (
+    "faults",
+    "hostile",
+    "languages",
+    "sandbox",
+    "submissions",
+    "timing",
+    "leaderboard/test_backup.py",
+    "leaderboard/test_killed.py",
+    "sdk/test_bot_check.py",
+    "sdk/test_bot_init.py",
+    "sdk/test_hash_seed.py",
+    "sdk/test_processes.py",
+    "sdk/test_program_bots.py",
+    "sdk/test_records.py",
+    "sdk/tournament/test_tournament_command.py",
+    "server/test_commands.py",
+    "server/test_db_command.py",
+    "server/test_demo.py",
+    "server/test_house.py",
+    "server/test_monitoring.py",
+    "server/test_newcomer.py",
+    "server/test_outside_game.py",
+    "server/test_stalls.py",
+    "server/test_tournament.py",
+    "test_compiled.py",
+    # The browser of `make test` is that of web/test_ten_questions.py.
+    "web/test_demo_open.py",
+    "web/test_every_page.py",
+    "web/test_harness.py",
+    "web/test_live_in_a_browser.py",
+    "web/test_live_pages.py",
+    "web/test_moving.py",
+    "web/test_replay_in_a_browser.py",
+    "web/test_serving.py",
+)
+_PLANTED: Final = (
+    "properties/test_planted_leaks.py",
+    "sdk/wire/test_planted_faults.py",
+    "simulation/test_planted_bugs.py",
+)
+_REPEATED: Final = (
+    "benchmarks",
+    "bots/test_degenerate.py",
+    "bots/test_node_bot.py",
+    "bots/test_search.py",
+    "leaderboard/test_fitting.py",
+    "properties/test_reasoner.py",
+    "properties/test_timed_matches.py",
+    "properties/test_twin_watchers.py",
+    "sdk/tournament/test_equal_bots.py",
+    "sdk/tournament/test_standings.py",
+    "test_bench.py",
+    "web/test_bad_requests.py",
+    "web/test_frames.py",
+    "web/test_leagues.py",
+    "web/test_live_tables.py",
+)
+FULL: Final = (*_PROCESSES, *_PLANTED, *_REPEATED)
+
+
+def is_full(path: PurePath) -> bool:
+    """Tell whether all tests of this file, relative to `tests`, are `full`."""
+    return any(path.is_relative_to(listed) for listed in FULL)
