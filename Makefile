@@ -20,7 +20,7 @@ CODE = $(foreach folder,proto games sdk sample_bots server leaderboard tests ben
     $(if $(shell find $(folder) -name '*.py' -print -quit 2>/dev/null),$(folder)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo compiled languages test test-all soak chaos fuzz bench check stubs format lock screenshots wheel clean
+.PHONY: help demo compiled languages test test-all soak chaos fuzz siege bench check stubs format lock screenshots wheel clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -44,6 +44,9 @@ soak: .venv/installed ## the tests and the long ones too
 
 chaos: .venv/installed ## bots and connections hurt for an hour: MINUTES=60 BOTS=200 SEED=1
 	$(BIN)/python -m tests.faults.chaos --minutes $(MINUTES) --bots $(BOTS) --seed $(SEED)
+
+siege: .venv/installed ## hostile clients of every kind beside honest bots, for an hour: MINUTES=60 SEED=1
+	$(BIN)/python -m tests.hostile.siege --minutes $(MINUTES) --seed $(SEED)
 
 fuzz: .venv/installed ## hostile bytes for the server, for an hour: MINUTES=60 SEED=1
 	$(BIN)/python -m tests.hostile.fuzz --minutes $(MINUTES) --seed $(SEED)

@@ -126,13 +126,15 @@ class Caller(Peer):
 
     stream = 1
 
-    def __init__(self, address: str, *pairs: tuple[int, int]) -> None:
+    def __init__(self, address: str, *pairs: tuple[int, int], token: str = "") -> None:
+        """pairs: settings of HTTP/2; token: shown as a bearer token."""
+        more = [("authorization", f"Bearer {token}")] if token else []
         super().__init__(address, handbook=False)
         self.mine: list[bytes] = []
         self.had = 0  # the number of the last envelope read
         self.ended: str | None = None  # the trailers of the call, as they came
         self._data = b""
-        self.send(frames.PREFACE + frames.settings(*pairs) + frames.request(self.stream, frames.call()))
+        self.send(frames.PREFACE + frames.settings(*pairs) + frames.request(self.stream, frames.call(more=more)))
 
     def say(self, envelope: arena_pb2.PlayRequest | bytes) -> bool:
         """Send an envelope.  False once the arena has hung up."""

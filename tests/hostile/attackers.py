@@ -1,0 +1,341 @@
+"""Hostile clients that never stop, each kind a process with an address of its own on the loopback.
+
+    CUTPURSE_TOKEN=... python -m tests.hostile.attackers KIND SERVER PAGE SEED
+
+SERVER and PAGE are host:port; the token lets a bot play. A process goes on until it is killed. How much it has done so
+far is on its stdout, a number a line.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import selectors
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import grpc
+
+from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
+from tests.hostile import frames
+from tests.hostile.cases import case
+from tests.hostile.frames import call, frame, message, request
+from tests.hostile.peer import Caller, Peer
+
+__all__ = ["KINDS", "SUBMITTED", "TELLS_S", "Target"]
+
+TELLS_S: Final = 1.0  # between two lines on stdout
+REFUSED_A_SECOND: Final = 1_700
+REFUSED_CONNECTIONS: Final = 16
+HALF_CONNECTIONS: Final = 700
+HALF_CALLS: Final = 16  # on each connection
+HALF_A_ROUND: Final = 20  # connections that are made between two looks
+REQUESTS_A_SECOND: Final = 100
+DOWNLOADS: Final = 40
+ROUND_S: Final = 0.05
+CASES_A_SECOND: Final = 20
+PERSON: Final = "127.0.0."  # and the number of the kind: so that addresses can be told apart
+LIST_LOGS: Final = "/cutpurse.v1.LadderService/ListLogs"  # needs a token, as Play does
+HELLO: Final = arena_pb2.PlayRequest(hello=arena_pb2.Hello(protocol_major=1, bot="refused")).SerializeToString()
+LIST_LADDERS: Final = "/cutpurse.v1.LadderService/ListLadders"  # needs none
+
+# What a bot does that was handed in: it plays, and opens connections to its server without bound.
+SUBMITTED: Final = """
+import os, socket, threading
+from cutpurse.sdk.run import run
+
+def open_without_bound():
+    path, held = os.environ["CUTPURSE_SERVER"].removeprefix("unix:"), []
+    while True:
+        try:
+            opened = socket.socket(socket.AF_UNIX)
+            opened.settimeout(5)
+            opened.connect(path)
+            opened.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes(3) + b"\\x04" + bytes(5))
+            held.append(opened)
+        except OSError:
+            for one in held:
+                one.close()
+            held.clear()
+
+class Bot:
+    def start(self, match):
+        if os.environ.get("CUTPURSE_TOKEN") and threading.active_count() < 8:
+            threading.Thread(target=open_without_bound, daemon=True).start()
+
+    def choose(self, view, decision):
+        return decision.options[0]
+
+if __name__ == "__main__":
+    raise SystemExit(run(Bot, "greed"))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is attacked, and from where."""
+
+    server: str
+    page: str
+    token: str
+    seed: int
+    source: str
+
+    def connect(self, address: str) -> socket.socket:
+        """Open a connection from the attacker's own address.  Raises OSError."""
+        host, _, port = address.rpartition(":")
+        return socket.create_connection((host, int(port)), 5.0, (self.source, 0))
+
+
+def refused(target: Target) -> Iterator[int]:
+    """Make calls without a token, at a steady rate, on a few connections that live on."""
+    held: list[tuple[socket.socket, Iterator[int]]] = []
+    began, made = time.monotonic(), 0
+    while True:
+        due = int((time.monotonic() - began) * REFUSED_A_SECOND) - made
+        due = min(due, REFUSED_A_SECOND)  # what could not be done in a second is left
+        for number in range(due):
+            if len(held) < REFUSED_CONNECTIONS:
+                try:
+                    held.append(_opened(target))
+                except OSError:  # nobody takes it
+                    break
+            sender, streams = held[number % len(held)]
+            stream = next(streams)
+            path = (LIST_LOGS, frames.PLAY)[stream // 2 % 2]
+            body = frame(frames.DATA, frames.END_STREAM, stream, message(HELLO if path == frames.PLAY else b""))
+            if not _sent(sender, request(stream, call(path)) + body):
+                held.remove((sender, streams))
+                sender.close()
+        for sender, streams in [*held]:
+            if not _drained(sender):
+                held.remove((sender, streams))
+                sender.close()
+        made = max(made + due, int((time.monotonic() - began) * REFUSED_A_SECOND) - REFUSED_A_SECOND)
+        yield due
+        _pause(ROUND_S)
+
+
+def half_sent(target: Target) -> Iterator[int]:
+    """Hold many connections with calls of which half a message was sent; one that is ended is opened again."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    beginnings = b"".join(
+        request(stream, call(LIST_LADDERS)) + frame(frames.DATA, 0, stream, message(bytes(10), size=1_000))
+        for stream in range(1, 2 * HALF_CALLS, 2)
+    )
+    ready = selectors.EpollSelector()
+    while True:
+        opened = 0
+        while opened < HALF_A_ROUND and len(ready.get_map()) < HALF_CONNECTIONS:
+            try:
+                sender, _ = _opened(target)
+            except OSError:  # nobody takes it
+                break
+            opened += 1
+            _sent(sender, beginnings)
+            ready.register(sender, selectors.EVENT_READ)
+        for key, _ in ready.select(ROUND_S):
+            assert isinstance(key.fileobj, socket.socket)
+            if not _drained(key.fileobj):
+                ready.unregister(key.fileobj)
+                key.fileobj.close()
+        yield HALF_CALLS * opened
+
+
+def match_requests(target: Target) -> Iterator[int]:
+    """Ask for matches with bots of others, far more than can be played."""
+    asked = ladder_pb2.RequestMatchRequest(
+        ladder="steady",
+        bots=[ladder_pb2.BotName(owner=owner, bot=f"steady_{owner}") for owner in ("ann", "bob")],
+    )
+    metadata = (("authorization", f"Bearer {target.token}"),)
+    with grpc.insecure_channel(target.server) as channel:
+        ladders = ladder_pb2_grpc.LadderServiceStub(channel)
+        while True:
+            began = time.monotonic()
+            try:
+                ladders.RequestMatch(asked, metadata=metadata, timeout=10)
+            except grpc.RpcError:  # a request that is refused is one
+                pass
+            yield 1
+            _pause(max(0.0, 1 / REQUESTS_A_SECOND - (time.monotonic() - began)))
+
+
+def downloads(target: Target) -> Iterator[int]:
+    """Download all matches of a ladder, as many at once as people of a class would."""
+    done = count()
+    asked = f"GET /ladders/archive/matches.csv HTTP/1.1\r\nHost: {target.page}\r\nConnection: close\r\n\r\n".encode()
+
+    def download() -> None:
+        while True:
+            try:
+                with target.connect(target.page) as sender:
+                    sender.settimeout(60.0)
+                    sender.sendall(asked)
+                    while sender.recv(1 << 16):
+                        pass
+                next(done)
+            except OSError:
+                _pause(ROUND_S)
+
+    for _ in range(DOWNLOADS):
+        threading.Thread(target=download, daemon=True).start()
+    before = 0
+    while True:
+        _pause(TELLS_S)
+        after = int(repr(done)[6:-1])
+        yield after - before
+        before = after
+
+
+def fuzzed(target: Target) -> Iterator[int]:
+    """Send what the fuzz makes: frames that are wrong, and envelopes in calls that are right."""
+    for number in count():
+        for level in ("frames", "calls"):
+            pieces = case(level, target.seed, number)
+            try:
+                peer = Peer(target.server, handbook=False) if level == "frames" else Caller(target.server)
+            except OSError:
+                continue
+            if isinstance(peer, Caller):
+                for piece in pieces:
+                    if not peer.say(piece):
+                        break
+                    peer.envelopes(0.0)
+            else:
+                peer.send(b"".join(pieces))
+            peer.finish(0.02)
+            yield 1
+        _pause(2 / CASES_A_SECOND)
+
+
+def deaf(target: Target) -> Iterator[int]:
+    """Let bots in that never read, and watchers that take nothing; let them go after a while, and come again."""
+    watched = ladder_pb2.WatchMatchRequest(ladder="steady").SerializeToString()
+    for number in count():
+        held: list[Peer] = []
+        try:
+            for name in range(8):
+                held.append(caller := Caller(target.server, (4, 0), token=target.token))
+                caller.hello(f"deaf_{number % 10}_{name}")
+            for _ in range(4):
+                held.append(peer := Peer(target.server, handbook=False))
+                peer.send(frames.PREFACE + frames.settings((4, 0)))
+                for stream in range(1, 33, 2):
+                    body = frame(frames.DATA, frames.END_STREAM, stream, message(watched))
+                    peer.send(request(stream, call("/cutpurse.v1.LadderService/WatchMatch")) + body)
+            until = time.monotonic() + 20.0
+            while time.monotonic() < until:
+                for peer in held:
+                    peer.listen(ROUND_S)
+                yield 0
+        except OSError:
+            _pause(ROUND_S)
+        for peer in held:
+            peer.close()
+        yield len(held)
+
+
+def looping(target: Target) -> Iterator[int]:
+    """Come as a bot, under names without end, and go at once."""
+    for number in count():
+        try:
+            with Caller(target.server, token=target.token) as bot:
+                bot.hello(f"name_{number % 1_000}")
+                bot.next(1.0)
+        except OSError:
+            pass
+        yield 1
+        _pause(ROUND_S)
+
+
+def mute(target: Target) -> Iterator[int]:
+    """Sit at tables, and answer nothing."""
+    while True:
+        bots: list[Caller] = []
+        try:
+            for number in range(4):
+                bots.append(bot := Caller(target.server, token=target.token))
+                bot.hello(f"mute_{number}")
+            while not all(bot.ended or bot.is_closed for bot in bots):
+                yield sum(bot.next(0.1) is not None for bot in bots)
+        except OSError:
+            pass
+        for bot in bots:
+            bot.close()
+        _pause(1.0)
+        yield 0
+
+
+KINDS: Final[dict[str, Callable[[Target], Iterator[int]]]] = {
+    "refused": refused,
+    "half": half_sent,
+    "requests": match_requests,
+    "downloads": downloads,
+    "fuzz": fuzzed,
+    "deaf": deaf,
+    "loop": looping,
+    "mute": mute,
+}
+
+
+def _opened(target: Target) -> tuple[socket.socket, Iterator[int]]:
+    """A connection that was begun as HTTP/2 wants it, and the numbers of its streams."""
+    sender = target.connect(target.server)
+    sender.sendall(frames.PREFACE + frames.settings())
+    sender.setblocking(False)
+    return sender, count(1, 2)
+
+
+def _sent(sender: socket.socket, data: bytes) -> bool:
+    """Send; False if the connection is over, or takes no more."""
+    try:
+        return sender.send(data) == len(data)
+    except OSError:
+        return False
+
+
+def _drained(sender: socket.socket) -> bool:
+    """Read what there is, and answer pings and settings; False if the connection is over."""
+    try:
+        while data := sender.recv(1 << 16):
+            for one in frames.split(data)[0]:
+                if one.kind == frames.PING and not one.flags & frames.ACK:
+                    _sent(sender, frame(frames.PING, frames.ACK, 0, one.payload))
+                elif one.kind == frames.SETTINGS and not one.flags & frames.ACK:
+                    _sent(sender, frame(frames.SETTINGS, frames.ACK))
+                elif one.kind == frames.GOAWAY:
+                    return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _pause(seconds: float) -> None:
+    """Keep the pace of an attack."""
+    threading.Event().wait(seconds)
+
+
+def main(kind: str, server: str, page: str, seed: str) -> None:
+    """See the module's docstring."""
+    source = f"{PERSON}{10 + list(KINDS).index(kind)}"
+    done, told_at = 0, time.monotonic()
+    for more in KINDS[kind](Target(server, page, os.environ["CUTPURSE_TOKEN"], int(seed), source)):
+        done += more
+        if time.monotonic() - told_at >= TELLS_S:
+            told_at = time.monotonic()
+            sys.stdout.write(f"{done}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
