@@ -28,7 +28,8 @@ from typing import Final
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from tests.faults.processes import Herd, Server, herd, server, until
+from tests.faults.processes import Herd, Server, herd, server
+from tests.looking import until
 
 __all__ = ["LeagueRun", "Plan", "Verdict", "main", "owners_of", "tokens_of"]
 

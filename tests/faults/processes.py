@@ -9,27 +9,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from tests.looking import PATIENCE_S, until
 from tests.roots import CHECKOUT
 
-__all__ = ["Herd", "Server", "herd", "server", "until"]
-
-PATIENCE_S: Final = 90.0
-_LOOK_S: Final = 0.02
-
-
-def until(is_so: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Look again and again; fails if it takes too long."""
-    ends_at, nothing = time.monotonic() + patience_s, threading.Event()
-    while not is_so():
-        assert time.monotonic() < ends_at, f"{what}: not within {patience_s:g} s"
-        nothing.wait(_LOOK_S)
+__all__ = ["Herd", "Server", "herd", "server"]
 
 
 class Server:

@@ -26,7 +26,8 @@ from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard
 from cutpurse.server.hosting import open_arena as open_arena_module
 from cutpurse.server.ladders import Ladder
-from tests.faults.processes import Server, herd, server, until
+from tests.faults.processes import Server, herd, server
+from tests.looking import until
 from tests.server.arenas import running_arena
 
 OWNERS = 8

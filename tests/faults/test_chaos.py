@@ -13,6 +13,7 @@ from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
 from tests.faults import chaos_bots
 from tests.faults.chaos import Chaos, Plan, _growth, _lift_pauses, chaos
+from tests.looking import until_so
 from tests.sdk.bot_files import CRASHES, bot_file
 from tests.server.arenas import running_arena
 
@@ -107,12 +108,10 @@ async def test_a_bot_that_is_paused_waits_and_the_pause_is_lifted(
         other = group.create_task(connect("random", server=arena.address, max_tables=1, quiet=True))
         await connect(failing, server=arena.address, name="bot0", matches=3, max_tables=1, quiet=True)
         stays = group.create_task(chaos_bots.stay("bot0", arena.address, 1, chaos_bots.Book(book), (0.0, 0.0)))
-        while arena.opened.lobby.counts.streams_refused["PAUSED"] < 2:
-            await asyncio.sleep(0.01)
+        await until_so(lambda: arena.opened.lobby.counts.streams_refused["PAUSED"] >= 2)
         assert "stopped" not in book.getvalue()
         assert [await asyncio.to_thread(_lift_pauses, arena.address) for _ in range(2)] == [1, 0]
-        while "ended" not in book.getvalue():
-            await asyncio.sleep(0.01)
+        await until_so(lambda: "ended" in book.getvalue())
         stays.cancel()
         other.cancel()
 

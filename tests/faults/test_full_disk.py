@@ -13,7 +13,8 @@ import pytest
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.faults.league import OWNERS, owners_of, tokens_of
-from tests.faults.processes import Herd, Server, herd, server, until
+from tests.faults.processes import Herd, Server, herd, server
+from tests.looking import until
 
 pytestmark = pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs a limit set from without")
 LOG = 1 << 18  # bytes that the server's log may have, which is a file too

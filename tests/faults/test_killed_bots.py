@@ -12,7 +12,8 @@ from random import Random
 from threading import Event
 
 from cutpurse.engine.clocks import TimeControl
-from tests.faults.processes import Server, herd, server, until
+from tests.faults.processes import Server, herd, server
+from tests.looking import until
 
 MORTALS = ("abel", "icarus", "ophelia")
 CLOCK = TimeControl()

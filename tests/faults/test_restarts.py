@@ -9,7 +9,8 @@ from pathlib import Path
 
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from tests.faults.processes import Herd, Server, herd, server, until
+from tests.faults.processes import Herd, Server, herd, server
+from tests.looking import until
 from tests.server.test_children import wait_until_gone
 
 VOID = "void_server"

@@ -19,7 +19,7 @@ import pytest
 
 from cutpurse.engine.record import verify
 from cutpurse.games import GAMES
-from tests.faults.processes import until
+from tests.looking import until
 from tests.roots import CHECKOUT
 from tests.typed import typed
 

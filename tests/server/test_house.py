@@ -24,7 +24,8 @@ from cutpurse.server.hosting.house import House
 from cutpurse.server.hosting.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.house_bots import HOUSE_BOTS, check_house
 from cutpurse.server.logs import logger
-from tests.faults.processes import Server, herd, server, until
+from tests.faults.processes import Server, herd, server
+from tests.looking import until
 from tests.roots import CHECKOUT
 
 HERE = "ipv4:127.0.0.1:4711"

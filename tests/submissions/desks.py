@@ -18,6 +18,7 @@ from cutpurse.sdk.submission.packing import pack
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from tests.looking import looks
 from tests.server.arenas import RunningArena, running_arena
 
 __all__ = ["PATIENT", "Author", "FIRST", "author_of", "bot_folder", "handed_in", "running_desk"]
@@ -79,14 +80,14 @@ class Author:
 
     async def until(self, bot: str, version: str, *states: str) -> submission_pb2.SubmissionShown:
         """How it stands once it is in one of these states; "running" is one too."""
-        while True:
+        async for _ in looks():
             shown = await self.ask(lambda calls: calls.one(bot, version))
             if state(shown) in states or (shown.is_running and "running" in states):
                 return shown
             if state(shown) in ("refused", "taken off"):
                 log = await self.ask(lambda calls: calls.log(bot, version))
-                raise AssertionError(f"{shown.why}\n{log.check}\n{log.talk}")
-            await asyncio.sleep(0.1)
+                break
+        raise AssertionError(f"{shown.why}\n{log.check}\n{log.talk}")
 
 
 @asynccontextmanager

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from cutpurse.server.runners.port import runner_named
+from tests.looking import until
 
 __all__ = ["RealServer", "cutpurse"]
 
@@ -64,11 +64,9 @@ class RealServer:
                 stderr=log,
                 start_new_session=True,
             )
-        until = time.monotonic() + START_S
-        while self.said().count("bots dial in at") == before:
-            assert self._process.poll() is None, self.said()[-2_000:]
-            assert time.monotonic() < until, self.said()[-2_000:]
-            time.sleep(0.05)
+        process = self._process
+        until(lambda: self.said().count("bots dial in at") > before or process.poll() is not None, "the server listens")
+        assert process.poll() is None, self.said()[-2_000:]
 
     def said(self) -> str:
         """Its log so far."""

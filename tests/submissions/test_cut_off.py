@@ -22,10 +22,10 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder
+from tests.looking import looks, until_so
 from tests.submissions.desks import FIRST, PATIENT, Author, author_of, bot_folder, handed_in, running_desk
 from tests.submissions.servers import RealServer, cutpurse
 from tests.submissions.test_desk import tokens
-from tests.submissions.test_desk import until as soon
 from tests.submissions.test_killed import commands, until_nothing_runs
 
 pytestmark = pytest.mark.timeout(500)
@@ -72,8 +72,9 @@ class Course:
 
 async def met(said: Callable[[], str], at: str) -> str:
     """The board that is just there, waited for."""
-    while not (board := Course(said()).met(at)):
-        await asyncio.sleep(0.02)
+    async for _ in looks():
+        if board := Course(said()).met(at):
+            break
     return board
 
 
@@ -156,7 +157,7 @@ async def test_a_board_that_the_server_leaves_is_rated_whole_or_not_at_all(
     with Store(server.folder / "league.db") as store:
         before = {entry.match: entry.sequence for entry in store.matches(limit=1_000) if entry.sequence is not None}
     await asyncio.to_thread(server.start)
-    await soon(lambda: is_next_rated(server, earlier))
+    await until_so(lambda: is_next_rated(server, earlier))
     assert await asyncio.to_thread(server.stop) == 0
     until_nothing_runs(server.folder)
     with Store(server.folder / "league.db") as store:
@@ -190,7 +191,7 @@ async def test_a_rollback_in_the_middle_of_a_board_leaves_nothing_half(short: Pa
         )
         assert ran.returncode == 0, ran.stderr
         store = arena.opened.store
-        await soon(lambda: any(plays(entries, "1") for entries in boards_of(store).values()))
+        await until_so(lambda: any(plays(entries, "1") for entries in boards_of(store).values()))
         assert '"residents broke"' not in arena.log
     assert [command for command in commands() if str(short).encode() in command] == []
     with Store(short / "test.db") as store:

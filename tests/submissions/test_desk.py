@@ -26,6 +26,7 @@ from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import residents as residents_module
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
+from tests.looking import looks, until_so
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot
 from tests.submissions.bad_archives import good
@@ -53,11 +54,6 @@ def tokens(folder: Path, *owners: str) -> list[str]:
     return [token.reveal() for token, _ in made]
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    while not is_so():
-        await asyncio.sleep(0.05)
-
-
 async def lift(address: str, token: str) -> None:
     """Ask for an end of a pause, which takes the scope play."""
     request = ladder_pb2.LiftPauseRequest(bot=ladder_pb2.BotName(bot="sneak", version="1"))
@@ -82,7 +78,7 @@ async def test_two_authors_bots_meet_on_a_ladder_and_are_rated(short: Path) -> N
         await handed_in(author_of(arena, ann), bot_folder(short), "duel")
         shown = await handed_in(author_of(arena, bob), bot_folder(short, name="other"))
         assert (shown.owner, shown.is_active, shown.why) == ("bob", True, "")
-        await until(lambda: len(arena.opened.store.rankings("duel")) == 2 and matches_of(arena, "sneak") >= 3)
+        await until_so(lambda: len(arena.opened.store.rankings("duel")) == 2 and matches_of(arena, "sneak") >= 3)
         (match, *_) = arena.opened.store.matches(limit=1)
         names = {(seat.owner, seat.bot, seat.version) for seat in match.seats}
         assert names == {("ann", "sneak", "1"), ("bob", "other", "1")}
@@ -122,7 +118,7 @@ async def test_versions_take_over_and_can_be_rolled_back(short: Path) -> None:
         assert (retired.version, retired.is_active) == ("1", False)
         with pytest.raises(NotFound, match="no such version of sneak plays"):
             await author.ask(lambda calls: calls.retire("sneak"))
-        await until(lambda: arena.log.count("resident stopped") >= 3)
+        await until_so(lambda: arena.log.count("resident stopped") >= 3)
         fetched = await author.ask(lambda calls: calls.archive("sneak", "2"))
         assert fetched == pack(short / "sneak-2").content
 
@@ -293,8 +289,9 @@ async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path)
         author = author_of(arena, ann)
         source = FIRST.replace('"hello from", __file__', '__import__("os").environ.get("CUTPURSE_TOKEN", "")')
         await handed_in(author, bot_folder(short, source))
-        while not (said := (await author.ask(lambda calls: calls.log("sneak"))).talk.split()):
-            await asyncio.sleep(0.05)
+        async for _ in looks():
+            if said := (await author.ask(lambda calls: calls.log("sneak"))).talk.split():
+                break
         stolen = said[0]  # it may have said more by now
         with pytest.raises(NotAuthorised, match="this token is a bot's own"):
             await author_of(arena, stolen).submit(bot_folder(short, name="more"))
@@ -303,7 +300,7 @@ async def test_tokens_are_asked_for_and_a_bots_own_hands_in_nothing(short: Path)
         with pytest.raises(NotAuthorised):  # nor does it answer for its owner elsewhere
             await lift(arena.address, stolen)
         await author.ask(lambda calls: calls.retire("sneak"))
-        await until(lambda: "resident stopped" in arena.log)
+        await until_so(lambda: "resident stopped" in arena.log)
         with pytest.raises(NotAuthorised):  # it was good while that process lived
             await author_of(arena, stolen).ask(lambda calls: calls.list())
 
@@ -331,7 +328,7 @@ async def test_who_guesses_tokens_keeps_no_author_from_asking(short: Path, monke
         for _ in range(10):
             assert await told_to(channel, new_token().reveal()) == BAD
         held = [asyncio.create_task(told_to(channel, new_token().reveal())) for _ in range(3)]
-        await until(lambda: refused["TOKEN_INVALID"] == 13)  # those who wait to be told, too
+        await until_so(lambda: refused["TOKEN_INVALID"] == 13)  # those who wait to be told, too
         assert await told_to(channel, ann) == ""
         for task in held:
             task.cancel()
@@ -381,9 +378,9 @@ async def test_nobody_runs_by_himself_what_the_server_runs_and_nobody_hands_in_w
                 await author_of(arena).submit(folder)
             assert arena.opened.store.submissions() == []
             assert [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"]
-        await until(lambda: arena.opened.lobby.here() == [])
+        await until_so(lambda: arena.opened.lobby.here() == [])
         shown = await handed_in(author_of(arena), folder)
-        await until(lambda: [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"])
+        await until_so(lambda: [bot.identity.shown for bot in arena.opened.lobby.here()] == ["sneak:1"])
         async with RawBot(arena.address) as mine:
             with pytest.raises(Ended) as ended:
                 await mine.hello("sneak")

@@ -17,9 +17,10 @@ from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches import boards as boards_module
 from cutpurse.server.submissions import residents as residents_module
+from tests.looking import until_so
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, PATIENT, author_of, bot_folder, handed_in, running_desk
-from tests.submissions.test_desk import tokens, until
+from tests.submissions.test_desk import tokens
 
 pytestmark = pytest.mark.timeout(500)
 
@@ -126,7 +127,7 @@ async def test_a_bot_that_tries_to_remember_finds_nothing_in_its_next_match(shor
         for owner in owners:
             folder = bot_folder(short, REMEMBERS, name=f"{owner}s", files={"mark1": "x", "mark2": "y"})
             await handed_in(author_of(arena, keys[owner]), folder, "rot")
-        await until(lambda: rated(arena) >= 4)
+        await until_so(lambda: rated(arena) >= 4)
         store = arena.opened.store
         for owner in owners:
             notes = told(arena, owner, f"{owner}s")
@@ -167,8 +168,8 @@ async def test_a_bot_on_a_rotation_and_a_plain_ladder_plays_all_of_it_by_fresh_p
     async with running_desk(short, [ROTATION, PLAIN], runner="bubblewrap") as arena:
         for owner, key in zip(("ann", "bob"), keys, strict=True):
             await handed_in(author_of(arena, key), bot_folder(short / owner, me), "rot", "duel")
-        await until(lambda: {entry.ladder for entry in arena.opened.store.matches()} == {"rot", "duel"})
-        await until(lambda: rated(arena) >= 3)
+        await until_so(lambda: {entry.ladder for entry in arena.opened.store.matches()} == {"rot", "duel"})
+        await until_so(lambda: rated(arena) >= 3)
         for owner in ("ann", "bob"):
             logs = arena.opened.store.logs(owner, "sneak", limit=1_000)
             names = [{note.text for note in one.notes} for one in logs]
@@ -190,9 +191,9 @@ async def test_a_bot_that_dies_in_its_matches_is_taken_off_and_its_boards_are_pl
     async with running_desk(short, [quick], runner="bubblewrap") as arena:
         await handed_in(author_of(arena, ann), bot_folder(short, dies, name="dies"), "rot")
         await handed_in(author_of(arena, bob), bot_folder(short, name="good"), "rot")
-        await until(lambda: "resident taken off" in arena.log or "resident paused" in arena.log)
+        await until_so(lambda: "resident taken off" in arena.log or "resident paused" in arena.log)
         await handed_in(author_of(arena, eve), bot_folder(short, name="fine"), "rot")
-        await until(lambda: whole_boards_of(arena, "good", "fine") >= 2)
+        await until_so(lambda: whole_boards_of(arena, "good", "fine") >= 2)
         faulted = {seat.bot for entry in arena.opened.store.matches(limit=500) for seat in entry.seats if seat.faults}
         assert faulted == {"dies"}
 
@@ -213,11 +214,11 @@ async def test_who_retires_in_the_middle_of_a_board_voids_it_and_the_others_play
     async with running_desk(short, [ROTATION], runner="bubblewrap") as arena:
         for key, name in ((ann, "goes"), (bob, "good")):
             await handed_in(author_of(arena, key), bot_folder(short, name=name), "rot")
-        await until(lambda: '"match ended"' in arena.log)
+        await until_so(lambda: '"match ended"' in arena.log)
         await author_of(arena, ann).ask(lambda calls: calls.retire("goes"))
         monkeypatch.setattr(boards_module, "WAITS_S", 8.0)
         await handed_in(author_of(arena, eve), bot_folder(short, name="fine"), "rot")
-        await until(lambda: whole_boards_of(arena, "good", "fine") >= 1)
+        await until_so(lambda: whole_boards_of(arena, "good", "fine") >= 1)
         for board in boards_of(arena).values():  # all of it is rated, or nothing
             if len(board) == 2:
                 assert len({one.sequence is None for one in board}) == 1

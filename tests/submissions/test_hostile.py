@@ -13,10 +13,11 @@ from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.submissions import residents as residents_module
+from tests.looking import until_so
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
 from tests.submissions.servers import cutpurse
-from tests.submissions.test_desk import tokens, until
+from tests.submissions.test_desk import tokens
 
 pytestmark = pytest.mark.timeout(500)
 
@@ -81,7 +82,7 @@ async def test_bots_that_turn_bad_are_taken_off_and_others_play_on(
                 assert "\n" not in shown.why
                 assert str(short) not in shown.why
         before, _ = good_ones(arena)
-        await until(lambda: good_ones(arena)[0] >= before + 6)
+        await until_so(lambda: good_ones(arena)[0] >= before + 6)
         assert good_ones(arena)[1] == 0
         flood = author_of(arena, keys["flood"])
         talk = ""
@@ -100,7 +101,7 @@ async def test_a_bot_that_falls_silent_is_paused_and_then_not_run(short: Path) -
     async with running_desk(short, [Ladder("duel", "greed", 2, control=quick)], runner="bubblewrap") as arena:
         await handed_in(author_of(arena, ann), bot_folder(short, MUTE))
         await handed_in(author_of(arena, bob), bot_folder(short, name="fine"))
-        await until(lambda: "resident paused" in arena.log)
+        await until_so(lambda: "resident paused" in arena.log)
         shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
         while shown.is_running:
             shown = await author_of(arena, ann).ask(lambda calls: calls.one("sneak", "1"))
@@ -154,7 +155,7 @@ async def test_links_that_a_build_leaves_behind_lead_nobody_anywhere(short: Path
         author = author_of(arena)
         await handed_in(author, bot_folder(short, more='build = ["python", "b.py"]', files={"b.py": build}))
         shown = await author.ask(lambda calls: calls.retire("sneak"))
-        await until(lambda: "resident stopped" in arena.log)
+        await until_so(lambda: "resident stopped" in arena.log)
         storage = arena.opened.store
         storage.not_kept([entry.id for entry in storage.submissions()])
     async with running_desk(short, runner="bubblewrap"):  # what nobody knows of is removed, and nothing else

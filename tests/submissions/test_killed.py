@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from cutpurse.sdk.submission.packing import pack
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+from tests.looking import until
 from tests.submissions.desks import Author, bot_folder
 from tests.submissions.servers import RealServer
 
@@ -56,10 +56,7 @@ async def test_what_was_received_plays_after_the_server_was_killed(server: RealS
 def until_nothing_runs(folder: Path) -> None:
     """No program that was started for a bot of this folder goes on without its server."""
     mark = str(folder).encode()
-    until = time.monotonic() + 30.0
-    while left := [command for command in commands() if mark in command]:
-        assert time.monotonic() < until, left
-        time.sleep(0.1)
+    until(lambda: not any(mark in command for command in commands()), "all programs of bots are gone")
 
 
 def commands() -> Iterator[bytes]:

@@ -16,10 +16,10 @@ from cutpurse.server.limits import Limits
 from cutpurse.server.submissions import residents
 from cutpurse.server.submissions.passes import Passes
 from cutpurse.server.submissions.residents import LOOKED_S, UNHEARD_S
+from tests.looking import until_so
 from tests.server.raw_bot import RawBot
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
 from tests.submissions.houses import House, Process
-from tests.submissions.test_desk import until
 
 LOOKS = int(UNHEARD_S / LOOKED_S)
 
@@ -91,7 +91,7 @@ async def test_a_bot_that_hangs_plays_again(short: Path, monkeypatch: pytest.Mon
     async with running_desk(short, [quick], limits=Limits(heartbeat_ms=500)) as arena:
         await handed_in(author_of(arena), bot_folder(short, HANGS.replace("MARK", str(mark))))
         await handed_in(author_of(arena), bot_folder(short, name="fine"))
-        await until(lambda: '"resident not heard"' in arena.log)
+        await until_so(lambda: '"resident not heard"' in arena.log)
         (line,) = [line for line in map(json.loads, arena.log.splitlines()) if line["event"] == "resident not heard"]
         assert line["bot"] == "local/sneak:1"
         assert mark.exists()
@@ -99,4 +99,4 @@ async def test_a_bot_that_hangs_plays_again(short: Path, monkeypatch: pytest.Mon
         def has_played() -> bool:
             return any(one.bot == "sneak" and one.matches > one.faulted for one in arena.opened.store.rankings("duel"))
 
-        await until(has_played)
+        await until_so(has_played)

@@ -30,8 +30,9 @@ from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.results import FinishedMatch, Identity, Kept
-from tests.faults.processes import Server, herd, server, until
+from tests.faults.processes import Server, herd, server
 from tests.leaderboard.sample_results import result
+from tests.looking import until
 from tests.server.small_world import BotThere, Manner, World
 
 __all__ = ["HOSTILE", "PRIVATE", "SCRIPTS", "LiveLeague", "league_file", "live_league", "page_process"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.processes import until
+from tests.looking import until
 from tests.web.test_serving import is_gone, ladder_names, page_address
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.processes import Server, server, until
+from tests.faults.processes import Server, server
+from tests.looking import until
 from tests.roots import CHECKOUT
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli")
