@@ -16,7 +16,9 @@ LEAST_WINDOWS = 2_000
 ERRORS = 4  # standard errors that chance explains in the short run: more come once in 15,000 runs
 SHORT = 0.25  # of the thinking times of the long run
 
-FAULTS = {"answered at once": Pace(SHORT, hides_time=False), "not asked": Pace(SHORT, asks_all=False)}
+LONGER = 0.6  # of these times where a difference is to be found: on a busy machine all turns come some 10 ms late
+
+FAULTS = {"answered at once": Pace(LONGER, hides_time=False), "not asked": Pace(LONGER, asks_all=False)}
 
 
 async def _told_by_time(
