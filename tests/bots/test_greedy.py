@@ -176,11 +176,11 @@ def test_bag_o_loot_lays_down_nothing_that_others_may_steal() -> None:
     assert answer(loot("9 9 9 12 13 14", (0, "12 12"), (1, "13 13 13"))) == "done"
 
 
-def test_bag_o_loot_bluffs_only_where_nobody_may_challenge() -> None:
-    for owner, expected in ((1, "done"), (0, "bag set 7 of seat 0 with Coin 5")):
+def test_bag_o_loot_bluffs_with_any_four_that_match() -> None:
+    for owner in (0, 1):
         story = loot("5 9 9", (owner, "7 7 7 7"), settings={"advanced": True})
-        assert any(offer.startswith("bag ") for offer in story.offers(0))
-        assert answer(story) == expected
+        assert answer(story) == f"bag set 7 of seat {owner} with Coin 5"
+    assert answer(loot("5 9 9", (1, "7 7 7 7"))) == "done", "the fifth card lies open in the standard game"
     assert answer(loot("5 7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"
     assert answer(loot("7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"  # to go out
 

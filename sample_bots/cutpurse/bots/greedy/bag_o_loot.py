@@ -74,8 +74,8 @@ def finish(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def bluff(view: BagOLootView, plays: Plays) -> Option | None:
-    """Make a bag with any fifth card while nobody owns a bag or a set, for then nobody may challenge it."""
-    if not view.settings.advanced or any(player.bags or player.sets for player in view.opponents):
+    """Make a bag of any four that match: a challenge costs the others a bag if the fifth card is genuine."""
+    if not view.settings.advanced:
         return None
     hand = hand_counts(view)
     if plays["bag"]:  # an honest bag would have been made by now
