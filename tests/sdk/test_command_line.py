@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cutpurse.engine.chance import match_key
 from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk import local
@@ -238,16 +239,19 @@ def test_a_long_run_takes_no_more_memory_than_a_short_one(monkeypatch: pytest.Mo
 def test_play_writes_a_row_a_match_and_bot(tmp_path: Path) -> None:
     for kind in ("csv", "jsonl"):
         out = tmp_path / f"rows.{kind}"
-        assert run("play", "greed", "random", "random", "--matches", 2, "--out", out).exit_code == 0
+        words = ("--matches", 2, "--out", out, "--seed", 7, "--set", "specials=rich")
+        assert run("play", "greed", "random", "random", *words).exit_code == 0
     with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [{key: str(value) for key, value in line.items()} for line in lines] == rows
     assert [(row["match"], row["bot"]) for row in rows] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
     assert [(row["seat"], row["bot"]) for row in rows] == [
-        (str(arrangement(2, "0", match).index(bot)), str(bot)) for match in range(2) for bot in range(2)
+        (str(arrangement(2, "7", match).index(bot)), str(bot)) for match in range(2) for bot in range(2)
     ]
     assert {row["end_cause"] for row in rows} == {"normal"}
+    assert {(row["game"], row["settings"], row["seed"]) for row in rows} == {("greed", "specials=rich", "7")}
+    assert [row["key"] for row in rows] == [match_key("7", match).hex() for match in (0, 0, 1, 1)]
 
 
 def test_a_setting_is_taken_from_the_command_line(tmp_path: Path) -> None:
@@ -271,9 +275,9 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
-        ("play gred random random", 2, "no game is called 'gred'; there are: "),
-        ("rules gred", 2, "no game is called 'gred'; there are: "),
-        ("play greed rndom random", 2, "no bot is called 'rndom'; there are: "),
+        ("play gred random random", 2, "no game is called 'gred' (did you mean 'greed'?); there are: "),
+        ("rules gred", 2, "no game is called 'gred' (did you mean 'greed'?); there are: "),
+        ("play greed rndom random", 2, "no bot is called 'rndom' (did you mean 'random'?); there are: "),
         ("play greed random", 2, "Greed is for 2 to 5 players, not 1"),
         ("play greed random random --human 3", 2, "you can sit in seats 0 to 2"),
         ("play greed random random --human 0 --jobs 2", 2, "--human needs --jobs 1"),
@@ -296,7 +300,12 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
         ("play greed no_bot.py random", 4, "no bot file no_bot.py"),
         ("match verify no_record", 4, "no record no_record: there is no such file"),
         ("match replay no_record", 4, "no record no_record: there is no such file"),
-        ("compare greed random rndom", 2, "no bot is called 'rndom'"),
+        ("compare greed random rndom", 2, "no bot is called 'rndom' (did you mean 'random'?); there are: "),
+        (
+            "play greed random random --set mod=single",
+            2,
+            "no setting is called 'mod' (did you mean 'mode'?); there are",
+        ),
         ("compare greed random random --seats 9", 2, "Greed is for 2 to 5 players, not 9"),
         (
             "compare greed random random --field random,random,random,random",
@@ -310,6 +319,24 @@ def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
     shown = run(*typed.split())
     assert said in shown.stderr
     assert (shown.exit_code, shown.stdout, len(shown.stderr.splitlines())) == (code, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("play greed random random --matches ten", "Invalid value for '--matches': 'ten' is not a whole number"),
+        ("play greed random random --jobs 1.5", "Invalid value for '--jobs': '1.5' is not a whole number"),
+        ("serve --drain soon", "Invalid value for '--drain': 'soon' is not a number"),
+        ("serve --listen :7777", "No such option: --listen (Possible options: --address)"),
+        ("serve --port 7777", "No such option: --port (Possible options: --address)"),
+        ("play greed random random --games 3", "No such option: --games (Possible options: --matches)"),
+        ("ladder list --address :7777", "No such option: --address (Possible options: --server)"),
+    ],
+)
+def test_a_wrong_value_or_option_is_told_in_plain_words(typed: str, said: str) -> None:
+    shown = run(*typed.split())
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr.splitlines()[-1] == f"Error: {said}"
 
 
 def test_a_bot_that_does_not_import_is_told_in_a_line(tmp_path: Path) -> None:

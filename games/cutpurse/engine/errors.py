@@ -14,6 +14,8 @@ Each says in one line what was wrong, what was possible, and what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "BotFault",
     "CutpurseError",
@@ -23,7 +25,10 @@ __all__ = [
     "UnknownGame",
     "UsageError",
     "WrongDecision",
+    "did_you_mean",
 ]
+
+MAX_NAME_LENGTH = 64  # of a name that is compared: what a stranger sends may be long
 
 
 class CutpurseError(Exception):
@@ -56,3 +61,11 @@ class IllegalAnswer(BotFault):
 
 class WrongDecision(BotFault):
     """An answer to a question that is not open."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest the name that was probably meant: " (did you mean 'greed'?)"; empty if none is close."""
+    from difflib import get_close_matches  # only where something is wrong
+
+    near = get_close_matches(name[:MAX_NAME_LENGTH].lower(), names, 1)
+    return f" (did you mean '{near[0]}'?)" if near else ""

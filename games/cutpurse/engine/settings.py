@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from cutpurse.engine.errors import SettingsError
+from cutpurse.engine.errors import SettingsError, did_you_mean
 
 __all__ = ["SettingKind", "Settings", "choice", "flag", "number", "table"]
 
@@ -146,7 +146,7 @@ class Settings:
         for name, value in given.items():
             if name not in kinds:
                 known = ", ".join(kinds) or "none"
-                raise SettingsError(f"no setting is called {name!r}; there are: {known}")
+                raise SettingsError(f"no setting is called {name!r}{did_you_mean(name, kinds)}; there are: {known}")
             values[name] = _parse(name, kinds[name], value)
         settings = cls(**values)
         if problem := settings.problem(seats):

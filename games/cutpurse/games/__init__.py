@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from cutpurse.engine.errors import UnknownGame
+from cutpurse.engine.errors import UnknownGame, did_you_mean
 from cutpurse.engine.game import Game
 from cutpurse.games.outside import Unplayable, find_games, load_game
 from cutpurse.games.registry import Registry
@@ -98,5 +98,6 @@ def game_named(name: str) -> type[Game]:
         UnknownGame: If there is none; lists what can be played.
     """
     if name not in GAMES:
-        raise UnknownGame(GAMES.problem(name) or f"no game is called {name!r}; there are: {', '.join(GAMES)}")
+        hint, there = did_you_mean(name, GAMES), ", ".join(GAMES)
+        raise UnknownGame(GAMES.problem(name) or f"no game is called {name!r}{hint}; there are: {there}")
     return GAMES[name]

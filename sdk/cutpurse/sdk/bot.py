@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Protocol
 
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import UsageError, did_you_mean
 from cutpurse.sdk.bot_file import BotModules, is_loading, is_of_a_bot, load_file
 from cutpurse.sdk.decision import Decision, Option
 from cutpurse.sdk.errors import BotNotLoaded, NotFound, ProgramFailed
@@ -181,7 +181,8 @@ def _built_in(name: str) -> BotMaker:
     known = ", ".join(built_in_bots()) or "none"
     if meant := _meant(Path(name)):
         raise UsageError(f"no bot is called {name!r}: {meant}")
-    raise UsageError(f"no bot is called {name!r}; there are: {known}, or a file such as my_bot.py")
+    hint = did_you_mean(name, built_in_bots())
+    raise UsageError(f"no bot is called {name!r}{hint}; there are: {known}, or a file such as my_bot.py")
 
 
 def _meant(path: Path) -> str:

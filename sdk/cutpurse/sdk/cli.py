@@ -28,6 +28,14 @@ __all__ = ["app", "main"]
 
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
+OTHER_NAMES: Final = {  # options as other programs call them, by their names here
+    "--address": ("--listen", "--port", "--host", "--bind"),
+    "--server": ("--address", "--host", "--port", "--url"),
+    "--matches": ("--games", "--rounds", "-n"),
+    "--jobs": ("--threads", "--workers", "--processes", "-j"),
+    "--seats": ("--players",),
+    "--db": ("--database",),
+}
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -70,10 +78,13 @@ class Commands(LaterGroup):
                 raise
             say(f"{ctx.command_path}: {error}")
             raise typer.Exit(exit_code(error)) from None
-        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            if ctx.obj or _is_usage(error):
+            if _is_usage(error):
+                _explain(error)
+                raise
+            if ctx.obj:
                 raise
             status, text = _in_a_line(error)
             say(f"{ctx.command_path}: {text}")
@@ -105,6 +116,24 @@ def _is_somewhere() -> bool:
 def _is_usage(error: Exception) -> bool:
     """Whether typer itself says what was wrong with the command line."""
     return hasattr(error, "exit_code") and hasattr(error, "show")
+
+
+def _explain(error: Any) -> None:
+    """Put what typer says of a wrong option or value in plain words: the option that was meant, what is needed."""
+    cause: Any = error.__cause__
+    if isinstance(error, typer.BadParameter) and hasattr(cause, "errors"):  # of pydantic, which typer asks
+        problem = cause.errors()[0]
+        value, kind = problem["input"], problem["type"]
+        if kind in ("int_parsing", "int_from_float"):
+            error.message = f"{value!r} is not a whole number"
+        elif kind == "float_parsing":
+            error.message = f"{value!r} is not a number"
+        else:
+            error.message = error.message.replace("Input should be", f"{value!r} is given, and it must be")
+    wrong = getattr(error, "option_name", None)
+    if wrong and not error.possibilities and error.ctx is not None:
+        own = {name for param in error.ctx.command.params for name in param.opts}
+        error.possibilities = [name for name, others in OTHER_NAMES.items() if wrong in others and name in own]
 
 
 app = typer.Typer(

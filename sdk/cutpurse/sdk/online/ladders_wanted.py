@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import grpc.aio
 
+from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.terminal import legible
@@ -38,7 +39,8 @@ def by_game(wanted: Iterable[str], there: Iterable[tuple[str, str]], address: st
     for name in dict.fromkeys(wanted):
         if name not in game_of:
             are = ", ".join(sorted(map(legible, game_of))) or "none"
-            raise NotFound(f"the server at {address} has no ladder '{legible(name)}'; there are: {are}")
+            hint = did_you_mean(name, map(legible, game_of))
+            raise NotFound(f"the server at {address} has no ladder '{legible(name)}'{hint}; there are: {are}")
         game = game_of[name]
         if game not in GAMES:
             raise ServerRefused(

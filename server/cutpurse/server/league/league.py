@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Final
 
+from cutpurse.engine.errors import did_you_mean
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
@@ -394,7 +395,8 @@ class Answers:
 def _ladder_of(visible: Mapping[str, LadderEntry], name: str) -> LadderEntry:
     if name not in visible:
         there = _named(sorted(visible))
-        raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here; there are: {there}")
+        hint = did_you_mean(name, visible)
+        raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here{hint}; there are: {there}")
     return visible[name]
 
 

@@ -23,6 +23,7 @@ from math import inf
 from typing import Final
 
 from cutpurse.engine.chance import KEY_BYTES, Chance
+from cutpurse.engine.errors import did_you_mean
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import Refused, legible
 from cutpurse.server.invariants import QueueOver, within
@@ -213,8 +214,9 @@ class Lobby:
             raise Refused("DRAINING", "the server is stopping and begins no match")
         ladder = self._pairing.ladder_named(wanted.ladder)
         if ladder is None:
-            names = ", ".join(sorted(name for names in self.ladders(wanted.by).values() for name in names))
-            raise Refused("NOT_FOUND", f"no ladder is called '{legible(wanted.ladder, 40)}'; there are: {names}")
+            names = sorted(name for names in self.ladders(wanted.by).values() for name in names)
+            called = f"'{legible(wanted.ladder, 40)}'{did_you_mean(wanted.ladder, names)}"
+            raise Refused("NOT_FOUND", f"no ladder is called {called}; there are: {', '.join(names)}")
         seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
         self._requests.ask(Requested(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, Resident
@@ -134,7 +135,8 @@ def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequenc
             if ladder not in offered[game.game]:
                 raise Refused(
                     "NOT_FOUND",
-                    f"no ladder of {name} is called '{legible(ladder, 40)}'; there are: "
+                    f"no ladder of {name} is called '{legible(ladder, 40)}'"
+                    f"{did_you_mean(ladder, offered[game.game])}; there are: "
                     f"{', '.join(sorted(offered[game.game]))}",
                 )
         if game.game in wanted:

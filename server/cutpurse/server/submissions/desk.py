@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from cutpurse.engine.errors import UsageError
+from cutpurse.engine.errors import UsageError, did_you_mean
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.store import Store
@@ -70,7 +70,8 @@ def wanted_of(
         game = games.get(name)
         if game is None:
             there = ", ".join(sorted(games)[:20])
-            raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'; there are: {there}")
+            hint = did_you_mean(name, games)
+            raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'{hint}; there are: {there}")
         if manifest.games and game not in manifest.games:
             raise Refused(
                 "BAD_MESSAGE", f"ladder {name} plays {game}; by its bot.toml it plays {', '.join(manifest.games)} only"
