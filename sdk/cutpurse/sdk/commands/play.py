@@ -7,10 +7,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 import typer
 
+from cutpurse.engine.chance import match_key
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.match import Match
 from cutpurse.engine.seating import arrangement
@@ -40,7 +41,10 @@ from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, re
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
 KINDS: Final = (".csv", ".jsonl")
-COLUMNS: Final = ("match", "bot", "name", "seat", "place", "score", "end_cause", "decisions")  # of --out
+COLUMNS: Final = (  # of --out
+    *("match", "bot", "name", "seat", "place", "score", "end_cause", "decisions"),
+    *("game", "settings", "seed", "key"),
+)
 
 
 def play(
@@ -92,7 +96,10 @@ def play(
     if watch and jobs != 1:
         raise UsageError("--watch needs --jobs 1")
     makers = bot_makers(seated)
-    rows = _Rows(out, makers, record)
+    settings = parse_settings(setting)
+    texts = rules.set_up(len(makers), settings).changed()
+    deals = _Deals(game, " ".join(f"{name}={value}" for name, value in texts.items()), seed)
+    rows = _Rows(out, makers, record, deals)
     progress = None if watch or human is not None else Progress("matches")
     watcher = Watcher(Screen(talk)) if watch else None
     try:
@@ -102,7 +109,7 @@ def play(
                 makers,
                 matches=matches,
                 seed=seed,
-                settings=parse_settings(setting),
+                settings=settings,
                 jobs=jobs,
                 record=record,
                 progress=progress,
@@ -163,10 +170,22 @@ def result_lines(played: Played) -> list[str]:
     ]
 
 
+class _Deals(NamedTuple):
+    """What the matches of a run are played with; a row says it, so that any of them can be played again."""
+
+    game: str
+    settings: str  # those that differ from their defaults: "mode=single specials=rich"
+    seed: str
+
+    def of(self, match: int) -> tuple[str, str, str, str]:
+        """Return game, settings, seed and key (hex) of a match of the run, counted from 0."""
+        return *self, match_key(self.seed, match).hex()
+
+
 class _Rows:
     """Counts matches, and writes them into the file of --out if there is one.  Use it as a context."""
 
-    def __init__(self, out: Path | None, bots: Sequence[BotMaker], record: Path | None) -> None:
+    def __init__(self, out: Path | None, bots: Sequence[BotMaker], record: Path | None, deals: _Deals) -> None:
         """Raises UsageError for a name of another kind, or that of `record`, NotFound if there is no such folder."""
         if out is not None and out.suffix not in KINDS:
             raise UsageError(f"--out {out}: the name must end with {' or '.join(KINDS)}")
@@ -176,6 +195,7 @@ class _Rows:
             raise UsageError(f"--out and --record are both {out}: each needs a file of its own")
         self.matches = 0
         self._bots = bots
+        self._deals = deals
         self._lines = Lines(out, "--out")
         self._csv = csv.writer(self._lines, lineterminator="") if out and out.suffix == ".csv" else None
 
@@ -188,6 +208,7 @@ class _Rows:
             row = (
                 *(match.match, bot, maker.name, match.seats[bot], match.places[bot], match.scores[bot]),
                 *(match.end_causes[bot], match.decisions),
+                *self._deals.of(match.match),
             )
             if self._csv is not None:
                 self._csv.writerow(row)
