@@ -71,6 +71,10 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
     assert matches(tmp_path / "other.db") == 12
     told = json.loads(db("recompute", "other.db", "--json", folder=tmp_path).stdout)
     assert [(row["ladder"], row["differences"]) for row in told] == [("greed-main", 0)]
+    assert json.loads(db("recompute", "--db", "other.db", "--json", folder=tmp_path).stdout) == told
+    for both in ((), ("other.db", "--db", "other.db")):
+        run = db("recompute", *both, folder=tmp_path)
+        assert (run.returncode, run.stderr) == (2, "cutpurse: name one database: cutpurse db recompute league.db\n")
 
 
 def test_progress_is_on_a_terminal_only(tmp_path: Path, league: Path) -> None:

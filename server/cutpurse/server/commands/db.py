@@ -105,14 +105,22 @@ def restore(
 
 
 @app.command()
-def recompute(database: Database, as_json: AsJson = False) -> None:
+def recompute(
+    database: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The database.")] = None,
+    db: Annotated[
+        Path | None, typer.Option("--db", metavar="FILE", help="The same, as other commands have it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Compute all that is kept again from the results and compare: ratings to the bit, form, wins, head to head.
 
     Ends with 1 if anything differs. Nothing is written, so a server may run meanwhile.
 
     Example: cutpurse db recompute league.db
     """
-    with _read(database) as reader:
+    if (database is None) == (db is None):
+        raise UsageError("name one database: cutpurse db recompute league.db")
+    with _read(database or db or Path()) as reader:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
         checks = check_all(reader)
