@@ -224,7 +224,7 @@ async def test_it_plays_on_the_ladder_that_it_is_told_and_on_no_other(made: Made
         async with running(made, arena.address, CUTPURSE_BOT="me", CUTPURSE_LADDER="greed/dual") as process:
             code, said, errors = await last_words(process)
         assert (code, said, len(errors)) == (1, [], 1)
-        assert "no ladder of greed is called 'dual'; there are: class, duel" in errors[0]
+        assert "no ladder of greed is called 'dual' (did you mean 'duel'?); there are: class, duel" in errors[0]
 
 
 async def test_told_to_go_as_it_is_let_in_it_plays_what_it_was_given(made: Made) -> None:

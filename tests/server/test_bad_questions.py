@@ -129,10 +129,10 @@ async def test_first_signs_lead_to_the_one_match_that_is_there_for_a_caller(worl
 
 
 async def test_what_is_not_there_is_told_with_what_is(world: LeagueWorld) -> None:
-    text = "no ladder is called 'dule' here; there are: duel"
+    text = "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel"
     for method in ("ListRankings", "ListMatches", "ListOpenMatches", "ListBots"):
         assert await refused(world, method, ladder="dule") == ("NOT_FOUND", text)
-    text = "no ladder is called 'dule' here; there are: duel, hidden"
+    text = "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel, hidden"
     assert await refused(world, "ChangeLadder", "root", ladder="dule") == ("NOT_FOUND", text)
     assert await refused(world, "RequestMatch", "ann", ladder="dule") == ("NOT_FOUND", text)
     nobody = {"owner": "ann", "bot": "none", "version": "7"}

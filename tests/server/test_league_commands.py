@@ -431,7 +431,7 @@ async def test_a_match_whose_bots_have_no_table_is_not_played(
     ("words", "code", "said"),
     [
         (["duel", "sneak"], 4, "'ann/sneak' is not there to play on ladder duel; there are: none"),
-        (["dule", "sneak"], 4, "no ladder is called 'dule' here; there are: duel"),
+        (["dule", "sneak"], 4, "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel"),
         (["duel", "sneak", "--seed", "12"], 2, "--seed '12': it is 32 bytes, 64 signs of 0-9 and a-f"),
         (["duel", "a/b/c"], 2, "'a/b/c' names no bot"),
     ],
