@@ -139,7 +139,7 @@ def test_matches_come_in_pages(league: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["ladder", "rankings", "dule"], 4, "no ladder is called 'dule' here (did you mean 'duel'?); there are: duel, other"),
+        (["ladder", "rankings", "dule"], 4, "called 'dule' here (did you mean 'duel'?); there are: duel, other"),
         (["ladder", "rankings", "d\x1b[31m" * 2_000], 4, "no ladder is called 'd?[31m"),
         (["ladder", "rankings", "duel", "--csv", "--json"], 2, "--csv and --json: name one of them"),
         (["ladder", "list", "--server", "127.0.0.1:1"], 2, "--db reads a file"),
