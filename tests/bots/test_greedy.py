@@ -176,10 +176,13 @@ def test_bag_o_loot_lays_down_nothing_that_others_may_steal() -> None:
     assert answer(loot("9 9 9 12 13 14", (0, "12 12"), (1, "13 13 13"))) == "done"
 
 
-def test_bag_o_loot_bluffs_with_any_four_that_match() -> None:
+def test_bag_o_loot_bluffs_with_any_four_that_match_in_every_other_round() -> None:
     for owner in (0, 1):
         story = loot("5 9 9", (owner, "7 7 7 7"), settings={"advanced": True})
         assert answer(story) == f"bag set 7 of seat {owner} with Coin 5"
+        story.g.turns = story.g.n
+        story.begin(MakeAPlay(0))
+        assert answer(story) == "done"
     assert answer(loot("5 9 9", (1, "7 7 7 7"))) == "done", "the fifth card lies open in the standard game"
     assert answer(loot("5 7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"
     assert answer(loot("7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"  # to go out
@@ -190,7 +193,7 @@ def test_bag_o_loot_goes_out_when_every_card_has_a_place() -> None:
     assert answer(loot("9 9 3", plays=1)) == "done"
 
 
-def test_bag_o_loot_challenges_when_no_matching_card_is_left() -> None:
+def test_bag_o_loot_challenges_every_bag() -> None:
     story = Story(BagOLoot, 2, {"hand": ["looter looter looter 7", "1 2"]}, {"advanced": True})
     lay_set(story, 1, "7 7 7 7")
     lay_set(story, 0, "9 9")

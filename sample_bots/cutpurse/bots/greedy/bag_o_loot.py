@@ -19,7 +19,6 @@ __all__ = ["ANSWERS"]
 BAG_SIZE: Final = 5  # cards
 BAG_POINTS: Final = 10
 LOOTER: Final = 0  # the value of a looter; that of a coin is its number
-LIKELY: Final = 0.5
 
 
 def hand_counts(view: BagOLootView) -> Counter[int]:
@@ -74,8 +73,8 @@ def finish(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def bluff(view: BagOLootView, plays: Plays) -> Option | None:
-    """Make a bag of any four that match: a challenge costs the others a bag if the fifth card is genuine."""
-    if not view.settings.advanced:
+    """Make a bag of any four that match, but only in every other round of turns: not every bag is to be a bluff."""
+    if not view.settings.advanced or view.turns // len(view.players) % 2:
         return None
     hand = hand_counts(view)
     if plays["bag"]:  # an honest bag would have been made by now
@@ -146,17 +145,8 @@ def take_a_bag(view: BagOLootView, decision: Decision) -> Option:
 
 
 def challenge_the_bag(view: BagOLootView, decision: Decision) -> Option:
-    """Challenge if so few matching cards can be in the other hands that the fifth is more likely a bluff."""
-    made = view.pending[-1]
-    if made.zone is None or made.actor is None:
-        return decision.safe
-    number, unseen = number_of(made.zone), view.unseen
-    closed = sum([len(pile) - len(pile.seen) for player in view.players for pile in player.bags])
-    matching = sum([copies for card, copies in unseen.items() if card.value in (LOOTER, number)])
-    matching -= len(made.zone) - len(made.zone.seen)  # the four that lie in this bag
-    chance = max(0, matching) / max(1, unseen.total() - closed)
-    has_none = (1 - min(1, chance)) ** (view.players[made.actor].hand.size + 1)
-    return decision.options[1 if has_none > LIKELY else 0]
+    """Challenge every bag: many are bluffs, and of several challengers only one pays for a genuine one."""
+    return decision.options[1]
 
 
 def take_your_reward(view: BagOLootView, decision: Decision) -> Option:
