@@ -90,7 +90,7 @@ class WatchService:
         leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class
         context.add_done_callback(leave)  # a write may hang until then
         seat = asked.seat if asked.HasField("seat") else None
-        facts = {
+        facts: dict[str, Any] = {
             "match": legible(asked.match, 40),
             "ladder": legible(asked.ladder, 40),
             "seat": seat,
