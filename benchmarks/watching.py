@@ -96,7 +96,12 @@ class Bot:
     def sit(self, seat: SeatAt) -> None:
         seat.number = 1
         self.seats[seat] = None
+
+    def begin(self, seat: SeatAt) -> None:
         self.to_do[seat] = None
+
+    def rise(self, seat: SeatAt) -> None:
+        del self.seats[seat]
 
     def ready(self, seat: SeatAt) -> None:
         self.to_do[seat] = None

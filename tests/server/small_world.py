@@ -57,12 +57,20 @@ class Store:
         self.is_unsure = False  # it stores, and cannot say so
         self.kept: dict[str, FinishedMatch] = {}
         self.announced: dict[str, Announced] = {}
+        self.announces_later = False  # when the test says so, of those in `announcing`
+        self.announcing: list[tuple[Announced, Future[None]]] = []
         self.known: dict[Identity, Mapping[str, tuple[Skill, int]]] = {}
         self.follows: Callable[[FinishedMatch], Kept] = lambda result: Kept()
         self.offered = 0
 
-    def announce(self, match: Announced) -> None:
-        self.announced[match.match] = match
+    def announce(self, match: Announced) -> Future[None]:
+        future: Future[None] = Future()
+        if self.announces_later:
+            self.announcing.append((match, future))
+        else:
+            self.announced[match.match] = match
+            future.set_result(None)
+        return future
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
@@ -182,7 +190,12 @@ class BotThere:
         self.seats_taken += 1
         seat.number = self.seats_taken
         self.sat[seat.number] = seat
+
+    def begin(self, seat: SeatAt) -> None:
         self.ready(seat)
+
+    def rise(self, seat: SeatAt) -> None:
+        del self.sat[seat.number]
 
     def ready(self, seat: SeatAt) -> None:
         self.to_send[seat] = None

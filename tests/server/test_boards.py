@@ -286,6 +286,7 @@ def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end(
     assert session.forgets
     seat: Any = type("Seat", (), {"number": 0, "connected": lambda self: None, "disconnected": lambda self: None})()
     session.sit(seat)
+    session.begin(seat)
     session.opened(seat, b"one")
     assert told == []  # it has no stream: there is nobody to tell
     session.connect(Stream())

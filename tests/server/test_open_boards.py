@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
 
 from cutpurse.server.ladders import Ladder
@@ -15,7 +17,8 @@ def board(name: str, *tables: tuple[Somebody, ...], began: float = 0.0) -> Board
     """One that was just dealt, with a match for each table."""
     seating = Seating(Ladder("it", "greed", len(tables[0]), boards="duplicate"), tables)
     matches = tuple(f"{name}-{at}" for at in range(len(tables)))
-    return Board(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, began)
+    announced: tuple[Future[None], ...] = tuple(Future() for _ in tables)
+    return Board(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, announced, began)
 
 
 def bots(count: int, tables: int = 1) -> list[Somebody]:
