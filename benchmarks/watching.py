@@ -87,6 +87,14 @@ class Bot:
         self.decisions = 0
 
     @property
+    def max_tables(self) -> int:
+        return 1
+
+    @property
+    def declines_requests(self) -> bool:
+        return False
+
+    @property
     def free_tables(self) -> int:
         return 1 - len(self.seats)
 

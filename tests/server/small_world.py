@@ -158,7 +158,7 @@ class BotThere:
     ) -> None:
         self.world = world
         self.identity = Identity(owner, name, version)
-        self.most_tables = tables
+        self.max_tables = tables
         self.manner = manner or Manner()
         self.games = frozenset(games)
         self.wants_events = events
@@ -173,11 +173,12 @@ class BotThere:
         self.problems: list[tuple[str, str]] = []
         self.opened_boards: list[arena_pb2.BoardOpened] = []
         self.is_forgetful = False
+        self.declines_requests = False
 
     # -- what the lobby and the tables see
     @property
     def free_tables(self) -> int:
-        return self.most_tables - len(self.sat) if self.is_there else 0
+        return self.max_tables - len(self.sat) if self.is_there else 0
 
     @property
     def forgets(self) -> bool:

@@ -435,7 +435,7 @@ def test_after_a_storm_everything_comes_to_its_end(seed: int, soak: bool) -> Non
                 bot.lose_stream(random.uniform(0, 2.0))
             elif dice < 0.025:
                 bot = random.choice(world.bots)
-                bot.most_tables = random.randint(0, 4)
+                bot.max_tables = random.randint(0, 4)
                 world.lobby.changed(bot)
         world.store.is_broken, world.store.takes_s = False, 0.0
         world.lobby.drain(world.now)

@@ -207,8 +207,9 @@ class Lobby:
         """Have a match played that is not rated, as soon as each of its bots has a free table.  Returns its name.
 
         House bots take the seats for which nobody was chosen. Bots of one owner may meet in it. A ladder that is frozen
-        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED, FULL,
-        SETTINGS for seats or a seed that cannot be, and DRAINING.
+        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED,
+        NOT_YOURS for a bot that does not play at others' request, FULL, DRAINING, SETTINGS for seats or a seed that
+        cannot be.
         """
         if self._is_draining:
             raise Refused("DRAINING", "the server is stopping and begins no match")

@@ -78,6 +78,11 @@ class Session:
         return "notes" in self.introduction.features
 
     @property
+    def declines_requests(self) -> bool:
+        """Whether only its own owner may ask for matches with it."""
+        return self.introduction.declines_requests
+
+    @property
     def forgets(self) -> bool:
         """Whether it keeps nothing from one match to the next."""
         return self.introduction.forgets
