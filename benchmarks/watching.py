@@ -87,6 +87,14 @@ class Bot:
         self.decisions = 0
 
     @property
+    def max_tables(self) -> int:
+        return 1
+
+    @property
+    def declines_requests(self) -> bool:
+        return False
+
+    @property
     def free_tables(self) -> int:
         return 1 - len(self.seats)
 
@@ -96,7 +104,12 @@ class Bot:
     def sit(self, seat: SeatAt) -> None:
         seat.number = 1
         self.seats[seat] = None
+
+    def begin(self, seat: SeatAt) -> None:
         self.to_do[seat] = None
+
+    def rise(self, seat: SeatAt) -> None:
+        del self.seats[seat]
 
     def ready(self, seat: SeatAt) -> None:
         self.to_do[seat] = None

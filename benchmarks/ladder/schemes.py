@@ -143,6 +143,8 @@ class _Bot:
     number: int
     identity: Identity
     free_tables: int = 1
+    max_tables: int = 1
+    declines_requests: bool = False
     forgets: bool = False
 
     def plays(self, game: str, ladder: str) -> bool:

@@ -57,12 +57,20 @@ class Store:
         self.is_unsure = False  # it stores, and cannot say so
         self.kept: dict[str, FinishedMatch] = {}
         self.announced: dict[str, Announced] = {}
+        self.announces_later = False  # when the test says so, of those in `announcing`
+        self.announcing: list[tuple[Announced, Future[None]]] = []
         self.known: dict[Identity, Mapping[str, tuple[Skill, int]]] = {}
         self.follows: Callable[[FinishedMatch], Kept] = lambda result: Kept()
         self.offered = 0
 
-    def announce(self, match: Announced) -> None:
-        self.announced[match.match] = match
+    def announce(self, match: Announced) -> Future[None]:
+        future: Future[None] = Future()
+        if self.announces_later:
+            self.announcing.append((match, future))
+        else:
+            self.announced[match.match] = match
+            future.set_result(None)
+        return future
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()
@@ -150,7 +158,7 @@ class BotThere:
     ) -> None:
         self.world = world
         self.identity = Identity(owner, name, version)
-        self.most_tables = tables
+        self.max_tables = tables
         self.manner = manner or Manner()
         self.games = frozenset(games)
         self.wants_events = events
@@ -165,11 +173,12 @@ class BotThere:
         self.problems: list[tuple[str, str]] = []
         self.opened_boards: list[arena_pb2.BoardOpened] = []
         self.is_forgetful = False
+        self.declines_requests = False
 
     # -- what the lobby and the tables see
     @property
     def free_tables(self) -> int:
-        return self.most_tables - len(self.sat) if self.is_there else 0
+        return self.max_tables - len(self.sat) if self.is_there else 0
 
     @property
     def forgets(self) -> bool:
@@ -182,7 +191,12 @@ class BotThere:
         self.seats_taken += 1
         seat.number = self.seats_taken
         self.sat[seat.number] = seat
+
+    def begin(self, seat: SeatAt) -> None:
         self.ready(seat)
+
+    def rise(self, seat: SeatAt) -> None:
+        del self.sat[seat.number]
 
     def ready(self, seat: SeatAt) -> None:
         self.to_send[seat] = None

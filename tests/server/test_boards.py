@@ -190,7 +190,7 @@ def test_a_void_match_voids_what_has_not_begun_and_nothing_is_rated() -> None:
     world = World([ladder("rotation", seats=3, matches_wanted=3)])
     crowd(world, 3, forgets=True)
     for bot in world.bots:
-        bot.most_tables = 1  # one match after the other
+        bot.max_tables = 1  # one match after the other
     world.run(lambda: world.lobby.tables == 1)
     (open_match,) = world.lobby.open_matches()
     open_match.table.void(EndCause.VOID_OPERATOR)
@@ -207,7 +207,7 @@ def test_a_bot_that_stays_away_voids_its_board_after_a_while() -> None:
     world = World([ladder("rotation", seats=2)])
     ann, _ = crowd(world, 2, forgets=True)
     for bot in world.bots:
-        bot.most_tables = 1
+        bot.max_tables = 1
     world.run(lambda: world.lobby.tables == 1)
     began = world.now
     ann.lose_stream(None)
@@ -222,7 +222,7 @@ def test_nobody_waits_for_a_version_that_was_withdrawn() -> None:
     world = World([ladder("rotation", seats=2)])
     ann, _ = crowd(world, 2, forgets=True)
     for bot in world.bots:
-        bot.most_tables = 1
+        bot.max_tables = 1
     world.run(lambda: world.lobby.tables == 1)
     (playing,) = world.lobby.open_matches()
     ann.lose_stream(None)
@@ -241,7 +241,7 @@ def test_a_server_that_drains_begins_no_match_of_a_board() -> None:
     world = World([ladder("rotation", seats=2)])
     crowd(world, 2, forgets=True)
     for bot in world.bots:
-        bot.most_tables = 1
+        bot.max_tables = 1
     world.run(lambda: world.lobby.tables == 1)
     world.lobby.drain(world.now)
     world.run(lambda: world.lobby.is_idle and all(bot.done for bot in world.bots))
@@ -286,6 +286,7 @@ def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end(
     assert session.forgets
     seat: Any = type("Seat", (), {"number": 0, "connected": lambda self: None, "disconnected": lambda self: None})()
     session.sit(seat)
+    session.begin(seat)
     session.opened(seat, b"one")
     assert told == []  # it has no stream: there is nobody to tell
     session.connect(Stream())

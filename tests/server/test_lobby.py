@@ -16,9 +16,9 @@ from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.phrases import Phrases
 from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.results import FinishedMatch, StoreDown
 from cutpurse.v1 import arena_pb2, game_pb2
-from tests.server.small_world import Manner, Played, World
+from tests.server.small_world import BotThere, Manner, Played, World
 from tests.server.stores import Taken
 
 EVERY_GAME = list(GAMES)
@@ -435,7 +435,7 @@ def test_after_a_storm_everything_comes_to_its_end(seed: int, soak: bool) -> Non
                 bot.lose_stream(random.uniform(0, 2.0))
             elif dice < 0.025:
                 bot = random.choice(world.bots)
-                bot.most_tables = random.randint(0, 4)
+                bot.max_tables = random.randint(0, 4)
                 world.lobby.changed(bot)
         world.store.is_broken, world.store.takes_s = False, 0.0
         world.lobby.drain(world.now)
@@ -467,3 +467,48 @@ def test_of_a_result_that_may_be_stored_nobody_is_told_before_it_is_known() -> N
         assert check(world, bot.done[0]).void is None
     assert len(world.store.kept) == 1
     assert world.lobby.is_storing
+
+
+# -- a match is told only once it is stored that it was dealt
+def dealt_and_not_announced() -> tuple[World, BotThere, BotThere]:
+    """A world in which two bots were seated, and the store has not said yet that it has their match."""
+    world = World([Ladder("it", "greed", 2, matches_wanted=1)])
+    world.store.announces_later = True
+    ann, bob = world.bot("ann", 1), world.bot("bob", 1)
+    world.run(lambda: bool(world.store.announcing))
+    world.run()
+    return world, ann, bob
+
+
+def test_nobody_is_told_of_a_match_before_the_store_has_it() -> None:
+    world, ann, bob = dealt_and_not_announced()
+    assert [bot.free_tables for bot in (ann, bob)] == [0, 0]
+    assert (ann.open, bob.open, world.lobby.open_matches(), world.log.lines) == ({}, {}, [], [])
+    world.now += 60.0  # longer than any clock of the match
+    ((announced, stored),) = world.store.announcing
+    stored.set_result(None)
+    world.run()
+    assert world.store.kept.keys() == {announced.match}
+    assert [bot.done[0].started.match for bot in (ann, bob)] == [announced.match] * 2
+    assert [seat.faults for seat in world.store.kept[announced.match].seats] == [0, 0]
+
+
+def test_a_match_that_the_store_could_not_take_is_void_and_was_never_told() -> None:
+    world, ann, bob = dealt_and_not_announced()
+    ((announced, stored),) = world.store.announcing
+    world.store.announces_later = False
+    stored.set_exception(StoreDown("disk full"))
+    world.run(lambda: len(world.store.kept) == 2)  # another one is played in its place
+    assert world.store.kept[announced.match].void is EndCause.VOID_SERVER
+    assert announced.match not in {one.started.match for bot in (ann, bob) for one in (*bot.open.values(), *bot.done)}
+
+
+def test_a_match_that_was_not_told_when_the_server_stops_is_void_and_its_bots_never_hear_of_it() -> None:
+    world, ann, bob = dealt_and_not_announced()
+    ((announced, stored),) = world.store.announcing
+    world.lobby.drain(world.now)
+    stored.set_result(None)
+    world.run(lambda: world.lobby.is_idle)
+    assert world.store.kept[announced.match].void is EndCause.VOID_SERVER
+    assert (ann.open, ann.done, bob.open, bob.done) == ({}, [], {}, [])
+    assert [bot.free_tables for bot in (ann, bob)] == [1, 1]

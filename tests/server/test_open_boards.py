@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 import pytest
 
 from cutpurse.server.ladders import Ladder
@@ -15,7 +17,8 @@ def board(name: str, *tables: tuple[Somebody, ...], began: float = 0.0) -> Board
     """One that was just dealt, with a match for each table."""
     seating = Seating(Ladder("it", "greed", len(tables[0]), boards="duplicate"), tables)
     matches = tuple(f"{name}-{at}" for at in range(len(tables)))
-    return Board(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, began)
+    announced: tuple[Future[None], ...] = tuple(Future() for _ in tables)
+    return Board(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, announced, began)
 
 
 def bots(count: int, tables: int = 1) -> list[Somebody]:
@@ -39,12 +42,12 @@ def test_the_first_match_whose_bots_all_have_a_free_table_begins() -> None:
     a, b, c, d = bots(4)
     boards = Boards()
     boards.dealt(one := board("one", (a, b), (c, d)))
-    b.most_tables = 0
+    b.max_tables = 0
     there = here(a, b, c, d)
     assert boards.next(there) == (one, 1, (c, d))
     assert boards.next(there) is None
     was_waiting = boards.is_waiting
-    b.most_tables = 1
+    b.max_tables = 1
     assert boards.next(there) == (one, 0, (a, b))
     assert (was_waiting, boards.is_waiting) == (True, False)
     assert boards.next(there) is None
@@ -52,13 +55,13 @@ def test_the_first_match_whose_bots_all_have_a_free_table_begins() -> None:
 
 def test_tables_are_kept_board_by_board_in_the_order_in_which_they_were_dealt() -> None:
     a, b, c = bots(3)
-    b.most_tables = 0
+    b.max_tables = 0
     boards = Boards()
     boards.dealt(board("one", (a, b)))
     boards.dealt(later := board("later", (a, c)))
     assert boards.next(here(a, b, c)) is None
     assert list(boards.reserved) == [a, b, c]
-    a.most_tables = 2
+    a.max_tables = 2
     assert boards.next(here(a, b, c)) == (later, 0, (a, c))
     assert list(boards.reserved) == [a, b]
 

@@ -29,6 +29,7 @@ from cutpurse.server.access import entrance
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
+from cutpurse.server.limited_log import LINES
 from cutpurse.server.limits import Limits
 from cutpurse.server.logs import logger
 from tests.server.arenas import running_arena
@@ -473,7 +474,7 @@ async def test_brute_force_is_held_up_logged_once_and_hinders_nobody(
         await asyncio.gather(*held, return_exceptions=True)
         lines = [json.loads(line) for line in arena.log.splitlines()]
         assert len([line for line in lines if line["event"] == "many bad tokens"]) == 1
-        assert len([line for line in lines if line.get("reason") == "TOKEN_INVALID"]) == 10
+        assert len([line for line in lines if line.get("reason") == "TOKEN_INVALID"]) == LINES
 
 
 def alone(address: str, token: str) -> RawBot:

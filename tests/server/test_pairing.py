@@ -33,13 +33,14 @@ class Somebody:
     ) -> None:
         self.forgets = forgets
         self.identity = Identity(owner, name, version)
-        self.most_tables = tables
+        self.max_tables = tables
         self.sits_at = 0
+        self.declines_requests = False
         self.ladders = ladders
 
     @property
     def free_tables(self) -> int:
-        return self.most_tables - self.sits_at
+        return self.max_tables - self.sits_at
 
     def plays(self, game: str, ladder: str) -> bool:
         return not self.ladders or ladder in self.ladders
@@ -316,11 +317,11 @@ def test_who_stayed_away_does_not_make_up_for_it() -> None:
     evening.enter(*tired, *(Somebody(f"bot{at}", tables=2) for at in range(3)))
     evening.play(20)
     for one in tired:
-        one.most_tables = 0
+        one.max_tables = 0
         evening.pairing.changed(one)
     evening.play(500)
     for one in tired:
-        one.most_tables = 2
+        one.max_tables = 2
         evening.pairing.changed(one)
     counts = matches_of(evening.play(700)[500:])
     assert min(counts[f"bot{at}"] for at in range(3)) >= 0.6 * 200 * 2 / 5

@@ -21,7 +21,7 @@ from cutpurse.server.errors import Refused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import MatchRequest
-from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, MOST_TOLD, WAITS_S, Requested, Requests
+from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, MOST_TOLD, MOST_WITH_ONE, WAITS_S, Requested, Requests
 from cutpurse.server.results import HOUSE, Identity, Kept
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.test_pairing import Somebody
@@ -36,7 +36,7 @@ def ask(world: World, bots: Iterable[BotThere], *, by: str = "ann", seed: bytes 
 
 def two(world: World, tables: int = 1) -> tuple[BotThere, BotThere]:
     """A bot of ann and one of bob."""
-    return world.bot("sneak", tables, owner="ann"), world.bot("brute", tables, owner="bob")
+    return world.bot("sneak", tables, owner="ann"), world.bot("brute", tables + 1, owner="bob")
 
 
 def refused(world: World, reason: str, **changed: object) -> str:
@@ -232,16 +232,16 @@ def test_a_table_that_is_kept_is_not_given_away() -> None:
 
 def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
     requests, own = Requests(), Somebody("own", 0, owner="ann")
-    other = Somebody("other", 1, owner="bob")
+    other = Somebody("other", 2, owner="bob")
     here = {one.identity: one for one in (own, other)}
     ladder = Ladder("it", "greed", 2)
     requests.ask(Requested("m", ladder, tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is None
     assert list(requests.reserved) == [own]
-    own.most_tables, other.most_tables = 1, 0
+    own.max_tables, other.sits_at = 1, 1
     assert requests.next(here, 1.0) is None
     assert list(requests.reserved) == [other, own]
-    other.most_tables = 1
+    other.sits_at = 0
     found = requests.next(here, 2.0)
     assert found is not None
     assert (found[0].name, found[1]) == ("m", [own, other])
@@ -260,7 +260,7 @@ def test_tables_of_others_are_kept_only_when_all_ones_own_are_free() -> None:
 @pytest.mark.parametrize(("tables", "begins"), [(1, False), (2, True)])
 def test_a_table_that_is_kept_for_somebody_else_is_not_for_a_request(tables: int, begins: bool) -> None:
     requests = Requests()
-    ann, bob = Somebody("sneak", tables, owner="ann"), Somebody("brute", 1, owner="bob")
+    ann, bob = Somebody("sneak", tables, owner="ann"), Somebody("brute", 2, owner="bob")
     here = {one.identity: one for one in (ann, bob)}
     requests.ask(Requested("m", Ladder("it", "greed", 2), tuple(here), None, "ann", WAITS_S))
     assert (requests.next(here, 0.0, [ann]) is not None) == begins
@@ -279,7 +279,7 @@ def test_what_waits_for_another_bot_and_another_ladder_is_not_dropped() -> None:
 
 def test_what_was_to_begin_and_cannot_is_dropped_and_holds_nobody_up() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
-    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 1, owner="bob")
+    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 2, owner="bob")
     here = {one.identity: one for one in (ann, bob)}
     for name in ("m0", "m1"):
         requests.ask(Requested(name, ladder, tuple(here), None, "ann", WAITS_S))
@@ -325,6 +325,55 @@ def test_a_bot_sits_in_one_match_at_a_time_that_others_asked_for() -> None:
     assert requests.next(here, 0.0) is None
 
 
+def test_a_slow_bot_that_asks_again_and_again_does_not_keep_its_rival_from_rated_matches() -> None:
+    world = World([Ladder("it", "greed", 2, terms=LadderTerms(owners=("bob", "cid")))])
+    slow = world.bot("slow", 8, Manner(least_s=0.9, most_s=0.9), owner="ann")
+    rival = world.bot("rival", 2, owner="bob")
+    world.bot("other", 2, owner="cid")
+    names = [ask(world, (slow, rival)) for _ in range(MOST_WITH_ONE)]
+    world.run(lambda: len(world.store.kept) >= 10)
+    assert all(one.is_rated for one in world.store.kept.values())
+    assert [world.lobby.requested(name) for name in names] == ["open", "waiting", "waiting", "waiting"]
+
+
+@pytest.mark.parametrize("sits_at", [0, 1])
+def test_the_last_free_table_of_another_owners_bot_is_never_taken_nor_kept(sits_at: int) -> None:
+    requests = Requests()
+    ann, bob, cid = (Somebody(name, 1, owner=f"{name}s") for name in ("ann", "bob", "cid"))
+    bob.max_tables, bob.sits_at, cid.max_tables = 1 + sits_at, sits_at, 8
+    here = {one.identity: one for one in (ann, bob, cid)}
+    requests.ask(Requested("m", Ladder("it", "greed", 3), tuple(here), None, "anns", WAITS_S))
+    assert requests.next(here, 0.0) is None
+    assert (bob in requests.reserved) == (sits_at == 1)  # one that plays elsewhere meanwhile is kept, and waited for
+    assert requests.next(here, WAITS_S) is None
+    assert "its last free table is for its ladders: bobs/bob:1" in requests.told("m")
+
+
+def test_a_bot_of_one_table_and_one_that_declines_are_asked_for_by_their_owners_only() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    ann, bob = two(world)
+    bob.max_tables = 1
+    bots = (ann.identity, bob.identity)
+    assert "bob/brute:1 has one table, which is for its ladders" in refused(world, "NOT_YOURS", bots=bots)
+    bob.max_tables, bob.declines_requests = 8, True
+    assert refused(world, "NOT_YOURS", bots=bots).startswith("bob/brute:1 declines requests")
+    name = ask(world, (world.bot("second", 1, owner="bob"), bob), by="bob")
+    world.run(lambda: name in world.store.kept)
+
+
+def test_one_owner_has_a_few_open_requests_with_one_bot_of_another() -> None:
+    requests, ladder = Requests(), Ladder("it", "greed", 2)
+    seats = (Identity("ann", "sneak", "1"), Identity("bob", "brute", "1"))
+    for at in range(MOST_WITH_ONE):
+        requests.ask(Requested(f"m{at}", ladder, seats, None, "ann", WAITS_S))
+    with pytest.raises(Refused, match="4 matches with bob/brute:1 that ann asked for wait or are played"):
+        requests.ask(Requested("more", ladder, seats, None, "ann", WAITS_S))
+    requests.ask(Requested("other", ladder, (seats[0], Identity("cid", "brute", "1")), None, "ann", WAITS_S))
+    requests.ask(Requested("his", ladder, seats, None, "bob", WAITS_S))
+    requests.drop("m0", "it cannot be dealt")
+    requests.ask(Requested("more", ladder, seats, None, "ann", WAITS_S))
+
+
 def test_who_is_away_for_a_moment_is_waited_for() -> None:
     world = World([Ladder("it", "greed", 2, matches_wanted=0)])
     ann, bob = two(world)
@@ -337,14 +386,14 @@ def test_who_is_away_for_a_moment_is_waited_for() -> None:
 def test_a_request_that_cannot_begin_within_a_minute_is_dropped_and_says_why() -> None:
     world = World([Ladder("it", "greed", 2, matches_wanted=0)])
     ann, bob = two(world)
-    bob.most_tables = 0
+    bob.max_tables = 0
     name = ask(world, (ann, bob))
     world.run(lambda: world.lobby.requested(name) != "waiting")
     assert 1_060.0 <= world.now < 1_060.1
     told = world.lobby.requested(name)
     assert told.startswith("dropped: its bots did not have a free table at the same time within 60 s")
     assert "no free table: bob/brute:1" in told
-    bob.most_tables = 1
+    bob.max_tables = 1
     world.lobby.changed(bob)
     world.run()
     assert not world.store.kept
@@ -456,7 +505,7 @@ def test_what_a_stranger_writes_is_made_legible() -> None:
 
 def test_no_owner_has_more_than_a_few_at_a_time_and_all_together_not_too_many() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
-    seats = (Identity("ann", "a", "1"), Identity("bob", "b", "1"))
+    seats = (Identity(HOUSE, "greedy", "1"), Identity(HOUSE, "random", "1"))
     for at in range(MOST):
         requests.ask(Requested(f"m{at}", ladder, seats, None, f"owner{at // MOST_OF_ONE}", WAITS_S))
     for by, why in (("owner0", f"{MOST_OF_ONE} matches that owner0 asked for"), ("another", f"{MOST} matches wait")):
@@ -471,7 +520,7 @@ def test_no_owner_has_more_than_a_few_at_a_time_and_all_together_not_too_many() 
 
 def test_what_an_owner_asked_for_and_is_being_played_counts() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
-    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 1, owner="bob")
+    ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 2, owner="ann")
     here = {one.identity: one for one in (ann, bob)}
     for at in range(MOST_OF_ONE):
         requests.ask(Requested(f"m{at}", ladder, tuple(here), None, "ann", WAITS_S))
@@ -488,7 +537,7 @@ def test_what_an_owner_asked_for_and_is_being_played_counts() -> None:
 def test_a_paused_bot_is_not_to_be_asked_for_and_what_waits_for_it_is_dropped() -> None:
     world = World([Ladder("it", "greed", 2)])
     ann, bob = two(world)
-    bob.most_tables = 2
+    bob.max_tables = 2
     other = world.bot("slow", 0, owner="ann")
     name = ask(world, (ann, other))
     world.lobby._attendance.pause(ann.identity)

@@ -42,6 +42,7 @@ class ToySeat:
     def sit(self) -> ToySeat:
         """Sit down with the session."""
         self.session.sit(self)
+        self.session.begin(self)
         if self.asks_itself:
             self.ask()
         return self

@@ -69,6 +69,7 @@ class MatchBook:
     table: Table
     seats: list[SeatBook]
     life: int  # of the server
+    is_begun: bool = False  # else its bots were not told of it
     choices: int = 0  # looked at
     questions: int = 0
     put_at: float = 0.0

@@ -211,12 +211,24 @@ class _PlainStore:
         self._disk = disk
         self._spindle = spindle
 
-    def announce(self, match: Announced) -> None:
+    def announce(self, match: Announced) -> Future[None]:
+        future: Future[None] = Future()
+        problems: list[Exception] = []
+
         def do(luck: str) -> None:
-            if not luck:
+            if luck:
+                problems.append(StoreDown(luck))
+            else:
                 self._disk.announce(match)
 
-        self._spindle.write(do, lambda: None)
+        def tell() -> None:
+            if problems:
+                future.set_exception(problems[0])
+            else:
+                future.set_result(None)
+
+        self._spindle.write(do, tell)
+        return future
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
         future: Future[Mapping[str, tuple[Skill, int]]] = Future()

@@ -21,8 +21,8 @@ def conclude(world: World, books: Books, rules: Rules) -> None:
     for name, book in books.matches.items():
         if book.told is not None and not book.told.voided and name not in kept:
             world.fails(f"match {name} was told as rated, and is lost")
-        if book.life == world.lives and name not in kept:
-            world.fails(f"match {name} began under this server and is not kept")
+        if book.is_begun and name not in kept:
+            world.fails(f"match {name} began and is not kept")
     for name in sorted(world.disk.announced()):
         world.fails(f"match {name} was announced, and is neither kept nor void")
     for problem in world.disk.problems():
@@ -38,7 +38,7 @@ def _check_kept(world: World, books: Books, rules: Rules, kept: dict[str, Kept])
         book = books.matches.get(name)
         mates = boards[match.board]
         counts = len(mates) == match.board_matches and not any(one.is_void for one in mates)
-        if book is None and match.is_void and match.board_matches > 1:
+        if book is None and match.is_void:
             continue  # it never began
         if book is None:
             world.fails(f"match {name} is on the disk and never was")

@@ -143,8 +143,8 @@ class Seen:
         self._store = store
         self._world = world
 
-    def announce(self, match: Announced) -> None:
-        self._store.announce(match)
+    def announce(self, match: Announced) -> Future[None]:
+        return self._store.announce(match)
 
     def standings(self, player: Identity) -> Any:
         return self._store.standings(player)

@@ -108,7 +108,7 @@ class Telling:
 
     def _start(self, session: SessionBook, name: str, started: arena_pb2.MatchStarted) -> None:
         book = self._books.matches.get(started.match)
-        if book is None:
+        if book is None or not book.is_begun:
             self._wrong(f"{name} is told of match {started.match}, which never began")
             return
         if started.table in session.heard:

@@ -78,7 +78,7 @@ class Watch:
         if table.name in self._books.matches:
             self._wrong(f"match {table.name} was dealt twice")
         if self._world.is_draining:
-            self._wrong(f"match {table.name} begins though the server drains")
+            self._wrong(f"match {table.name} is dealt though the server drains")
         for taken in table.seats:
             name = taken.player.identity.bot
             if not self._world.has_stream(name):
@@ -94,7 +94,16 @@ class Watch:
         self._books.matches[table.name] = MatchBook(table, seats, self._world.lives)
         if not self.rules.has_chosen(table.name):
             self._books.sealed[table.name] = table.deal.seed
-        self._world.say(f"match {table.name[:8]} of {names} begins")
+        self._world.say(f"match {table.name[:8]} of {names} is dealt")
+
+    def begun(self, table: Table) -> None:
+        """A match begins: its bots are told."""
+        self._books.matches[table.name].is_begun = True
+        if self._world.is_draining:
+            self._wrong(f"match {table.name} begins though the server drains")
+        if table.name not in self._world.disk.announced():
+            self._wrong(f"match {table.name} begins and is not on the disk")
+        self._world.say(f"match {table.name[:8]} begins")
 
     def ended(self, call: Call, how: Ending) -> None:
         """The server ends a call with a status."""

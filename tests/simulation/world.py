@@ -503,9 +503,13 @@ def _prepared(world: World) -> Iterator[None]:
     class Watched(Table):
         """A table that the watch sees."""
 
-        def open(self) -> None:
+        def seat(self) -> None:
             world.watch.made(self)
-            super().open()
+            super().seat()
+
+        def begin(self, now: float) -> None:
+            world.watch.begun(self)
+            super().begin(now)
 
         def go_on(self) -> None:
             world.watch.moved(self)

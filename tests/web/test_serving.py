@@ -80,6 +80,26 @@ def test_after_a_kill_of_the_server_its_page_goes_and_the_next_server_has_the_ad
         until(lambda: is_gone(address), "the page goes")
 
 
+def test_while_the_server_hangs_its_page_lives_and_says_so(tmp_path: Path) -> None:
+    with server(tmp_path, "--web", "127.0.0.1:0", "--game", "greed") as host:
+        address = address_of(host)
+        assert ladder_names(address) == {"greed"}
+        page = process_of(host)
+        assert b"--give-up-after" not in Path(f"/proc/{page}/cmdline").read_bytes()  # however long it hangs
+        host.signal(signal.SIGSTOP)
+        with httpx.Client(base_url=address, timeout=60) as browser:
+            until(lambda: "The arena does not answer now" in browser.get("/").text, "the page says so")
+            shown = browser.get("/")
+            assert (shown.status_code, 'href="/ladders/greed"' in shown.text) == (200, True)
+            for path in ("/healthz", "/rules/greed", "/docs/playing"):
+                assert browser.get(path).status_code == 200
+            assert browser.get("/api/v1/ladders").status_code == 503  # programs are told, and not what was so once
+            host.signal(signal.SIGCONT)
+            until(lambda: "does not answer" not in browser.get("/").text, "the page has the server again")
+        assert process_of(host) == page
+        assert host.events("page ended") == []
+
+
 @contextmanager
 def page_alone(*words: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`cutpurse web`, and what it has said until it listens."""

@@ -305,6 +305,7 @@ class TimedMatch:
         for clock in self._clocks:
             if clock is not None:
                 clock.deadline += _us(seconds)
+        self._floor += _us(seconds)
 
     # -- how it ends
     @property

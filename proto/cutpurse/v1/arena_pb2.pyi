@@ -370,6 +370,7 @@ class Hello(_message.Message):
     EVENTS_FIELD_NUMBER: _builtins.int
     FEATURES_FIELD_NUMBER: _builtins.int
     RESUME_FIELD_NUMBER: _builtins.int
+    DECLINES_REQUESTS_FIELD_NUMBER: _builtins.int
     protocol_major: _builtins.int
     """1. A server refuses another major version."""
     protocol_minor: _builtins.int
@@ -384,6 +385,8 @@ class Hello(_message.Message):
     """At how many tables it will sit at once; 0: 4. The server may grant fewer."""
     events: _builtins.bool
     """True: with each decision come the events since the last one."""
+    declines_requests: _builtins.bool
+    """True: only the bot's own owner may ask for matches with it; requests of other owners are refused (NOT_YOURS)."""
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___GameWanted]:
         """Which games it plays; none: every game."""
@@ -409,10 +412,11 @@ class Hello(_message.Message):
         events: _builtins.bool = ...,
         features: _abc.Iterable[_builtins.str] | None = ...,
         resume: Global___Resume | None = ...,
+        declines_requests: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["resume", b"resume"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "events", b"events", "features", b"features", "games", b"games", "max_tables", b"max_tables", "protocol_major", b"protocol_major", "protocol_minor", b"protocol_minor", "resume", b"resume", "sdk", b"sdk", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "declines_requests", b"declines_requests", "events", b"events", "features", b"features", "games", b"games", "max_tables", b"max_tables", "protocol_major", b"protocol_major", "protocol_minor", b"protocol_minor", "resume", b"resume", "sdk", b"sdk", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

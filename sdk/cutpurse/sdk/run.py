@@ -78,6 +78,7 @@ def run(
     on_match: Callable[[PlayedMatch], None] | None = None,
     give_up_after_s: float | None = None,
     send_prints: bool = False,
+    decline_requests: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> int:
@@ -91,8 +92,8 @@ def run(
     there. max_tables: never more at once; how many it is follows from how quick the bot is. matches: leave after so
     many. on_match: told of each match that is over. give_up_after_s: how long to be without a server; None: for ever,
     but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it
-    thinks about, for `cutpurse bot logs`. quiet: no line a match, and none that tells
-    that too few bots are there for one. debug: whole traces.
+    thinks about, for `cutpurse bot logs`. decline_requests: other owners cannot ask for matches with it. quiet: no line
+    a match, and none that tells that too few bots are there for one. debug: whole traces.
 
     Raises RuntimeError in a bot's file that is being loaded, and not run as a program.
     """
@@ -114,6 +115,7 @@ def run(
                     on_match=on_match,
                     give_up_after_s=give_up_after_s,
                     send_prints=send_prints,
+                    decline_requests=decline_requests,
                     quiet=quiet,
                     debug=debug,
                 )
@@ -144,6 +146,7 @@ async def connect(
     on_opened: Callable[[PlayedMatch], None] | None = None,
     give_up_after_s: float | None = None,
     send_prints: bool = False,
+    decline_requests: bool = False,
     quiet: bool = False,
     debug: bool = False,
 ) -> Stay:
@@ -184,6 +187,7 @@ async def connect(
     # A factory is asked for a bot too many, to see what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
     session = Session(name, version, wanted, pace.tables, hears_events(kind))
+    session.declines_requests = decline_requests
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
     client = Client(
         door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s, says_why=not quiet

@@ -29,6 +29,8 @@ class Limits:
     strikes: int = 3  # bad messages that end a stream
     most_streams: int = 4_096  # at once, all bots together; one that hangs counts until gRPC is rid of it
     most_calls: int = 8_192  # at once, of every kind: streams, those that gRPC is not rid of yet, and all short calls
+    message_s: float = 3.0  # from a call that takes one message to the end of that message
+    most_unsent: int = 512  # calls whose message has not come, of up to `most_bytes` each; then the oldest is cut off
     streams_per_connection: int = 16
     streams_per_owner: int = 256  # at once, by his tokens; those that hang and those that have not said Hello count
     most_sessions: int = 16_384  # also those whose streams were lost

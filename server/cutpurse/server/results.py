@@ -175,10 +175,11 @@ class Kept:
 class ResultStore(Protocol):
     """Where results are kept."""
 
-    def announce(self, match: Announced) -> None:
-        """A match begins. What is announced and never submitted was played by a server that was killed.
+    def announce(self, match: Announced) -> Future[None]:
+        """Store that a match is to begin. What is announced and never submitted was played by a server that was killed.
 
-        Does not raise, does not wait. If it cannot be written down, the result tells the same later.
+        Done only when it would survive a crash; nobody is told before that the match begins. It fails if the match was
+        not stored, or that is not known, and may be done on any thread. Does not raise, does not wait.
         """
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:

@@ -64,6 +64,9 @@ def run(
         bool,
         typer.Option("--send-prints", help="What it prints is kept by the server too, for you alone; see `bot logs`."),
     ] = False,
+    decline_requests: Annotated[
+        bool, typer.Option("--decline-requests", help="Other owners cannot ask for matches with it.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No line for each match.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -105,6 +108,7 @@ def run(
             on_opened=note_opened,
             give_up_after_s=give_up_after,
             send_prints=send_prints,
+            decline_requests=decline_requests,
             quiet=quiet,
             debug=bool(context.obj),
         )

@@ -191,6 +191,7 @@ class Session:
         self.games = tuple(dict.fromkeys(games))
         self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; every ladder of a game that has none
         self.events = events
+        self.declines_requests = False  # of other owners
         self.tables: dict[int, Table] = {}
         self.leaving = False
         self.max_bytes = 65_536
@@ -233,6 +234,7 @@ class Session:
             max_tables=self._wanted,
             events=self.events,
             features=FEATURES,
+            declines_requests=self.declines_requests,
         )
         if self._name:
             hello.resume.session = self._name

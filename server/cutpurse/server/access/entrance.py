@@ -1,4 +1,4 @@
-"""The door of every service that asks who is calling: a guard decides; what it refuses is counted, logged or held up.
+"""The door of every service that asks who is calling: a guard decides, and what it refuses is counted and logged.
 
 Whoever tries too many bad tokens is told so late. No more than so many such calls wait: when another comes, the oldest
 goes. So holding them up costs them more than the server.
@@ -15,8 +15,10 @@ from typing import Any, Final
 import grpc
 
 from cutpurse.sdk.online.address import STRANGER_KEY
-from cutpurse.server.access.owners import Grant, Guard, TokenRefused
+from cutpurse.server.access.owners import Grant, Guard, TokenRefused, address_of
 from cutpurse.server.counts import Counts
+from cutpurse.server.errors import Ending
+from cutpurse.server.limited_log import LimitedLog
 from cutpurse.server.logs import Logger
 
 __all__ = ["Context", "Entrance"]
@@ -32,8 +34,8 @@ class Entrance:
     """See the module's docstring."""
 
     def __init__(self, guard: Guard, log: Logger, counts: Counts) -> None:
+        self.log = LimitedLog(log)  # for what any caller can have logged as often as it likes
         self._guard = guard
-        self._log = log
         self._counts = counts
         self._held: deque[asyncio.Event] = deque()  # the oldest first
 
@@ -56,17 +58,20 @@ class Entrance:
 
     @contextlib.asynccontextmanager
     async def _watched(self, context: Context) -> AsyncIterator[None]:
-        """What is refused is counted, and logged or held up."""
+        """What is refused is counted and logged, and held up if it is one too many."""
         try:
             yield
         except TokenRefused as refused:
-            how = refused.ending
-            self._counts.streams_refused[how.reason] += 1
+            self.refused(context.peer(), refused.ending)
             if refused.is_late:
                 await self._hold()
-            else:
-                self._log.info("stream refused", peer=context.peer(), reason=how.reason, text=how.text)
             raise
+
+    def refused(self, peer: str, how: Ending) -> None:
+        """Count a call that is refused, and log it, or that there were many."""
+        self._counts.streams_refused[how.reason] += 1
+        now = asyncio.get_running_loop().time()
+        self.log.info(now, "stream refused", address_of(peer), how.reason, peer=peer, text=how.text)
 
     async def _hold(self) -> None:
         enough = asyncio.Event()

@@ -37,10 +37,11 @@ def web(
         float | None,
         typer.Option(
             metavar="S",
-            help="End once no server has answered for so long, or whoever started it has ended; else never.",
+            help="End once no server has answered for so long; else never.",
         ),
     ] = None,
     file: Annotated[int | None, typer.Option("--socket", hidden=True)] = None,  # a socket that listens; see server.page
+    parent: Annotated[int | None, typer.Option("--parent", hidden=True)] = None,  # the process to end with
 ) -> None:
     """The page for spectators: ladders, bots, matches, replays and what is being played.
 
@@ -64,7 +65,7 @@ def web(
         if not is_live:
             Asking(league, live=False).ladders()  # or there is no such file
         bots_dial = arena or (server_address(server) if is_live else "")
-        with _socket(listen, file) as listening, Patience(league, give_up_after) as patience:
+        with _socket(listen, file) as listening, Patience(league, give_up_after, parent=parent) as patience:
             app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
             serve_page(app, listening, patience.is_over, partial(end_streams, app))
 

@@ -23,6 +23,7 @@ from grpc_reflection.v1alpha import reflection
 from cutpurse.sdk.signals import ends
 from cutpurse.server.access.entrance import Entrance
 from cutpurse.server.access.owners import Guard, OpenGuard
+from cutpurse.server.access.receiving import RequestReader
 from cutpurse.server.access.token_service import TOKENS, TokenRegistry, TokenService
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CannotListen
@@ -110,7 +111,11 @@ class Arena:
         self._assemble(asyncio.get_running_loop())
         games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
         limits = self._limits
-        self._server = grpc.aio.server(options=grpc_options(limits), maximum_concurrent_rpcs=limits.most_calls)
+        self._server = grpc.aio.server(
+            interceptors=[RequestReader(limits.message_s, limits.most_unsent, self._entrance.refused)],
+            options=grpc_options(limits),
+            maximum_concurrent_rpcs=limits.most_calls,
+        )
         self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
         services = [ARENA, GAME]
         if self._tokens is not None:
@@ -381,6 +386,7 @@ class Arena:
                 if self._guard.look(now):
                     self.sessions.check_tokens(now)
                 self.sessions.tick(now)
+                self._entrance.log.report(now)
             except Exception as problem:
                 self._broke("sessions broke", problem)
                 self._sessions_at = now + _AGAIN_S

@@ -2,12 +2,14 @@
 
 The server has the socket where browsers come, and hands it over: so an address that cannot be had is told at once, and
 who comes while the process is started again waits instead of being turned away. The process asks the server as a
-stranger. It ends with the server; where the server could not see to that any more, as after kill -9, it goes by itself.
+stranger. It lives while the server's process lives, also while that hangs, and ends with it; where the server could not
+see to that any more, as after kill -9, it goes by itself.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import time
 from types import TracebackType
@@ -23,7 +25,6 @@ from cutpurse.server.logs import Logger
 
 __all__ = ["Page", "listening_socket"]
 
-PATIENCE_S: Final = 10.0  # for which it is without a server, and then goes
 BACKLOG: Final = 256
 RELEASE_S: Final = 3.0  # that the page of a server which was killed may take to go
 LOOK_S: Final = 0.1
@@ -74,7 +75,7 @@ class Page(Keeper):
         file = self._listening.fileno()
         command = (
             *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
-            *("--give-up-after", f"{PATIENCE_S:g}"),
+            *("--parent", str(os.getpid())),
         )
         # A token in its environment would be of no use to it, and to whoever broke into it.
         return Program(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))

@@ -12,6 +12,7 @@ This module knows no stream, no store and no clock: moments (seconds) are handed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,11 +28,15 @@ WAITS_S: Final = 60.0  # for the bots of a match that has not begun, while none 
 
 @dataclass(slots=True, eq=False)
 class Board:
-    """One deal and its matches.  matches: their names; waiting: those that have not begun, by their place there."""
+    """One deal and its matches.
+
+    matches: their names; announced: what the store says of each; waiting: those that have not begun, by their index.
+    """
 
     seating: Seating
     deal: Deal
     matches: tuple[str, ...]
+    announced: tuple[Future[None], ...]
     began: float
     waiting: list[int] = field(init=False)
     is_void: bool = False

@@ -36,6 +36,14 @@ class Plays(Protocol):
         """At how many more tables it would sit down now."""
 
     @property
+    def max_tables(self) -> int:
+        """Maximum number of tables that it sits at."""
+
+    @property
+    def declines_requests(self) -> bool:
+        """Whether only its own owner may ask for matches with it."""
+
+    @property
     def forgets(self) -> bool:
         """Whether it keeps nothing from one match to the next, so that it may meet the same cards again."""
 

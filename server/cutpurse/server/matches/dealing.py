@@ -1,8 +1,10 @@
 """Matches begin: those of boards that were dealt, those that were asked for, and those that the ladders pair.
 
-Everything is dealt and announced to the store before anybody is told of it. A match that cannot be set up is an
-incident of the server and costs nobody anything. A board of several matches is dealt at once, and its matches begin one
-by one; one that cannot be played to its end is given up (`boards.py`), and what has not begun of it is void.
+Everything is dealt, and stored as announced, before anybody is told of it: so a server that is killed leaves no match
+that its bots know of and its successor does not. A match whose announcement fails is void, and was never told. A match
+that cannot be set up is an incident of the server and costs nobody anything. A board of several matches is dealt at
+once, and its matches begin one by one; one that cannot be played to its end is given up (`boards.py`), and what has not
+begun of it is void.
 
 This module knows no stream, no clock and no chance, and of the store only where matches are announced: moments and
 bytes of entropy are handed in. What becomes of open matches it is told by `ended`.
@@ -10,7 +12,9 @@ bytes of entropy are handed in. What becomes of open matches it is told by `ende
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container
+from concurrent.futures import Future
 from dataclasses import asdict
 from datetime import datetime
 from typing import Final, cast
@@ -51,8 +55,9 @@ class Dealing:
         log: Log,
         counts: Counts,
         incident_number: Callable[[], str],
+        wake: Callable[[], None],
     ) -> None:
-        """What begins is put among `matches`; the others as in `Lobby`."""
+        """What begins is put among `matches`; the others as in `Lobby`. `wake` may be called on any thread."""
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
@@ -66,7 +71,9 @@ class Dealing:
         self._log = log
         self._counts = counts
         self._incident_number = incident_number
+        self._wake = wake
         self._phrases: dict[str, Phrases] = {}  # by ladder
+        self._announced: deque[tuple[Entry, Future[None]]] = deque()  # filled by the store's thread
 
     @property
     def is_waiting(self) -> bool:
@@ -76,6 +83,11 @@ class Dealing:
     def next_event_at(self) -> float | None:
         """When `give_up` has something to do though nothing else happens."""
         return self._boards.next_event_at()
+
+    @property
+    def has_announced(self) -> bool:
+        """Whether `begin_announced` has something to do."""
+        return bool(self._announced)
 
     # -- a match begins
     def start(self, now: float, most: int) -> bool:
@@ -143,8 +155,8 @@ class Dealing:
             self._pairing.sat(players)
         entry = Entry(table, players, seating, self._utc(), seats)
         rules = ladder.rules.words.version
-        self._store.announce(Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason))
-        self._opened(entry)
+        announced = Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason)
+        self._seat(entry, self._store.announce(announced))
 
     # -- several on one board
     def _deal(self, seating: Seating, now: float) -> None:
@@ -154,11 +166,13 @@ class Dealing:
         matches = tuple(self._entropy(16).hex() for _ in tables)
         deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
         rules = ladder.rules.words.version
-        for name, seats in zip(matches, tables, strict=True):
+        announced = tuple(
             self._store.announce(
                 Announced(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
             )
-        self._boards.dealt(Board(seating, deal, matches, now))
+            for name, seats in zip(matches, tables, strict=True)
+        )
+        self._boards.dealt(Board(seating, deal, matches, announced, now))
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
 
     def _begin(self, board: Board, at: int, now: float, there: tuple[Plays, ...] | None = None) -> None:
@@ -192,7 +206,7 @@ class Dealing:
             return
         entry = Entry(table, players, seating, self._utc(), tables[at], board)
         if there is not None:
-            self._opened(entry)
+            self._seat(entry, board.announced[at])
         else:
             self._matches.add(entry)
             table.void(EndCause.VOID_SERVER)
@@ -230,19 +244,39 @@ class Dealing:
             self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
 
     # -- for both
-    def _opened(self, entry: Entry) -> None:
-        """A match was dealt and announced: its bots sit down."""
+    def _seat(self, entry: Entry, announced: Future[None]) -> None:
+        """Seat the bots of a match that was dealt; it begins when it is stored that it was."""
+        self._matches.add(entry)
+        entry.table.seat()
+        for player in entry.players:
+            self._pairing.changed(player)
+        announced.add_done_callback(lambda done: self._is_announced(entry, done))
+
+    def _is_announced(self, entry: Entry, done: Future[None]) -> None:
+        """On the store's thread: only appends, and wakes."""
+        self._announced.append((entry, done))
+        self._wake()
+
+    def begin_announced(self, now: float, is_stopping: bool) -> None:
+        """Begin the matches whose announcements are stored; void the others, and all if the server is stopping."""
+        while self._announced:
+            entry, done = self._announced.popleft()
+            if entry.table.over:  # voided meanwhile
+                continue
+            if is_stopping or done.cancelled() or done.exception() is not None:
+                entry.table.void(EndCause.VOID_SERVER)
+            else:
+                self._tell_begun(entry, now)
+
+    def _tell_begun(self, entry: Entry, now: float) -> None:
         table, ladder = entry.table, entry.seating.ladder
         name, reason = table.name, table.reason
-        self._matches.add(entry)
         self._counts.matches_started[ladder.name] += 1
         self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
         began = shown(entry)
         for tell in self.on_started:
             tell(began)
-        table.open()
-        for player in entry.players:
-            self._pairing.changed(player)
+        table.begin(now)
 
     def forget_ladder(self, name: str) -> None:
         """A ladder is gone; one that is made later may have its name and be another."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
@@ -56,9 +55,11 @@ class Ledger:
         """The versions that are paused.  Reads them now; raises StoreError."""
         return [Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None]
 
-    def announce(self, match: Announced) -> None:
-        """A match begins, see `ResultStore`."""
-        self._thread.submit(self._announce, match)
+    def announce(self, match: Announced) -> Future[None]:
+        """Store that a match is to begin, see `ResultStore`."""
+        answer: Future[None] = Future()
+        self._thread.submit(self._announce, match, answer)
+        return answer
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
         """What is believed of a bot, by ladder, see `ResultStore`; a version that is new is written down."""
@@ -77,9 +78,9 @@ class Ledger:
         self._thread.shutdown()
 
     # -- on the thread
-    def _announce(self, match: Announced) -> None:
-        with suppress(LeaderboardError):  # its result will say the same, or why it cannot be written down
-            self._store.announce(
+    def _announce(self, match: Announced, answer: Future[None]) -> None:
+        try:
+            stored = self._store.announce(
                 leaderboard.Announcement(
                     match=match.match,
                     board=match.deal.board_kept,
@@ -93,6 +94,10 @@ class Ledger:
                     board_matches=match.board_matches,
                 )
             )
+        except Exception as problem:
+            answer.set_exception(_translated_problem(problem))
+        else:
+            stored.add_done_callback(lambda done: _settle_announcement(answer, done))
 
     def _tell_standings(self, player: Identity, answer: Future[Mapping[str, tuple[Skill, int]]]) -> None:
         try:
@@ -157,6 +162,14 @@ class Ledger:
                 self._versions.clear()
             self._versions[player] = known
         return known
+
+
+def _settle_announcement(answer: Future[None], done: Future[None]) -> None:
+    problem = done.exception()
+    if problem is not None:
+        answer.set_exception(_translated_problem(problem))
+    else:
+        answer.set_result(None)
 
 
 def _settle(answer: Future[Kept], done: Future[leaderboard.Stored], players: Mapping[int, Identity]) -> None:

@@ -100,6 +100,7 @@ class Lobby:
             log=log,
             counts=self.counts,
             incident_number=self.incident_number,
+            wake=self._woken,
         )
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started = self._dealing.on_started
@@ -191,7 +192,7 @@ class Lobby:
 
     def open_matches(self) -> list[OpenMatch]:
         """The matches that are being played, in the order in which they began."""
-        return [shown(entry) for entry in self._matches.played()]
+        return [shown(entry) for entry in self._matches.played() if entry.table.is_begun]
 
     def unstored_matches(self) -> list[Unstored]:
         """Those that are over, and whose results are not stored yet; also the void ones, which were told before."""
@@ -207,8 +208,9 @@ class Lobby:
         """Have a match played that is not rated, as soon as each of its bots has a free table.  Returns its name.
 
         House bots take the seats for which nobody was chosen. Bots of one owner may meet in it. A ladder that is frozen
-        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED, FULL,
-        SETTINGS for seats or a seed that cannot be, and DRAINING.
+        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED,
+        NOT_YOURS for a bot that does not play at others' request, FULL, DRAINING, SETTINGS for seats or a seed that
+        cannot be.
         """
         if self._is_draining:
             raise Refused("DRAINING", "the server is stopping and begins no match")
@@ -229,7 +231,8 @@ class Lobby:
 
     def requested(self, name: str) -> str:
         """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
-        return self._requests.told(name)
+        told = self._requests.told(name)
+        return "waiting" if told == "open" and not self._matches.is_begun(name) else told
 
     # -- how it is going
     @property
@@ -270,12 +273,13 @@ class Lobby:
         if self._may_start:
             has_more = self._dealing.start(now, self._most_tables - len(self._matches))
             self._is_changed = has_more and len(self._matches) < self._most_tables
+        self._dealing.begin_announced(now, self._is_draining)
         self._look_at_terms(now)
         self._check_queues(now)
 
     def next_event_at(self) -> float | None:
         """When `tick` has something to do though nothing else happens; a moment of 0 is at once."""
-        if self._storing.has_answers or self._attendance.has_news or self._withdrawn:
+        if self._storing.has_answers or self._dealing.has_announced or self._attendance.has_news or self._withdrawn:
             return AT_ONCE
         if self._is_changed and self._may_start:
             return AT_ONCE
@@ -392,6 +396,9 @@ class Lobby:
             table.close(result, is_rated=is_opened and not board.is_void, is_opened=is_opened)
             if is_opened:
                 board.open()
+        if not table.is_begun:  # no session will say that its bot has the table again
+            for player in entry.players:
+                self._pairing.changed(player)
         self._seek()
 
     def stores_again(self) -> None:

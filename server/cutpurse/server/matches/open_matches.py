@@ -84,6 +84,11 @@ class OpenMatches:
     def __contains__(self, name: str) -> bool:
         return name in self._open
 
+    def is_begun(self, name: str) -> bool:
+        """Whether a match has begun, and it is not settled how it ended; on any thread."""
+        entry = self._open.get(name)
+        return entry is not None and entry.table.is_begun
+
     def played(self) -> Iterator[Entry]:
         """Those that are not over, in the order in which they began."""
         return (entry for entry in self._open.values() if not entry.is_over)
@@ -145,7 +150,8 @@ class OpenMatches:
     def credit(self, seconds: float) -> None:
         """The server itself stood still for so long: no bot is to pay for it."""
         for entry in self._open.values():
-            entry.table.credit(seconds)
+            if entry.table.is_begun:
+                entry.table.credit(seconds)
 
     def void_all(self) -> None:
         """End every match that is still being played; by the server's fault they count for nothing."""

@@ -1,9 +1,10 @@
 """Matches on request: somebody chooses who plays whom by the rules of a ladder, and no rating follows from it.
 
 A request waits until each of its bots has a free table, a minute at most. Those who ask first are first. The next free
-table of each bot of whoever asks is kept for it at once; that of other bots only when all of his are free. So nobody
-can hold the tables of others by a request that he himself keeps from beginning. A bot sits in one match at a time that
-others than its owner have asked for, so they cannot keep it from its ladders.
+table of each bot of whoever asks is kept for it at once; that of other bots only when all of the asking owner's are
+free. So nobody can hold the tables of others by a request that they themselves keep from beginning. A bot sits in one
+match at a time that others than its owner have asked for, and never gives them its last free table, so they cannot keep
+it from its ladders. An owner can decline the requests of others.
 
 This module knows no table, no stream and no clock: moments (seconds) are handed in.
 """
@@ -22,11 +23,22 @@ from cutpurse.server.matches.books import Plays
 from cutpurse.server.matches.terms import may_play, paused_text
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["MOST", "MOST_OF_ONE", "MOST_TOLD", "WAITS_S", "MatchRequest", "Requested", "Requests", "seats_for"]
+__all__ = [
+    "MOST",
+    "MOST_OF_ONE",
+    "MOST_TOLD",
+    "MOST_WITH_ONE",
+    "WAITS_S",
+    "MatchRequest",
+    "Requested",
+    "Requests",
+    "seats_for",
+]
 
 WAITS_S: Final = 60.0
 MOST_OF_ONE: Final = 8  # matches that one owner has asked for, and that wait or are being played
 MOST: Final = 256  # that wait
+MOST_WITH_ONE: Final = 4  # of these with one bot of another owner
 MOST_NAMED: Final = 50  # bots in one line
 MOST_TOLD: Final = 1_024  # of which it is known what became of them
 
@@ -70,9 +82,19 @@ class Requests:
         of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
         if of_one >= MOST_OF_ONE:
             raise Refused("FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time")
+        for identity in wanted.seats:
+            if not _is_of(identity, wanted.by):
+                with_one = self._of(wanted.by, identity)
+                if with_one >= MOST_WITH_ONE:
+                    text = f"{with_one} matches with {identity.shown} that {wanted.by} asked for wait or are played"
+                    raise Refused("FULL", f"{text}; no more at a time")
         if len(self._waiting) >= MOST:
             raise Refused("FULL", f"{MOST} matches wait for their bots already; ask again later")
         self._waiting[wanted.name] = wanted
+
+    def _of(self, by: str, identity: Identity) -> int:
+        """How many matches with a bot that one owner asked for wait or are played."""
+        return sum(one.by == by and identity in one.seats for one in (*self._waiting.values(), *self._open.values()))
 
     def told(self, name: str) -> str:
         """What became of a request: "waiting", "open", "dropped: " and why; empty if it is over, or not known."""
@@ -104,12 +126,13 @@ class Requests:
             own = [player for player in found if _is_of(player.identity, one.by)]
             others = [player for player in found if not _is_of(player.identity, one.by)]
             if all(self._has_room(player) for player in own):
-                is_ready = all(self._has_room(player) and player.identity not in lent for player in others)
+                is_ready = all(self._has_room(player, 1) and player.identity not in lent for player in others)
                 if is_ready:
                     del self._waiting[one.name]
                     self._open[one.name] = one
                     return one, found
-                self.reserved.update(dict.fromkeys(others))
+                spare = [player for player in others if player.max_tables > 1 and player.identity not in lent]
+                self.reserved.update(dict.fromkeys(spare))
             self.reserved.update(dict.fromkeys(own))
         return None
 
@@ -143,17 +166,24 @@ class Requests:
         """When `next` is to be asked though nothing else has happened."""
         return min((one.until for one in self._waiting.values()), default=None)
 
-    def _has_room(self, player: Plays) -> bool:
-        return player.free_tables - (player in self.reserved) > 0
+    def _has_room(self, player: Plays, left: int = 0) -> bool:
+        """Whether a bot has a free table, and so many more."""
+        return player.free_tables - (player in self.reserved) > left
 
     def _drop(self, one: Requested, here: Mapping[Identity, Plays]) -> None:
         away = [identity.shown for identity in one.seats if identity not in here]
         busy = [identity.shown for identity in one.seats if identity in here and here[identity].free_tables <= 0]
         why = f"its bots did not have a free table at the same time within {WAITS_S:g} s"
-        if away or busy:
+        last = [
+            identity.shown
+            for identity in one.seats
+            if identity in here and here[identity].free_tables == 1 and not _is_of(identity, one.by)
+        ]
+        if away or busy or last:
             not_here = f"not here: {', '.join(away)}" if away else ""
             not_free = f"no free table: {', '.join(busy)}" if busy else ""
-            why += f" ({'; '.join(filter(None, (not_here, not_free)))})"
+            for_ladders = f"its last free table is for its ladders: {', '.join(last)}" if last else ""
+            why += f" ({'; '.join(filter(None, (not_here, not_free, for_ladders)))})"
         self.drop(one.name, why)
 
 
@@ -167,7 +197,8 @@ def seats_for(
 ) -> tuple[Identity, ...]:
     """Who is to sit on each seat of a match that is wanted: those who were chosen, then house bots.
 
-    Raises Refused: NOT_FOUND for who is not here, PAUSED, SETTINGS for seats or a seed that cannot be.
+    Raises Refused: NOT_FOUND for who is not here, PAUSED, NOT_YOURS for who does not play at others' request, SETTINGS
+    for seats or a seed that cannot be.
     """
     if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
         raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
@@ -187,12 +218,25 @@ def seats_for(
             raise Refused("PAUSED", paused_text(identity))
         if not player.plays(ladder.game, ladder.name):
             raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
+        if not _is_of(identity, wanted.by):
+            _check_lent(player)
     house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
     if count + len(house) < ladder.seats:
         named = "1 bot was named" if count == 1 else f"{count} bots were named"
         free = f"{len(house) or 'no'} house bot{'s are' if len(house) != 1 else ' is'} here for the others"
         raise Refused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
     return (*wanted.bots, *house)
+
+
+def _check_lent(player: Plays) -> None:
+    """Whether a bot plays matches that others than its owner ask for.  Raises Refused: NOT_YOURS."""
+    shown = player.identity.shown
+    if player.declines_requests:
+        raise Refused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
+    if player.max_tables == 1:
+        raise Refused(
+            "NOT_YOURS", f"{shown} has one table, which is for its ladders: only its owner may ask for matches with it"
+        )
 
 
 def _house_for(

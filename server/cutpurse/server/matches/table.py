@@ -105,10 +105,16 @@ class Player(Plays, Protocol):
         """Whether observations hold what the rules still have in store."""
 
     def sit(self, seat: SeatAt) -> None:
-        """Its bot sits down at a table: it gives the seat its number, and counts one free table less.
+        """Give its bot a seat: the seat gets its number, and the bot has one free table less. It is not told yet.
 
         The table is free again when the session says so to the lobby, at the earliest once `seat.ended()` is sent.
         """
+
+    def begin(self, seat: SeatAt) -> None:
+        """Tell its bot that the match of this seat begins."""
+
+    def rise(self, seat: SeatAt) -> None:
+        """Take back a seat whose match never began, and of which the bot was not told."""
 
     def ready(self, seat: SeatAt) -> None:
         """There is something new to send for this seat: a decision, or the end."""
@@ -257,7 +263,7 @@ class Table:
         reason: str = "",
         tables: tuple[tuple[Identity, ...], ...] = (),
     ) -> None:
-        """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `open`.
+        """Deals; raises what the rules raise, and SeatTaken. Nobody is told before `begin`.
 
         `name` is that of the match, `phrases` are those of the ladder's game and number of seats. `moved` is called
         when the match is over, and whenever `next_event_at` may be before `look_by`. requested_by: the owner who asked
@@ -290,16 +296,25 @@ class Table:
         self._beginning = b""  # as seats are told of it, once it was
         self._ending: FinishedMatch | None = None
         self._is_rated = False
+        self.is_begun = False
         self._is_seated = False
         self._is_opened = False  # what was dealt is told
         self._sealed_seats: tuple[_Seat, ...] = ()  # of those who were told the end without it
 
     # -- what is to be sent
-    def open(self) -> None:
-        """Everybody sits down; from now on they are told."""
+    def seat(self) -> None:
+        """Seat the bots, which are not told of it yet."""
         self._is_seated = True
         for seat in self.seats:
             seat.player.sit(seat)
+
+    def begin(self, now: float) -> None:
+        """Tell the bots that the match begins; the clocks have stood still since it was dealt."""
+        self.is_begun = True
+        self.timed.credit(max(0.0, now - self.began))
+        self.began = now
+        for seat in self.seats:
+            seat.player.begin(seat)
         self.go_on()
 
     def go_on(self) -> None:
@@ -401,7 +416,7 @@ class Table:
             self.timed.void(cause)
         except Exception as problem:
             self.broke(problem)
-        if self._is_seated:
+        if self.is_begun:
             self.go_on()
         else:  # nobody was told that it was to begin
             self._moved(self)
@@ -479,10 +494,13 @@ class Table:
         # Sessions hold the seats until their bots have heard of it, and a seat its table. Were the table to hold them
         # too, what is over would wait for the garbage collector, which would have to look at all that is not.
         seats, self.seats = self.seats, ()
-        if not is_opened and self._is_seated:
+        if not is_opened and self.is_begun:
             self._sealed_seats = seats
         for seat in seats if self._is_seated else ():
-            seat.player.ready(seat)
+            if self.is_begun:
+                seat.player.ready(seat)
+            else:
+                seat.player.rise(seat)
         hooks, self.on_moved = self.on_moved, []
         for tell in hooks:
             tell(self)

@@ -40,6 +40,7 @@ class Introduction:
     features: frozenset[str]  # that both sides have
     wanted: Mapping[str, Sequence[str]]  # ladders by game; () is every ladder. Empty: every game
     most_tables: int = 2**32 - 1  # that it may have at any time
+    declines_requests: bool = False  # matches are asked for by its owner alone
     forgets: bool = False  # it keeps nothing from one match to the next
     one_match: OneMatch | None = None  # it plays no more than this one
     is_run_here: bool = False  # it was handed in, and the server runs it itself
@@ -91,6 +92,7 @@ def introduction(
         features=FEATURES.intersection(hello.features),
         wanted=_narrowed(_wanted(hello.games, offered), grant.resident, offered),
         most_tables=most_tables,
+        declines_requests=hello.declines_requests,
         forgets=grant.forgets,
         one_match=one_match,
         is_run_here=resident is not None,

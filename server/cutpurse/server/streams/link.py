@@ -165,7 +165,7 @@ class Link:
             for answer in request.answers:
                 table = answer.table
                 place = places.get(table)
-                if place is None:
+                if place is None or not place.is_begun:
                     outcome = self._nowhere(table)
                 else:
                     seat = place.seat

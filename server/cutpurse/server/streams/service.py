@@ -58,7 +58,7 @@ class ArenaService:
         self.stalled_s = 0.0  # that the server stood still, in all
         self.streams = 0  # calls that gRPC has not finished
         self._streams_of: Counter[str] = Counter()  # by owner
-        self._entrance = entrance
+        self.entrance = entrance
         self._moved = moved
 
     def credit(self, seconds: float) -> None:
@@ -76,7 +76,7 @@ class ArenaService:
         context.add_done_callback(self._done)  # type: ignore[arg-type]  # is typed as a generic class
         if self.streams > self.limits.most_streams:
             how = ending("STREAMS", f"there are {self.limits.most_streams} streams already; come back later")
-            self.counts.streams_refused[how.reason] += 1
+            self.entrance.refused(context.peer(), how)
         else:
             how = await self._play(context)
         if how is not LEFT:
@@ -84,7 +84,7 @@ class ArenaService:
 
     async def _play(self, context: Context) -> Ending:
         try:
-            grant = await self._entrance.enter(context, "play")
+            grant = await self.entrance.enter(context, "play")
         except TokenRefused as refused:
             return refused.ending
         except Exception as problem:  # gRPC would tell the caller its text
@@ -92,8 +92,7 @@ class ArenaService:
         if not self._has_room(context, grant):
             most = self.limits.streams_per_owner
             how = ending("STREAMS", f"{grant.owner} has {most} streams, as many as an owner may; end one of them first")
-            self.counts.streams_refused[how.reason] += 1
-            self.log.info("stream refused", peer=context.peer(), reason=how.reason, text=how.text)
+            self.entrance.refused(context.peer(), how)
             return how
         return await _Stream(self, context, grant).run()
 
@@ -233,8 +232,7 @@ class _Stream:
         self._woken.set()
 
     def _refuse(self, how: Ending) -> None:
-        self._service.counts.streams_refused[how.reason] += 1
-        self._log.info("stream refused", peer=self._context.peer(), reason=how.reason, text=how.text)
+        self._service.entrance.refused(self._context.peer(), how)
         self._end(how)
 
     # -- to the bot

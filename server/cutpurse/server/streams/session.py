@@ -25,10 +25,11 @@ __all__ = ["Place", "Session"]
 class Place:
     """A table of a session, and what the bot has been told of it on the present stream."""
 
-    __slots__ = ("is_end_told", "is_start_told", "seat")
+    __slots__ = ("is_begun", "is_end_told", "is_start_told", "seat")
 
     def __init__(self, seat: SeatAt) -> None:
         self.seat = seat
+        self.is_begun = False  # else the bot is not to be told of it
         self.is_start_told = False
         self.is_end_told = False
 
@@ -77,6 +78,11 @@ class Session:
         return "notes" in self.introduction.features
 
     @property
+    def declines_requests(self) -> bool:
+        """Whether only its own owner may ask for matches with it."""
+        return self.introduction.declines_requests
+
+    @property
     def forgets(self) -> bool:
         """Whether it keeps nothing from one match to the next."""
         return self.introduction.forgets
@@ -105,13 +111,22 @@ class Session:
         return self.introduction.plays(game, ladder)
 
     def sit(self, seat: SeatAt) -> None:
-        """A match begins for this bot: the table gets its number, and the bot is told with its next envelope."""
+        """Keep a table for a match that is to begin: it gets its number, and the bot is not told yet."""
         self._last_table += 1
         seat.number = self._last_table
         self.places[seat.number] = Place(seat)
+
+    def begin(self, seat: SeatAt) -> None:
+        """Tell the bot with its next envelope that the match of this seat begins."""
         if self.one_match is not None:
             self.one_match.begin()
+        if (place := self.places.get(seat.number)) is not None:
+            place.is_begun = True
         self.ready(seat)
+
+    def rise(self, seat: SeatAt) -> None:
+        """Free the table of a match that never began."""
+        self.places.pop(seat.number, None)
 
     def ready(self, seat: SeatAt) -> None:
         """Something new is to be told at this table: a decision is open, or the match has ended and is stored."""
@@ -145,7 +160,7 @@ class Session:
         for place in self.places.values():
             place.is_start_told = place.is_end_told = False
             place.seat.connected()
-        self.ready_places = dict(self.places)
+        self.ready_places = {table: place for table, place in self.places.items() if place.is_begun}
         self._over = 0
         self._matches.enter(self)
 
@@ -168,7 +183,7 @@ class Session:
     def seat_at(self, table: int) -> SeatAt | None:
         """The seat at this table, if it is open or its end not acknowledged yet."""
         place = self.places.get(table)
-        return None if place is None else place.seat
+        return place.seat if place is not None and place.is_begun else None
 
     def had_table(self, table: int) -> bool:
         """Whether there ever was such a table."""

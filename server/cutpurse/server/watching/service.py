@@ -90,18 +90,19 @@ class WatchService:
         leave: Any = lambda _: self._watching.leave(watcher)  # noqa: E731  # gRPC types it as a generic class
         context.add_done_callback(leave)  # a write may hang until then
         seat = asked.seat if asked.HasField("seat") else None
-        facts = {
+        facts: dict[str, Any] = {
             "match": legible(asked.match, 40),
             "ladder": legible(asked.ladder, 40),
             "seat": seat,
             "owner": visitor.owner,
         }
-        self._log.info("watch begun", peer=context.peer(), **facts)
+        tell, peer = self._entrance.log.info, context.peer()
+        tell(self._loop.time(), "watch begun", visitor.address, peer=peer, **facts)
         how = LEFT
         try:
             how = await _told(watcher, woken, context)
         finally:
-            self._log.info("watch ended", peer=context.peer(), reason=how.reason, text=how.text, **facts)
+            tell(self._loop.time(), "watch ended", visitor.address, how.reason, peer=peer, text=how.text, **facts)
         return how
 
     def _visitor(self, grant: Grant | None, context: Context) -> Visitor:

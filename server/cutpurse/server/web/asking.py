@@ -2,16 +2,18 @@
 
 The league is one that was opened as a stranger (see `league_at`), so all that is told here is public. A thousand
 readers of a page cost the server one call a second. Functions may be called on any thread; those who ask the same at
-the same time share one answer, which nobody may change. This module knows no page.
+the same time share one answer, which nobody may change. While the server does not answer, pages are told what it said
+last (`last_known.py`). This module knows no page.
 """
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from google.protobuf.message import Message
 
@@ -19,6 +21,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import Following, League, ranking_pages
 from cutpurse.sdk.match_file import FiledMatch, read_matches
+from cutpurse.server.web.last_known import LastKnown
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Asking"]
@@ -70,6 +73,11 @@ class _Kept:
         answer: T = asked.answer
         return answer
 
+    def is_fresh(self, question: object) -> bool:
+        """Whether an answer is kept, so that nobody has to be waited for."""
+        asked = self._asked.get(question)
+        return asked is not None and asked.is_answered.is_set() and not self._is_old(asked)
+
     def _let_go(self) -> None:
         """Of what is good no more, from the oldest on: an answer may be megabytes, and nobody may ask for it again."""
         while self._asked and self._is_old(next(iter(self._asked.values()))):
@@ -119,11 +127,32 @@ class Asking:
         self._answers = _Kept(MOST_KEPT, keep_s, clock)
         self._slow_answers = _Kept(MOST_KEPT, SLOW * keep_s, clock)
         self._files = _Kept(MOST_FILES, float("inf"), clock)
+        self._last = LastKnown(clock, lambda: time.time_ns() // 1_000_000)
+        self._falls_back = live
+
+    @property
+    def away_since_ms(self) -> int:
+        """When the server answered last, in milliseconds since 1970, if it does not answer now; else 0."""
+        return self._last.away_since_ms
+
+    def only_now(self) -> Self:
+        """The same league, asked by those who want no earlier answer when the server does not answer."""
+        strict = copy.copy(self)
+        strict._falls_back = False
+        return strict
 
     def _ask(self, name: str, request: Message, slow: bool = False) -> Any:
         call = getattr(self._league, name)
         kept = self._slow_answers if slow else self._answers
-        return kept.get((name, request.SerializeToString(deterministic=True)), lambda: call(request))
+        return self._told(kept, (name, request.SerializeToString(deterministic=True)), lambda: call(request))
+
+    def _told(self, kept: _Kept, question: object, ask: Callable[[], Message]) -> Any:
+        """What is kept of the answer, else what the server says, else what it said last."""
+
+        def asked() -> Message:
+            return kept.get(question, lambda: self._last.call(ask))
+
+        return asked() if kept.is_fresh(question) else self._last.get(question, asked, falls_back=self._falls_back)
 
     # -- ladders
     def ladders(self, game: str = "") -> Sequence[ladder_pb2.LadderShown]:
@@ -210,7 +239,9 @@ class Asking:
                     return one
         # The first answer may be from when it was not stored, and the second from after that.
         request = ladder_pb2.GetMatchRequest(match=name)
-        told: ladder_pb2.GetMatchResponse = self._answers.get(("again", name), lambda: self._league.GetMatch(request))
+        told: ladder_pb2.GetMatchResponse = self._told(
+            self._answers, ("again", name), lambda: self._league.GetMatch(request)
+        )
         return told
 
     def open_matches(self, ladder: str = "", match: str = "") -> ladder_pb2.ListOpenMatchesResponse:
@@ -231,7 +262,8 @@ class Asking:
 
     def _fetched(self, name: str) -> bytes:
         request = ladder_pb2.GetRecordRequest(match=name)
-        return b"".join([told.piece for told in self._league.GetRecord(request)])
+        self._last.check()
+        return self._last.call(lambda: b"".join([told.piece for told in self._league.GetRecord(request)]))
 
     def watch(self, match: str = "", ladder: str = "") -> Following:
         """A match as it is played, or those of a ladder one after the other, for spectators; nothing of it is kept.

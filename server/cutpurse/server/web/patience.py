@@ -1,6 +1,7 @@
-"""Whether the server is still there: a page that a server started for itself goes when that server does.
+"""When a page is to end: a page that a server started for itself goes when that process does, and no sooner.
 
-This module knows no page; it asks a league on a thread of its own.
+A page that was told so by whoever started it ends too once no server has answered for a while. This module knows no
+page; it asks a league on a thread of its own.
 """
 
 from __future__ import annotations
@@ -24,9 +25,18 @@ LOOK_S: Final = 1.0  # between questions
 class Patience:
     """Asks now and then, from `with` on until its block is left, whether there is a server."""
 
-    def __init__(self, league: League, patience_s: float | None, look_s: float = LOOK_S) -> None:
-        """patience_s: for which no server has to answer until it `is_over`; None: it never is, and nothing is asked."""
-        self._started_by = os.getppid()
+    def __init__(
+        self, league: League, patience_s: float | None, look_s: float = LOOK_S, *, parent: int | None = None
+    ) -> None:
+        """Wait for nothing yet.
+
+        Args:
+            league: What is asked whether it answers.
+            patience_s: Seconds without an answer after which it `is_over`; None: any number, and nothing is asked.
+            look_s: Seconds between two questions.
+            parent: Number of the process that started this one, with whose end it `is_over`; None: any.
+        """
+        self._parent = parent
         self._league = league
         self._patience_s = patience_s
         self._look_s = look_s
@@ -35,10 +45,10 @@ class Patience:
         self._thread = threading.Thread(target=self._ask, name="patience", daemon=True)
 
     def is_over(self) -> bool:
-        """Whether nobody has answered for too long, or whoever started this process has ended."""
-        if self._patience_s is None:
-            return False
-        return os.getppid() != self._started_by or time.monotonic() - self._answered_at >= self._patience_s
+        """Whether the process that started this one has ended, or nobody has answered for too long."""
+        if self._parent is not None and os.getppid() != self._parent:
+            return True
+        return self._patience_s is not None and time.monotonic() - self._answered_at >= self._patience_s
 
     def _ask(self) -> None:
         while not self._is_left.wait(self._look_s):

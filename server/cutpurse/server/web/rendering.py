@@ -69,6 +69,7 @@ class Rendering:
         self.environment.globals |= {
             "static": lambda name: self.static[name].address,
             "is_live": live,
+            "away_since_ms": 0,  # unless a page is told otherwise
             "interval": interval,
             "scale": scale,
             "share_bar": share,
@@ -87,8 +88,10 @@ def rendering_of(request: Request) -> Rendering:
 
 
 def _asking_of(request: Request) -> Asking:
+    """The league, of which pages show what was known last while its server is away; programs are told so instead."""
     ask: Asking = request.app.state.ask
-    return ask
+    path = request.url.path
+    return ask.only_now() if path.startswith(("/api/", "/events/")) or path.endswith(".csv") else ask
 
 
 Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of whatever answers a request
@@ -96,7 +99,8 @@ Asked = Annotated[Asking, Depends(_asking_of)]  # the type of a parameter of wha
 
 def show(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
     """A page, or 304 for a browser that has it as it is.  `here`: its path, which the template is told too."""
-    html = rendering_of(request).html(template, here=request.url.path, **context)
+    away_since_ms = request.app.state.ask.away_since_ms
+    html = rendering_of(request).html(template, here=request.url.path, away_since_ms=away_since_ms, **context)
     headers = {"Cache-Control": "no-cache"}  # which is: ask whether it is still so
     if status != HTTPStatus.OK:
         return HTMLResponse(html, status, headers)

@@ -1,4 +1,7 @@
-"""The rules of the games and the handbook: the project's own documents, as pages."""
+"""The rules of the games and the handbook: the project's own documents, as pages.
+
+They ask the server nothing, and are answered on the event loop, so also while all threads wait for the server.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.api_route("/rules", methods=_READ)
-def games(request: Request) -> Response:
+async def games(request: Request) -> Response:
     """What is common to all games, and the list of them."""
     return show(request, "rules.html", games=[_game(name) for name in GAMES], written=sheet(INDEX))
 
 
 @router.api_route("/rules/{game}", methods=_READ)
-def rules(request: Request, game: str) -> Response:
+async def rules(request: Request, game: str) -> Response:
     """The rules of a game, its rulings and its cards."""
     if game == INDEX:
         return RedirectResponse("/rules", 308)
@@ -42,19 +45,19 @@ def rules(request: Request, game: str) -> Response:
 
 
 @router.api_route("/docs", methods=_READ)
-def index() -> Response:
+async def index() -> Response:
     """The list of the documents."""
     return RedirectResponse(f"/docs/{INDEX}", 308)
 
 
 @router.api_route("/docs/pictures/{name}.png", methods=_READ)
-def pictured(name: str) -> Response:
+async def pictured(name: str) -> Response:
     """A picture of the documents."""
     return Response(picture(name), media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 
 @router.api_route("/docs/{name}", methods=_READ)
-def written_document(request: Request, name: str) -> Response:
+async def written_document(request: Request, name: str) -> Response:
     """One of the documents; a name may be written as its file is."""
     if (hyphened := name.removesuffix(".md").replace("_", "-")) != name and hyphened in names():
         return RedirectResponse(f"/docs/{hyphened}", 308)

@@ -1,0 +1,113 @@
+"""The message of each unary request, read by a deadline.
+
+gRPC itself would wait without end for a message of which a part has come, and hold the part. This module knows no
+service: it stands in front of every method that takes one message, those of gRPC's own services too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from cutpurse.server.access.entrance import Context
+from cutpurse.server.endings import abort
+from cutpurse.server.errors import Ending, ending
+
+__all__ = ["RequestReader"]
+
+PARTS: Final = 4  # of the time for a message: a stall of the server, in which it may have come, uses up one of them
+
+
+class RequestReader(grpc.aio.ServerInterceptor):
+    """Cut off calls whose message does not come; see the module's docstring."""
+
+    def __init__(self, message_s: float, max_waiting: int, refused: Callable[[str, Ending], None]) -> None:
+        """Set the limits.
+
+        Args:
+            message_s: Seconds from the beginning of a call to the end of its message.
+            max_waiting: Maximum number of calls whose message has not come; when there is one more, the oldest is cut
+                off.
+            refused: Called with the peer and the ending of each call that is cut off.
+        """
+        self._message_s = message_s
+        self._max_waiting = max_waiting
+        self._refused = refused
+        self._waiting: dict[asyncio.Future[None], None] = {}  # the oldest first; done: it is to wait no longer
+        self._reading: set[asyncio.Task[Any]] = set()  # a read is never cancelled: it ends with its call
+
+    @property
+    def waiting(self) -> int:
+        """Number of calls whose message has not come."""
+        return len(self._waiting)
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: grpc.HandlerCallDetails
+    ) -> Any:
+        """Return the method's handler, changed to one that reads its message itself."""
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.request_streaming:
+            return handler
+        if handler.response_streaming:
+            answer = self._answering(handler.unary_stream, handler.request_deserializer)
+            return grpc.stream_stream_rpc_method_handler(answer, None, handler.response_serializer)
+        answer = self._answering(handler.unary_unary, handler.request_deserializer)
+        return grpc.stream_unary_rpc_method_handler(answer, None, handler.response_serializer)
+
+    def _answering(
+        self, answer: Callable[[Any, Context], Awaitable[Any]], parse: Callable[[bytes], Any] | None
+    ) -> Callable[[object, Context], Awaitable[Any]]:
+        async def answered(_requests: object, context: Context) -> Any:
+            message = await self._receive(context)
+            if isinstance(message, Ending):
+                self._refused(context.peer(), message)
+                await abort(context, message)
+            return await answer(message if parse is None else await _parsed(parse, message, context), context)
+
+        return answered
+
+    async def _receive(self, context: Context) -> bytes | Ending:
+        loop = asyncio.get_running_loop()
+        reading = loop.create_task(_read(context))
+        self._reading.add(reading)
+        reading.add_done_callback(self._reading.discard)
+        enough = loop.create_future()
+        self._waiting[enough] = None
+        if len(self._waiting) > self._max_waiting:
+            oldest = next(iter(self._waiting))
+            del self._waiting[oldest]
+            oldest.set_result(None)
+        try:
+            for _ in range(PARTS):
+                await asyncio.wait(
+                    (reading, enough), timeout=self._message_s / PARTS, return_when=asyncio.FIRST_COMPLETED
+                )
+                if reading.done() or enough.done():
+                    break
+        finally:
+            self._waiting.pop(enough, None)
+        if reading.done():
+            return reading.result()
+        if enough.done():
+            return ending("STREAMS", "too many calls wait for their messages; send the message with the call")
+        return ending("SILENT", f"the message of the call did not come within {self._message_s:g} s")
+
+
+async def _read(context: Context) -> bytes | Ending:
+    try:
+        message = await context.read()
+    except (grpc.aio.BaseError, asyncio.CancelledError):  # the call is over
+        message = grpc.aio.EOF
+    return ending("BAD_MESSAGE", "the call has no message") if message is grpc.aio.EOF else message
+
+
+async def _parsed(parse: Callable[[bytes], Any], message: bytes, context: Context) -> Any:
+    try:
+        return parse(message)
+    except DecodeError:
+        how = ending("BAD_MESSAGE", "this is not the message that the method takes")
+    await abort(context, how)

@@ -1,0 +1,132 @@
+"""What a league answered last, for pages that are looked at while its server does not answer.
+
+A server that hangs or starts again must not take its page with it: after a second of waiting a page is given the answer
+that is known, and says since when. While the server is away it is tried once a second, and nobody else waits for it.
+Functions may be called on any thread. This module knows no page and no question.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final, TypeVar
+
+from google.protobuf.message import Message
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.sdk.errors import ServerUnreachable
+
+__all__ = ["LastKnown"]
+
+WAIT_S: Final = 1.0  # for an answer of which an earlier one is known
+RETRY_S: Final = 1.0  # between two calls to a server that is away
+MAX_BYTES: Final = 32 * 1024 * 1024  # of all answers that are known
+
+Answer = TypeVar("Answer", bound=Message)
+Told = TypeVar("Told")
+
+
+class LastKnown:
+    """The last answers by question, and whether the server answers; see the module's docstring."""
+
+    def __init__(self, clock: Callable[[], float], now_ms: Callable[[], int], wait_s: float = WAIT_S) -> None:
+        """Know nothing yet.
+
+        Args:
+            clock: Returns monotonic seconds.
+            now_ms: Returns milliseconds since 1970.
+            wait_s: Seconds to wait for an answer of which an earlier one is known.
+        """
+        self._clock, self._now_ms, self._wait_s = clock, now_ms, wait_s
+        self._known: OrderedDict[object, Message] = OrderedDict()  # the one that was asked for last comes last
+        self._bytes = 0
+        self._answered_ms = now_ms()
+        self._is_away = False
+        self._retry_at = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def away_since_ms(self) -> int:
+        """When the server answered last, in milliseconds since 1970, if it does not answer now; else 0."""
+        return self._answered_ms if self._is_away else 0
+
+    def call(self, ask: Callable[[], Told]) -> Told:
+        """Ask the server, and note whether it answers.  Raises what `ask` raises."""
+        try:
+            answer = ask()
+        except ServerUnreachable:
+            self._lost()
+            raise
+        except CutpurseError:  # it is there, and refuses
+            self._found()
+            raise
+        self._found()
+        return answer
+
+    def get(self, question: object, ask: Callable[[], Answer], *, falls_back: bool) -> Answer:
+        """Return the answer to a question, or where the server does not answer the one that is known.
+
+        Args:
+            question: Names the question.
+            ask: Asks it, by way of `call`.
+            falls_back: Whether an earlier answer will do.
+
+        Raises:
+            ServerUnreachable: If the server is away and no earlier answer is known, or none will do.
+        """
+        known = self._known.get(question) if falls_back else None
+        try:
+            self.check()
+            answer = ask() if known is None else self._waited(ask)
+        except (ServerUnreachable, TimeoutError):
+            if known is None:
+                raise
+            return known  # type: ignore[return-value]  # of the same question
+        self._keep(question, answer)
+        return answer
+
+    def check(self) -> None:
+        """Let one caller a second try a server that is away.  Raises ServerUnreachable for the others."""
+        with self._lock:
+            now = self._clock()
+            if self._is_away and now < self._retry_at:
+                raise ServerUnreachable("the server does not answer")
+            self._retry_at = now + RETRY_S
+
+    def _waited(self, ask: Callable[[], Answer]) -> Answer:
+        """Ask on a thread of its own, which nobody waits for at the end.  Raises TimeoutError."""
+        future: Future[Answer] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(ask())
+            except BaseException as problem:
+                future.set_exception(problem)
+
+        threading.Thread(target=run, name="asking", daemon=True).start()
+        try:
+            return future.result(self._wait_s)
+        except TimeoutError:
+            self._lost()
+            raise
+
+    def _lost(self) -> None:
+        with self._lock:
+            self._is_away = True
+            self._retry_at = self._clock() + RETRY_S
+
+    def _found(self) -> None:
+        with self._lock:
+            self._is_away = False
+            self._answered_ms = self._now_ms()
+
+    def _keep(self, question: object, answer: Answer) -> None:
+        with self._lock:
+            if (known := self._known.pop(question, None)) is not None:
+                self._bytes -= known.ByteSize()
+            self._known[question] = answer
+            self._bytes += answer.ByteSize()
+            while self._bytes > MAX_BYTES:
+                self._bytes -= self._known.popitem(last=False)[1].ByteSize()
