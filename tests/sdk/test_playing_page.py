@@ -58,7 +58,7 @@ def test_records_become_rows_as_it_stands_there(tmp_path: Path) -> None:
     choices = [len(json.loads(line)["choices"]) for line in records.read_text(encoding="utf-8").splitlines()]
     assert [sum(row["match"] == str(match) for row in table) for match in range(2)] == choices
     assert {row["ask"] for row in table} >= {"pick_a_card"}
-    (columns,) = re.findall(r"^A row of `--out` has (.*?), which is of the whole match", text, re.MULTILINE)
+    (columns,) = re.findall(r"^A row of `--out` has (.*)\.$", text, re.MULTILINE)
     assert re.findall(r"`(\w+)`", columns) == out.read_text(encoding="utf-8").splitlines()[0].split(",")
 
 
