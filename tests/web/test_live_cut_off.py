@@ -25,6 +25,7 @@ from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.news import News
 from cutpurse.server.web.pages import live
 from cutpurse.server.web.serving import serve_page
+from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.table.live import Watches
 from tests.server.moments import end_at_every_moment
 from tests.web.test_frame import EMPTY
@@ -99,7 +100,7 @@ async def test_a_browser_that_goes_at_any_moment_of_a_live_table_is_no_reader(by
             return count
 
         browser = Browser(lambda request: live.events(request, ask, ladder="duel"), readers, by_word=by_word)
-        browser.scope["app"] = SimpleNamespace(state=SimpleNamespace(watches=watches))
+        browser.scope["app"] = SimpleNamespace(state=SimpleNamespace(watches=watches, stream_shares=StreamShares()))
         return browser
 
     assert await end_at_every_moment(scene, TURNS) == TURNS  # nothing ends it but the browser
@@ -162,6 +163,8 @@ async def test_nobody_begins_to_listen_once_the_page_stops() -> None:
     watches.close()
     with pytest.raises(ServerRefused, match="the page is stopping"):
         news.response("topic", lambda: "text")
-    request = Request({"type": "http", "app": SimpleNamespace(state=SimpleNamespace(watches=watches))})
+    request = Request(
+        {"type": "http", "app": SimpleNamespace(state=SimpleNamespace(watches=watches, stream_shares=StreamShares()))}
+    )
     with pytest.raises(ServerRefused, match="the page is stopping"):
         await live.events(request, cast("Any", SimpleNamespace(live=True)), ladder="duel")

@@ -10,6 +10,7 @@ import pytest
 
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.server.web.news import News
+from cutpurse.server.web.stream_shares import StreamShares
 
 
 class Told:
@@ -103,7 +104,7 @@ async def test_a_quiet_stream_is_kept_alive() -> None:
 
 
 async def test_more_than_so_many_are_refused() -> None:
-    news, told = News(most=2), Told()
+    news, told = News(StreamShares(2)), Told()
     streams = [listening(news, told) for _ in range(2)]
     for stream in streams:
         await anext(stream)
@@ -111,3 +112,27 @@ async def test_more_than_so_many_are_refused() -> None:
         news.response("topic", told)
     await streams[0].aclose()  # type: ignore[attr-defined]
     news.response("topic", told)
+
+
+async def test_where_there_is_no_room_the_oldest_stream_of_who_has_most_makes_room_for_another_visitor() -> None:
+    news, told = News(StreamShares(3), look_s=3_600), Told()
+
+    def of(visitor: str) -> AsyncIterator[Any]:
+        return aiter(news.response("topic", told, visitor).body_iterator)
+
+    crowd = [of("10.0.0.7") for _ in range(3)]
+    for stream in crowd:
+        await anext(stream)
+    other = of("10.0.0.8")
+    await anext(other)
+    assert [piece async for piece in crowd[0]] == []  # it has ended
+    assert news.listeners == 3
+    with pytest.raises(ServerRefused):
+        news.response("topic", told, "10.0.0.7")
+    with pytest.raises(ServerRefused):  # two of three are not two more than one
+        news.response("topic", told, "10.0.0.8")
+    third = of("10.0.0.9")
+    await anext(third)
+    assert [piece async for piece in crowd[1]] == []
+    for stream in (crowd[2], other, third):
+        await stream.aclose()  # type: ignore[attr-defined]

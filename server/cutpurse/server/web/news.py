@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from fastapi.responses import StreamingResponse
@@ -20,12 +21,12 @@ from starlette.types import Send
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound, ServerRefused
+from cutpurse.server.web.stream_shares import StreamShares
 
 __all__ = ["News"]
 
 LOOK_S: Final = 1.0
 SILENCE_S: Final = 15.0  # after which a word is said, so that nobody on the way takes the stream for dead
-MOST: Final = 1_000  # listeners
 
 
 @dataclass
@@ -41,8 +42,12 @@ class _Topic:
 class News:
     """The topics of an app; for one event loop."""
 
-    def __init__(self, look_s: float = LOOK_S, silence_s: float = SILENCE_S, most: int = MOST) -> None:
-        self._look_s, self._silence_s, self._most = look_s, silence_s, most
+    def __init__(
+        self, shares: StreamShares | None = None, *, look_s: float = LOOK_S, silence_s: float = SILENCE_S
+    ) -> None:
+        """shares: which listeners there may be, those of other streams among them."""
+        self._shares = StreamShares() if shares is None else shares
+        self._look_s, self._silence_s = look_s, silence_s
         self._topics: dict[str, _Topic] = {}
         self._is_closed = False
 
@@ -51,17 +56,17 @@ class News:
         """How many listen."""
         return sum(len(topic.listeners) for topic in self._topics.values())
 
-    def response(self, name: str, render: Callable[[], str]) -> StreamingResponse:
+    def response(self, name: str, render: Callable[[], str], visitor: str = "") -> StreamingResponse:
         """The answer to whoever listens to a topic from now on.  Raises ServerRefused if too many do, or after `close`.
 
         render: gives the fragment; called on another thread, and for all listeners of this name alike.
+        visitor: who listens.
         """
-        if self.listeners >= self._most:
-            raise ServerRefused("too many listen already")
+        self._shares.check(visitor)
         if self._is_closed:
             raise ServerRefused("the page is stopping")
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return _Telling(self._told(name, render), headers)
+        return _Telling(self._told(name, render, visitor), headers)
 
     def close(self) -> None:
         """Nothing more is told: every answer comes to its end."""
@@ -70,7 +75,7 @@ class News:
             for queue in topic.listeners:
                 _put(queue, None)
 
-    async def _told(self, name: str, render: Callable[[], str]) -> AsyncGenerator[str, None]:
+    async def _told(self, name: str, render: Callable[[], str], visitor: str) -> AsyncGenerator[str, None]:
         topic = self._topics.setdefault(name, _Topic(render))
         queue: asyncio.Queue[str | None] = asyncio.Queue(1)
         topic.listeners.add(queue)
@@ -79,15 +84,16 @@ class News:
         if topic.looking is None:
             topic.looking = asyncio.create_task(self._look(topic))
         try:
-            yield "retry: 3000\n\n"
-            while True:
-                try:
-                    event = await asyncio.wait_for(queue.get(), self._silence_s)
-                except TimeoutError:
-                    event = ": still here\n\n"
-                if event is None:
-                    return
-                yield event
+            with self._shares.turn(visitor, partial(_put, queue, None)):
+                yield "retry: 3000\n\n"
+                while True:
+                    try:
+                        event = await asyncio.wait_for(queue.get(), self._silence_s)
+                    except TimeoutError:
+                        event = ": still here\n\n"
+                    if event is None:
+                        return
+                    yield event
         finally:
             topic.listeners.discard(queue)
             if not topic.listeners and self._topics.get(name) is topic:

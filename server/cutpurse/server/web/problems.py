@@ -54,6 +54,8 @@ def problem(request: Request, status: int, text: str = "") -> Response:
     """A page, or below /api/ a document, that says what is wrong.  text: of this case, if there is more to say."""
     found = HTTPStatus(status)
     title, usual = _WORDS.get(found, (found.phrase, found.description))
+    if found is HTTPStatus.SERVICE_UNAVAILABLE and text:
+        title = "Too much at once"
     headers = {"Cache-Control": "no-store"}
     if found is HTTPStatus.METHOD_NOT_ALLOWED:
         headers["Allow"] = "GET, HEAD"

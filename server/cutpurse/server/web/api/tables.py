@@ -19,6 +19,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from cutpurse.server.web.api.plain import enum_name
 from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.rendering import Asked
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
@@ -133,9 +134,13 @@ def _table(request: Request, name: str, head: Iterable[str], rows: Iterator[tupl
     }
     if request.method == "HEAD":  # how long it would be is not known, and not said
         return StreamingResponse(iter(()), media_type="text/csv; charset=utf-8", headers=headers)
-    first = list(_lines([next(rows, ())]))  # what fails at once is told as an error, and not as a file
-    lines = chain([_MARK], _lines([tuple(head)]), first, _lines(rows))
-    return StreamingResponse(_gathered(lines), media_type="text/csv; charset=utf-8", headers=headers)
+
+    def pieces() -> Iterator[bytes]:
+        first = list(_lines([next(rows, ())]))  # what fails at once is told as an error, and not as a file
+        return _gathered(chain([_MARK], _lines([tuple(head)]), first, _lines(rows)))
+
+    downloads: Downloads = request.app.state.downloads
+    return downloads.response(pieces, "text/csv; charset=utf-8", headers)
 
 
 def _lines(rows: Iterable[tuple[Cell, ...]]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from cutpurse.server.web.news import News
 from cutpurse.server.web.pages.home import now_playing
 from cutpurse.server.web.pages.ladder import standings
 from cutpurse.server.web.rendering import Asked, Rendering, rendering_of
+from cutpurse.server.web.visitors import visitor_of
 
 __all__ = ["router"]
 
@@ -22,7 +23,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/events/home")
 async def home(request: Request, ask: Asked) -> Response:
     """Ladders and what is being played, of the first page."""
-    return _news(request).response("home", partial(_home, ask, rendering_of(request)))
+    return _news(request).response("home", partial(_home, ask, rendering_of(request)), visitor_of(request))
 
 
 @router.get("/events/ladders/{ladder}")
@@ -30,7 +31,8 @@ async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool 
     """The rankings of a ladder."""
     await run_in_threadpool(ask.ladder, ladder)  # or there is none
     name = f"ladder {every_version} {ladder}"
-    return _news(request).response(name, partial(_standings, ask, rendering_of(request), ladder, every_version))
+    render = partial(_standings, ask, rendering_of(request), ladder, every_version)
+    return _news(request).response(name, render, visitor_of(request))
 
 
 def _news(request: Request) -> News:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from ipaddress import IPv4Address, ip_address, ip_network
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
@@ -17,8 +17,10 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.rendering import Asked, show
+from cutpurse.server.web.stream_shares import StreamShares
 from cutpurse.server.web.table.drawing import symbols
 from cutpurse.server.web.table.live import Watches
+from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]
@@ -76,18 +78,6 @@ def _whole(ask: Asking, match: str) -> str:
     return found[0] if len(found) == 1 else match
 
 
-def _visitor(request: Request) -> str:
-    """By whom a reader is counted: his address, of IPv6 its network, which is one visitor's."""
-    host = request.client.host if request.client is not None else ""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, IPv4Address) or address.ipv4_mapped is not None:
-        return host
-    return str(ip_network((int(address), 64), strict=False))
-
-
 def _nothing_else() -> dict[str, Any]:
     return {"match": "", "matches": (), "ladders": (), "symbols": symbols(), "is_frozen": False}
 
@@ -108,14 +98,18 @@ async def events(
     match = await run_in_threadpool(_whole, ask, match)
     if watches.is_closed:
         raise ServerRefused("the page is stopping")
+    shares: StreamShares = request.app.state.stream_shares
+    visitor = visitor_of(request)
+    shares.check(visitor)
 
     async def told() -> AsyncIterator[ServerSentEvent]:
         # Nobody reads before this is begun: it never is for a browser that goes before it has the head of the answer.
-        watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), _visitor(request))
+        watch, reader = watches.join(match, ladder, lambda: ask.watch(match, ladder), visitor)
         try:
-            yield ServerSentEvent(comment="here it comes", retry=RETRY_MS)
-            async for news in reader.read():
-                yield ServerSentEvent(data=news.text, event=news.kind)
+            with shares.turn(visitor, partial(reader.let_go, at_once=True)):
+                yield ServerSentEvent(comment="here it comes", retry=RETRY_MS)
+                async for news in reader.read():
+                    yield ServerSentEvent(data=news.text, event=news.kind)
         finally:
             watch.leave(reader)
 
