@@ -140,6 +140,22 @@ def test_spectators_do_not_watch_it_and_an_owner_watches_his_seat() -> None:
     watch(None, ladder="it")
 
 
+def test_a_sealed_match_is_never_said_to_be_watchable(store: Store) -> None:
+    keep(store)
+    world = World([LADDER], seed="sealed")
+    for n in range(4):
+        world.bot(f"bot{n}", owner=f"owner{n}")
+    world.run(lambda: bool(world.lobby.open_matches()))
+    lobby = world.lobby
+    presence = Presence(lobby.here(), lobby.open_matches(), lobby.requested, lobby.unstored_matches())
+    answers = Answers(store, lambda: datetime.now(UTC))
+    for one in answers.list_open_matches(ladder_pb2.ListOpenMatchesRequest(), STRANGER, presence).matches:
+        assert one.is_sealed
+        with pytest.raises(Refused, match="is being played, as others are with its cards") as no:
+            answers.get_match(ladder_pb2.GetMatchRequest(match=one.match), STRANGER, presence)
+        assert "watched" not in no.value.ending.text
+
+
 # -- what a match file says of its board
 def test_a_match_file_of_a_board_is_verified_with_all_its_tables(store: Store, board: list[FinishedMatch]) -> None:
     keep(store, *board)

@@ -349,3 +349,29 @@ def test_how_a_pairing_skill_moved_is_told_as_exactly_as_on_the_page_of_the_bot(
     told = page.get(f"/matches/{match.match}").text
     assert "once for the whole board" not in told
     assert len(re.findall(r'<span class="(?:good|bad)">[+−]\d+\.\d\d</span>', told)) == len(match.seats)
+
+
+def test_a_sealed_match_is_listed_and_nowhere_said_to_be_watchable() -> None:
+    name = "5ea1" * 8
+    sealed = ladder_pb2.OpenMatch(match=name, ladder="dup", game="greed", started_ms=1, is_sealed=True)
+    defined = ladder_pb2.LadderDefined(name="dup", game="greed", seats=2, boards=ladder_pb2.BOARD_KIND_DUPLICATE)
+    ladders = ladder_pb2.ListLaddersResponse(ladders=[ladder_pb2.LadderShown(defined=defined, tables=1)])
+
+    def nothing(request: ladder_pb2.GetMatchRequest) -> ladder_pb2.GetMatchResponse:
+        raise NotFound(f"match {request.match} is being played")
+
+    page = page_of(
+        {
+            "ListLadders": lambda _: ladders,
+            "ListRankings": lambda _: ladder_pb2.ListRankingsResponse(),
+            "ListMatches": lambda _: ladder_pb2.ListMatchesResponse(),
+            "ListOpenMatches": lambda _: ladder_pb2.ListOpenMatchesResponse(matches=[sealed]),
+            "GetMatch": nothing,
+        }
+    )
+    for path in ("/", "/live", f"/matches/{name}"):
+        answer = page.get(path)
+        assert (answer.status_code, name[:8] in answer.text or "Sealed" in answer.text) == (200, True), path
+        assert f'href="/live/{name}' not in answer.text
+        assert 'href="/live?ladder=dup' not in answer.text
+    assert page.get(f"/live/{name}", follow_redirects=False).headers["location"] == f"/matches/{name}"

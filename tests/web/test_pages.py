@@ -355,7 +355,7 @@ def test_a_link_to_a_bot_leads_to_what_it_did_on_the_ladder_that_is_looked_at() 
 
 
 def test_what_is_said_of_a_ladder_is_apart() -> None:
-    assert "2 bots here · <a " in text_of(page_of(_estimated()), "/ladders/duel")
+    assert "2 bots here · 1 match being played" in text_of(page_of(_estimated()), "/ladders/duel")
 
 
 @pytest.mark.parametrize(("steps", "said"), [(1, "the newest rated board"), (2, "the newest 2 rated boards")])
@@ -414,9 +414,15 @@ def test_a_live_page_of_a_frozen_ladder_says_that_no_match_begins(is_frozen: boo
 
 
 def test_what_is_being_played_is_linked() -> None:
-    text = text_of(page_of(_estimated()), "/")
+    answers = _estimated()
+    text = text_of(page_of(answers), "/")
     assert f'href="/live/{"feed" * 8}"' in text
-    assert 'href="/live?ladder=duel"' in text
+    assert 'href="/live?ladder=duel"' not in text  # whose boards are sealed
+    told = answers["ListLadders"](None)
+    told.ladders[0].defined.boards = pb.BOARD_KIND_PLAIN
+    answers["ListLadders"] = lambda _: told
+    assert 'href="/live?ladder=duel"' in text_of(page_of(answers), "/")
+    assert "2 bots here · <a " in text_of(page_of(answers), "/ladders/duel")
     assert 'data-events="/events/home"' in text
     assert "data-events" not in text_of(page_of(_estimated(), live=False), "/")
 

@@ -1293,6 +1293,7 @@ class OpenMatch(_message.Message):
     SEATS_FIELD_NUMBER: _builtins.int
     REQUESTED_BY_FIELD_NUMBER: _builtins.int
     IS_OVER_FIELD_NUMBER: _builtins.int
+    IS_SEALED_FIELD_NUMBER: _builtins.int
     match: _builtins.str
     """Names it for ever."""
     ladder: _builtins.str
@@ -1305,6 +1306,8 @@ class OpenMatch(_message.Message):
     """Who asked for it; empty: nobody, it is the ladder's."""
     is_over: _builtins.bool
     """It is over and its result is being stored; told only of a match that was named."""
+    is_sealed: _builtins.bool
+    """The same cards are played at other tables, or again: until all of it is over nobody watches it but an owner his own seat."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_arena_pb2.SeatTaken]:
         """seats[s] is seat s."""
@@ -1319,10 +1322,11 @@ class OpenMatch(_message.Message):
         seats: _abc.Iterable[_arena_pb2.SeatTaken] | None = ...,
         requested_by: _builtins.str = ...,
         is_over: _builtins.bool = ...,
+        is_sealed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "is_over", b"is_over", "ladder", b"ladder", "match", b"match", "requested_by", b"requested_by", "seats", b"seats", "started_ms", b"started_ms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "is_over", b"is_over", "is_sealed", b"is_sealed", "ladder", b"ladder", "match", b"match", "requested_by", b"requested_by", "seats", b"seats", "started_ms", b"started_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -308,11 +308,14 @@ class Answers:
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
         """A match that is still played, or stored, is told as such.  Raises Refused."""
-        for matches, text in (
-            (presence.matches, "is being played; it can be watched, and is told once it is over"),
-            (presence.unstored, "is over, and its result is being stored; it is told once it is"),
-        ):
-            if any(match.name == name and match.ladder.name in self.visible(caller) for match in matches):
+        for match in (*presence.matches, *presence.unstored):
+            if match.name == name and match.ladder.name in self.visible(caller):
+                if match in presence.unstored:
+                    text = "is over, and its result is being stored; it is told once it is"
+                elif match.is_sealed:
+                    text = "is being played, as others are with its cards; it is told once all of them are over"
+                else:
+                    text = "is being played; it can be watched, and is told once it is over"
                 raise Refused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
@@ -439,6 +442,7 @@ def _open_match(match: MatchHere, is_over: bool = False) -> ladder_pb2.OpenMatch
         seats=[arena_pb2.SeatTaken(owner=seat.owner, bot=seat.bot, version=seat.version) for seat in match.seats],
         requested_by=match.requested_by,
         is_over=is_over,
+        is_sealed=match.is_sealed,
     )
 
 

@@ -50,6 +50,10 @@ class MatchHere(Protocol):
     def requested_by(self) -> str:
         """Who asked for it; empty: nobody."""
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether its cards are played at other tables, or again, so that it is not to be watched."""
+
 
 def _nothing(name: str) -> str:
     return ""

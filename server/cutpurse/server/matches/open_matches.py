@@ -35,6 +35,11 @@ class OpenMatch:
     requested_by: str
     table: Table
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether its cards are played at other tables, or again, so that it is not to be watched."""
+        return bool(self.table.tables)
+
 
 @dataclass(frozen=True, slots=True)
 class Unstored:
@@ -45,6 +50,7 @@ class Unstored:
     started: datetime
     seats: tuple[Identity, ...]
     requested_by: str
+    is_sealed: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +103,10 @@ class OpenMatches:
         """Those that are over."""
         over = [(entry, entry.table) for entry in self._open.values() if entry.is_over]
         return [
-            Unstored(table.name, table.ladder, entry.started, entry.seats, table.requested_by) for entry, table in over
+            Unstored(
+                table.name, table.ladder, entry.started, entry.seats, table.requested_by, is_sealed=bool(table.tables)
+            )
+            for entry, table in over
         ]
 
     def add(self, entry: Entry) -> None:

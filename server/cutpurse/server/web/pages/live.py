@@ -29,6 +29,7 @@ RETRY_MS: Final = 1_500  # until a browser comes again
 PING_S: Final = 15
 UNREAD_S: Final = 20.0  # that a browser may leave what it was sent unread
 MOST_NAME: Final = 64
+ROTATION: Final = ladder_pb2.BOARD_KIND_ROTATION  # from this kind of boards on a ladder's matches are sealed
 LEAST_NAME: Final = 8  # signs that the server takes for a match
 
 router = APIRouter(include_in_schema=False)
@@ -39,7 +40,7 @@ def everything(request: Request, ask: Asked, ladder: Annotated[str, Query(max_le
     """What is being played; or with a ladder, its matches one after the other."""
     if not ladder or not ask.live:
         matches = ask.open_matches().matches
-        ladders = [one.defined.name for one in ask.ladders()] if ask.live else []
+        ladders = [one.defined.name for one in ask.ladders() if one.defined.boards < ROTATION] if ask.live else []
         return show(request, "live.html", events="", ladder="", match="", matches=matches, ladders=ladders)
     told = ask.ladder(ladder)
     facts = {**_nothing_else(), "is_frozen": told.is_frozen}
@@ -53,7 +54,7 @@ def one(request: Request, ask: Asked, match: str) -> Response:
     if isinstance(told, ladder_pb2.GetMatchResponse):
         return RedirectResponse(f"/matches/{quote(told.match.match)}")
     name = told.match
-    if told.is_over:
+    if told.is_over or told.is_sealed:  # whose own page says why it is not shown
         return RedirectResponse(f"/matches/{quote(name)}")
     return show(
         request,
