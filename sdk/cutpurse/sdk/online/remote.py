@@ -401,7 +401,6 @@ def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableI
     return [*events, *finish.events()]
 
 
-@cache
 def _offered(decision: Decision) -> str:
     """Return what a failed decision offered, if it can be read: the bot may have failed because it cannot."""
     try:
@@ -410,6 +409,7 @@ def _offered(decision: Decision) -> str:
         return ""
 
 
+@cache
 def _windows(game: str) -> frozenset[str]:
     """The names of a game's questions that are windows."""
     steps = GAMES[game].steps().values()
