@@ -10,7 +10,7 @@ import pytest
 
 from cutpurse.engine.errors import UnknownGame
 from cutpurse.engine.game import Game
-from cutpurse.games import GAMES, game_named
+from cutpurse.games import GAMES, PREFIXES, game_named
 from cutpurse.games.greed.rules import Greed
 from cutpurse.games.registry import Registry
 from cutpurse.sdk.version import VERSION
@@ -63,6 +63,7 @@ def test_to_know_the_names_of_games_needs_no_rules() -> None:
 def test_every_game_is_found_by_its_name(name: str) -> None:
     assert issubclass(GAMES[name], Game)
     assert GAMES[name].words.game == name
+    assert GAMES[name].words.prefix in PREFIXES
     assert game_named(name) is GAMES[name] is GAMES.get(name)
     assert VIEWS[name].__module__ == f"cutpurse.sdk.views.{name}"
 

@@ -14,7 +14,7 @@ from cutpurse.games.registry import Registry
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GAMES", "Games", "game_named"]
+__all__ = ["GAMES", "PREFIXES", "Games", "game_named"]
 
 BUILT_IN: Final = {
     "steal_and_plunder": "cutpurse.games.steal_and_plunder.rules:StealAndPlunder",
