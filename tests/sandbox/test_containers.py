@@ -157,7 +157,7 @@ def test_an_engine_without_control_groups_is_not_asked_what_a_container_has_used
     whole = {"cpu_stats": {"cpu_usage": {"total_usage": 4e16}}, "memory_stats": {"usage": 1 << 50}}
     monkeypatch.setattr(Engine, "figures", lambda engine, container: whole)
     monkeypatch.setattr(Engine, "inspect", lambda engine, container: {"State": {"OOMKilled": False}})
-    counted = container_program.counted_of(Engine(Path("/none.sock")), "abc", os.getpid())
+    counted = container_program.counted_of(Engine(Path("/none.sock")), "a container", os.getpid())
     assert isinstance(counted, container_program.Looked)
     counted.look()
     assert 0 < (counted.cpu_s() or 0) < 1e6

@@ -32,9 +32,8 @@ def test_a_built_in_bot_is_found_by_its_name() -> None:
 
 
 def test_an_unknown_name_lists_what_there_is() -> None:
-    with pytest.raises(
-        UsageError, match=r"^no bot is called 'rndom'; there are: .*random.*, or a file such as my_bot.py$"
-    ):
+    there = r"there are: .*random.*, or a file such as my_bot.py"
+    with pytest.raises(UsageError, match=rf"^no bot is called 'rndom' \(did you mean 'random'\?\); {there}$"):
         load_bot("rndom")
 
 

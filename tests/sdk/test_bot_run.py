@@ -186,7 +186,8 @@ async def test_a_ladder_that_is_not_there_is_exit_code_4_and_those_that_are_ther
     async with arena(ladders={"greed": "greed", "class": "szmal"}) as server:
         code, out, err = await run_command(server, "random", "--ladder", "clas")
     assert (code, out) == (4, "")
-    assert err == f"cutpurse: the server at {server.address} has no ladder 'clas'; there are: class, greed\n"
+    no_ladder = "has no ladder 'clas' (did you mean 'class'?); there are: class, greed"
+    assert err == f"cutpurse: the server at {server.address} {no_ladder}\n"
     assert not server.hellos
 
 

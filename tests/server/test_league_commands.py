@@ -23,6 +23,7 @@ from cutpurse.sdk.commands import ladder_steer
 from cutpurse.sdk.commands.asking import ladder_named
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, league_at
+from cutpurse.sdk.requested import requested
 from cutpurse.server.ladders import Ladder
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import RunningArena, running_arena
@@ -390,11 +391,24 @@ async def test_only_an_admin_steers(arena: RunningArena, tokens: dict[str, str])
 
 
 # -- matches on request
-async def test_a_match_is_asked_for_and_waited_for(arena: RunningArena, tokens: dict[str, str]) -> None:
+async def test_a_match_is_asked_for_and_waited_for(
+    arena: RunningArena, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, is_seen = asyncio.get_running_loop(), asyncio.Event()
+
+    def looked_at(league: League, name: str) -> Any:
+        now = requested(league, name)
+        if now.state == "open":
+            loop.call_soon_threadsafe(is_seen.set)
+        return now
+
     async def played(token: str, name: str) -> Any:
         async with RawBot(arena.address, token) as bot:
             await bot.hello(name, games=wants("duel"))
+            await is_seen.wait()  # else it may be over before anybody has looked
             return await bot.play_on()
+
+    monkeypatch.setattr("cutpurse.sdk.requested.requested", looked_at)
 
     both = [asyncio.create_task(played(tokens["ann"], name)) for name in ("sneak", "fox")]
     while len(arena.opened.lobby.here()) < 2:
@@ -419,8 +433,8 @@ async def test_a_match_whose_bots_have_no_table_is_not_played(
 ) -> None:
     monkeypatch.setattr("cutpurse.server.matches.lobby.WAITS_S", 0.3)
     async with RawBot(arena.address, tokens["ann"]) as ann, RawBot(arena.address, tokens["bob"]) as bob:
-        await asyncio.gather(ann.hello("sneak"), bob.hello("thug"))
-        await ann.decision() if ann.waiting["decisions"] else await ann.read()  # both are at their one table
+        await asyncio.gather(ann.hello("sneak"), bob.hello("thug", max_tables=2))
+        await ann.decision() if ann.waiting["decisions"] else await ann.read()  # sneak is at its only table
         run = await cutpurse("match", "request", "duel", "sneak", "bob/thug", "--wait", token=tokens["ann"])
     assert (run.exit_code, run.stdout) == (1, "")
     assert "waits for its bots" in run.stderr
