@@ -1307,7 +1307,9 @@ class OpenMatch(_message.Message):
     is_over: _builtins.bool
     """It is over and its result is being stored; told only of a match that was named."""
     is_sealed: _builtins.bool
-    """The same cards are played at other tables, or again: until all of it is over nobody watches it but an owner his own seat."""
+    """The same cards are played at other tables, or again: until all of these matches are over, owners can watch their own
+    seats, and nobody else can watch.
+    """
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_arena_pb2.SeatTaken]:
         """seats[s] is seat s."""

@@ -1,7 +1,7 @@
 """Matches on request: somebody chooses who plays whom by the rules of a ladder, and no rating follows from it.
 
 A request waits until each of its bots has a free table, a minute at most. Those who ask first are first. The next free
-table of each bot of whoever asks is kept for it at once; that of other bots only when all of the asking owner's are
+table of each bot of the asking owner is kept for it at once; that of other bots only when all of the asking owner's are
 free. So nobody can hold the tables of others by a request that they themselves keep from beginning. A bot sits in one
 match at a time that others than its owner have asked for, and never gives them its last free table, so they cannot keep
 it from its ladders. An owner can decline the requests of others.
@@ -167,7 +167,7 @@ class Requests:
         return min((one.until for one in self._waiting.values()), default=None)
 
     def _has_room(self, player: Plays, left: int = 0) -> bool:
-        """Whether a bot has a free table, and so many more."""
+        """Return whether a bot has more than `left` free tables."""
         return player.free_tables - (player in self.reserved) > left
 
     def _drop(self, one: Requested, here: Mapping[Identity, Plays]) -> None:

@@ -1,7 +1,7 @@
 """When a page is to end: a page that a server started for itself goes when that process does, and no sooner.
 
-A page that was told so by whoever started it ends too once no server has answered for a while. This module knows no
-page; it asks a league on a thread of its own.
+With a time limit, a page ends too once no server has answered for so long. This module knows no page; it asks a league
+on a thread of its own.
 """
 
 from __future__ import annotations

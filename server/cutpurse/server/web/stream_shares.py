@@ -1,7 +1,7 @@
 """How many streams of events there may be, shared fairly among those who read them.
 
-When there are as many as may be, one more is opened only for a visitor who has fewer than another: the oldest of
-whoever has most is ended for it. So nobody can keep the others out. This module knows no HTTP and no event.
+At the limit, one more is opened only for a visitor who has fewer than another: the oldest stream of the visitor with
+the most is ended for it. So nobody can keep the others out. This module knows no HTTP and no event.
 """
 
 from __future__ import annotations
