@@ -178,14 +178,29 @@ def test_bag_o_loot_lays_down_nothing_that_others_may_steal() -> None:
 
 def test_bag_o_loot_bluffs_with_any_four_that_match_in_every_other_round() -> None:
     for owner in (0, 1):
-        story = loot("5 9 9", (owner, "7 7 7 7"), settings={"advanced": True})
+        story = loot("5 9 9", (owner, "7 7 7 7"), (1, "12 12"), settings={"advanced": True})
         assert answer(story) == f"bag set 7 of seat {owner} with Coin 5"
         story.g.turns = story.g.n
         story.begin(MakeAPlay(0))
-        assert answer(story) == "done"
+        assert "with Coin 5" not in answer(story)
     assert answer(loot("5 9 9", (1, "7 7 7 7"))) == "done", "the fifth card lies open in the standard game"
     assert answer(loot("5 7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"
     assert answer(loot("7 7 7 7", settings={"advanced": True})) == "open a set with 2 x Coin 7"  # to go out
+
+
+def test_bag_o_loot_bluffs_in_every_round_while_nobody_can_challenge() -> None:
+    for others, expected in (((), "bag set 7 of seat 0 with Coin 5"), (((1, "12 12"),), "done")):
+        story = loot("5 9", (0, "7 7 7 7"), *others, settings={"advanced": True})
+        story.g.turns = story.g.n
+        story.begin(MakeAPlay(0))
+        assert answer(story) == expected
+
+
+def test_bag_o_loot_opens_a_set_to_be_able_to_challenge() -> None:
+    hand, other = "3 9 9 9 8 8", (1, "12 12")
+    assert answer(loot(hand, other, settings={"advanced": True})) == "open a set with 2 x Coin 8"
+    assert answer(loot(hand, other, (0, "2 2"), settings={"advanced": True})) == "done"
+    assert answer(loot(hand, other)) == "done"
 
 
 def test_bag_o_loot_goes_out_when_every_card_has_a_place() -> None:

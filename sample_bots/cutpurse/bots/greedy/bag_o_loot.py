@@ -73,13 +73,25 @@ def finish(view: BagOLootView, plays: Plays) -> Option | None:
 
 
 def bluff(view: BagOLootView, plays: Plays) -> Option | None:
-    """Make a bag of any four that match, but only in every other round of turns: not every bag is to be a bluff."""
-    if not view.settings.advanced or view.turns // len(view.players) % 2:
+    """Make a bag of any four that match if nobody can challenge it; else only in every other round of turns."""
+    if not view.settings.advanced:
+        return None
+    can_be_challenged = any(player.bags or player.sets for player in view.opponents)
+    if can_be_challenged and view.turns // len(view.players) % 2:
         return None
     hand = hand_counts(view)
     if plays["bag"]:  # an honest bag would have been made by now
         return min(plays["bag"], key=lambda option: hand[value_of(option)])
     return play_towards(view, plays, BAG_SIZE - 1)
+
+
+def gain_a_say(view: BagOLootView, plays: Plays) -> Option | None:
+    """Open a set if the table is empty: only players with a bag or an open set may challenge."""
+    if not view.settings.advanced or view.me.bags or view.me.sets:
+        return None
+    hand = hand_counts(view)
+    pairs = [option for option in plays["open"] if not spends_looter(option)] or plays["open"]
+    return min(pairs, key=lambda option: hand[value_of(option)], default=None)
 
 
 def play_towards(view: BagOLootView, plays: Plays, size: int) -> Option | None:
@@ -118,7 +130,7 @@ def guess(view: BagOLootView, plays: Plays) -> Option | None:
     return guesses[view.turns // len(view.players) % len(guesses)] if guesses else None
 
 
-RULES: Final = (snitch, bag, pinch, finish, bluff, ditch, go_out, guess)
+RULES: Final = (snitch, bag, pinch, finish, bluff, gain_a_say, ditch, go_out, guess)
 
 
 def make_a_play(view: BagOLootView, decision: Decision) -> Option:
