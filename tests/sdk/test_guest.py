@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cutpurse.sdk.programs.guest import Guest, Stream
+import grpc
+from google.rpc import status_pb2
+
+from cutpurse.sdk.programs.guest import Ending, Guest, Stream
 from cutpurse.sdk.programs.host import Host
 from cutpurse.v1 import arena_pb2
+from tests.server.dialling import Bot
 
 
 def test_it_is_in_once_it_has_acknowledged_an_envelope_of_the_stream_that_it_has() -> None:
@@ -34,3 +38,15 @@ async def test_one_that_is_forgotten_is_not_taken_for_the_next_though_its_stream
     assert await host.bot(0.0) is host.guest
     host.forget()
     assert await host.bot(0.0) is None
+
+
+async def test_a_stream_that_is_lost_ends_without_a_reason_as_on_a_server() -> None:
+    async with Host() as host, grpc.aio.insecure_channel(host.address) as channel:
+        bot = Bot(channel)
+        await bot.say_hello("ann")
+        assert (await bot.read()).HasField("welcome")
+        assert host.guest is not None
+        host.guest.end_stream(Ending(grpc.StatusCode.UNAVAILABLE, "lost on purpose"))
+        metadata = dict(await bot.call.trailing_metadata())
+    status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
+    assert (status.message, list(status.details)) == ("lost on purpose", [])

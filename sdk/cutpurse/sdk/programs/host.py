@@ -313,13 +313,15 @@ async def _end(context: Any, ending: Ending) -> None:
     """End a call; with a status other than OK this raises, as grpc.aio has it."""
     if ending.code is grpc.StatusCode.OK:
         return
-    details = [any_pb2.Any()]
-    details[0].Pack(error_details_pb2.ErrorInfo(reason=ending.reason, domain="cutpurse"))
+    details: list[any_pb2.Any] = []
+    if ending.reason:
+        details.append(any_pb2.Any())
+        details[-1].Pack(error_details_pb2.ErrorInfo(reason=ending.reason, domain="cutpurse"))
     if ending.retry_ms:
         delay = duration_pb2.Duration()
         delay.FromMilliseconds(ending.retry_ms)
         details.append(any_pb2.Any())
-        details[1].Pack(error_details_pb2.RetryInfo(retry_delay=delay))
+        details[-1].Pack(error_details_pb2.RetryInfo(retry_delay=delay))
     status = status_pb2.Status(code=code_pb2.Code.Value(ending.code.name), message=ending.text, details=details)
     await context.abort(ending.code, ending.text, (("grpc-status-details-bin", status.SerializeToString()),))
 
