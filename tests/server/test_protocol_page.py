@@ -14,17 +14,23 @@ from typing import Any, Final
 import pytest
 from google.protobuf import text_format
 from google.protobuf.descriptor import EnumDescriptor
-from google.rpc import code_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
 
+from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key
 from cutpurse.games import GAMES
+from cutpurse.sdk.check.scenarios import LEAVE_S, RESTART_S
+from cutpurse.sdk.programs import child
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
+from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import Limits
 from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST
+from cutpurse.server.submissions import residents
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation
+from tests.server.status_bytes import bytes_of, shown_bytes, shown_fields, stopping
 
 PAGE: Final = CHECKOUT / "docs" / "protocol.md"
 RENEW: Final = "pytest tests/server/test_protocol_page.py --update-pages"
@@ -75,6 +81,8 @@ async def test_the_payloads_are_what_is_sent_today(pytestconfig: pytest.Config) 
     said = {f"payload: {name}": f"{text}\n" for name, text in (await conversation()).items()}
     decision = response(said["payload: decisions"]).decisions[0]
     said["told"] = told(decision, catalogue_of(GAMES["greed"], 2), response(said["payload: starts"]).starts[0].seat)
+    said["payload: status_bytes"] = f"{shown_bytes(stopping())}\n"
+    said["payload: status_fields"] = f"{shown_fields(stopping())}\n"
     if pytestconfig.getoption("--update-pages"):
         text = page()
         for marker, body in said.items():
@@ -82,6 +90,15 @@ async def test_the_payloads_are_what_is_sent_today(pytestconfig: pytest.Config) 
         PAGE.write_text(text, encoding="utf-8")
     assert {marker: shown(marker) for marker in said} == said, f"if it is meant: {RENEW}"
     assert len(re.findall("<!-- ", page())) == len(said)
+
+
+@pytest.mark.parametrize("marker", ["status_bytes", "status_fields"])
+def test_the_bytes_of_a_status_are_read_as_the_page_says(marker: str) -> None:
+    read = status_pb2.Status.FromString(bytes_of(shown(f"payload: {marker}")))
+    info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+    assert [detail.Unpack(into) for detail, into in zip(read.details, (info, retry), strict=True)] == [True, True]
+    assert (read.code, info.reason, info.domain) == (code_pb2.UNAVAILABLE, "DRAINING", "cutpurse")
+    assert retry.retry_delay.ToMilliseconds() == 1_500
 
 
 def rows(title: str, columns: int) -> dict[str, tuple[str, ...]]:
@@ -135,6 +152,7 @@ def test_every_end_cause_is_told() -> None:
 
 def test_the_limits_are_those_of_the_server() -> None:
     limits, text = Limits(), page()
+    options = dict(grpc_options(limits))
     for told_so in (
         f"within {limits.hello_s:g} seconds",
         f"{limits.usual_tables} unless Hello names a number, {limits.most_tables} at most",
@@ -145,6 +163,16 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"| notes | {limits.note_bytes:,} bytes of a match, {NOTE_BYTES:,} of each |",
         f"of a single note {NOTE_BYTES:,} bytes; each counts for at least {NOTE_LEAST}",
         f"| calls on one connection | {limits.streams_per_connection} |",
+        f"| a connection without a call | {limits.idle_s:g} s |",
+        f"half an hour, and {limits.connection_age_grace_s:g} s more",
+        f"[heartbeat](#envelopes) every {limits.heartbeat_ms // 1_000} seconds",
+        f"sooner than {options['grpc.http2.min_ping_interval_without_data_ms'] // 1_000} seconds",
+        f"the {({2: 'third'})[options['grpc.http2.max_ping_strikes']]} ends the connection",
+        f"within `poll_floor_ms` ({TimeControl().poll_floor_ms} ms)",
+        f"scene `leaving`: no match is open | {LEAVE_S:g} |",
+        f"after a scene that failed | {RESTART_S:g} |",
+        f"with `exec:`, at the end | {child.GRACE_S:g} |",
+        f"a server that runs your bot | {residents.GRACE_S:g} |",
     ):
         assert told_so in text, told_so
     assert (limits.envelope_bytes, limits.connection_age_s) == (2**19, 1_800)  # "half a MiB", "half an hour"

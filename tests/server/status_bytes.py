@@ -1,0 +1,60 @@
+"""The bytes of a failed call's details as `docs/protocol.md` shows them: as they are, and read field by field."""
+
+from __future__ import annotations
+
+import re
+
+from google.protobuf import any_pb2
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+
+from cutpurse.sdk.wire.parts import varint
+from cutpurse.server.errors import ending
+
+__all__ = ["bytes_of", "shown_bytes", "shown_fields", "stopping"]
+
+DETAILS = {
+    f"type.googleapis.com/{kind.DESCRIPTOR.full_name}": kind
+    for kind in (error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo)
+}
+LINE = 32  # bytes
+
+
+def stopping() -> status_pb2.Status:
+    """Return the status with which a stopping server ends a stream."""
+    return ending("DRAINING", "the server is stopping", 1.5).status()
+
+
+def shown_bytes(message: Message) -> str:
+    """Write all bytes in hexadecimal, some to a line."""
+    data = message.SerializeToString()
+    return "\n".join(data[at : at + LINE].hex(" ") for at in range(0, len(data), LINE))
+
+
+def shown_fields(message: Message, depth: int = 0) -> str:
+    """Write a line for each field: its key and length or number in hexadecimal, text in quotes, and its name."""
+    lines: list[str] = []
+    for field, value in message.ListFields():
+        for item in value if field.is_repeated else [value]:
+            inner = item
+            if isinstance(message, any_pb2.Any) and isinstance(item, bytes):
+                inner = DETAILS[message.type_url].FromString(item)
+            body = b"" if isinstance(item, int) else item.encode() if isinstance(item, str) else _bytes(item)
+            is_number = isinstance(item, int)
+            head = bytes([field.number << 3 | (0 if is_number else 2)]) + varint(item if is_number else len(body))
+            text = f' "{item}"' if isinstance(item, str) else ""
+            line = f"{'   ' * depth}{head.hex(' ')}{text}"
+            lines.append(f"{line:<58} {field.name}{f' = {item}' if is_number else ''}")
+            if isinstance(inner, Message):
+                lines.append(shown_fields(inner, depth + 1))
+    return "\n".join(lines)
+
+
+def _bytes(item: Message | bytes) -> bytes:
+    return item if isinstance(item, bytes) else item.SerializeToString()
+
+
+def bytes_of(shown: str) -> bytes:
+    """Read bytes back from either form, as a reader would type them."""
+    parts = re.findall(r'^ *([0-9a-f]{2}(?: [0-9a-f]{2})*)(?: "(.*?)")?', shown, re.MULTILINE)
+    return b"".join(bytes.fromhex(digits) + text.encode() for digits, text in parts)
