@@ -147,6 +147,8 @@ def main() -> None:
     if FAULT == "stubborn":
         child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         sys.stderr.write(f"pid {child.pid}\n")
+    if FAULT == "leaves-a-process":  # which a SIGTERM to the bot's process group does not reach
+        subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], start_new_session=True)
     if FAULT == "silent":
         signal.pause()
     channel = grpc.insecure_channel(os.environ["CUTPURSE_SERVER"])

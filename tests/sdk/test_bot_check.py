@@ -19,7 +19,7 @@ from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 from tests.sdk.leagues import play_league
-from tests.sdk.programs import pids_in, raw_bot, wait_until_gone
+from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
 from tests.sdk.test_command_line import run
 
 PLANTED = [
@@ -42,6 +42,7 @@ PLANTED = [
     ("drain", "stops-at-drain", Verdict.FAILED, "no answer to Drain in 2 s"),
     ("drain", "hasty", Verdict.WARNED, " s though told to wait 1 s"),
     ("leaving", "stubborn", Verdict.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
+    ("leaving", "leaves-a-process", Verdict.FAILED, "it ended, but 1 process that it had started still ran 1 s after "),
 ]
 
 
@@ -104,6 +105,52 @@ def test_no_program_outlives_a_check_that_is_told_to_end(number: signal.Signals)
         out, err = checking.communicate()
     assert (checking.returncode, out, err.splitlines()[-1]) == (130, "", "interrupted")
     wait_until_gone(pids)
+
+
+KEEPS_WORKERS = """
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+print("printed at import")
+
+
+def work(x):
+    from helper import square
+
+    print("printed by a worker", flush=True)
+    return os.getpid(), square(x)
+
+
+class Bot:
+    pool = None
+
+    def choose(self, view, decision):
+        if Bot.pool is None:
+            Bot.pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(METHOD))
+        pid, squared = Bot.pool.submit(work, 3).result()
+        assert squared == 9
+        with Path(__file__).with_name("pids").open("a") as file:
+            print(pid, file=file)
+        return decision.safe
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found in /proc")
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_bot_with_workers_passes_and_they_end_with_it(method: str, tmp_path: Path) -> None:
+    bot_file(tmp_path, "def square(x):\n    return x * x\n", "helper.py")
+    bot = bot_file(tmp_path, KEEPS_WORKERS.replace("METHOD", repr(method)), "keeps_workers.py")
+    command = [sys.executable, "-m", "cutpurse.sdk.cli", "bot", "check", bot, "--game", "greed", "--json", "--talk"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {row["verdict"] for row in json.loads(done.stdout)["findings"]} == {"passed"}
+    assert "printed at import" in done.stderr
+    assert "printed by a worker" in done.stderr
+    pids = {int(line) for line in (tmp_path / "pids").read_text().split()}
+    assert pids
+    assert [pid for pid in pids if is_alive(pid)] == []
 
 
 def test_every_scenario_has_a_bot_that_fails_it() -> None:

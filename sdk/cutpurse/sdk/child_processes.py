@@ -15,7 +15,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["GRACE_S", "descendants", "end_new_children", "ends_new_children", "kill_descendants"]
+__all__ = [
+    "GRACE_S",
+    "descendants",
+    "end_new_children",
+    "ends_new_children",
+    "kill",
+    "kill_descendants",
+    "wait_for_end",
+]
 
 GRACE_S: Final = 1.0  # between SIGTERM and SIGKILL
 POLL_S: Final = 0.01
@@ -38,10 +46,21 @@ def end_new_children(before: Collection[int] = (), grace_s: float = GRACE_S) -> 
     new = [pid for pid in descendants(os.getpid()) if pid not in before]
     for pid in new:
         _send(pid, signal.SIGTERM)
-    deadline = time.monotonic() + grace_s
-    while any(map(_is_running, new)) and time.monotonic() < deadline:
+    wait_for_end(new, grace_s)
+    kill({*new, *descendants(os.getpid())} - {*before})
+
+
+def wait_for_end(processes: Collection[int], seconds: float) -> list[int]:
+    """Wait until these processes have ended, at most so long, and return those that still run."""
+    deadline = time.monotonic() + seconds
+    while (running := [pid for pid in processes if _is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(POLL_S)
-    for pid in {*new, *descendants(os.getpid())} - {*before}:
+    return running
+
+
+def kill(processes: Collection[int]) -> None:
+    """End these processes at once."""
+    for pid in processes:
         _send(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
@@ -57,8 +76,7 @@ def ends_new_children() -> Iterator[None]:
 
 def kill_descendants(pid: int) -> None:
     """End at once what another process has started, before that process is ended itself."""
-    for child in descendants(pid):
-        _send(child, getattr(signal, "SIGKILL", signal.SIGTERM))
+    kill(descendants(pid))
 
 
 def _children(pid: int) -> list[int]:

@@ -48,6 +48,10 @@ class Program(Protocol):
     def code(self) -> int | None:
         """Its exit code; None while it runs."""
 
+    @property
+    def left_behind(self) -> int:
+        """Processes that it had started and that outlived it; 0 before it was stopped."""
+
     def how_it_ended(self) -> str:
         """In words: "ended with exit code 1"."""
 
@@ -413,7 +417,7 @@ async def drain(visit: Visit) -> str:
 
 
 async def leaving(visit: Visit) -> str:
-    """It is told to stop (SIGTERM): it says that it leaves, and ends."""
+    """It is told to stop (SIGTERM): it says that it leaves, and ends with all that it has started."""
     guest = await visit.guest()
     await guest.until(lambda: guest.is_in, BACK_S)  # before, a bot may end without a word: it is nowhere
     child = visit.child
@@ -421,6 +425,11 @@ async def leaving(visit: Visit) -> str:
     by_itself = await asyncio.to_thread(child.stop, LEAVE_S)
     if not by_itself:
         raise Failed(f"it was still there {LEAVE_S:g} s after SIGTERM and had to be killed; send `leaving`, then end")
+    if left := child.left_behind:
+        raise Failed(
+            f"it ended, but {counted(left, 'process', 'processes')} that it had started still ran {LEAVE_S:g} s after "
+            "SIGTERM and had to be killed; end what you start"
+        )
     if not guest.leaving:
         raise Warned("it ended without saying so; with PlayRequest.leaving its open matches are played to the end")
     return "it said that it leaves, and ended"

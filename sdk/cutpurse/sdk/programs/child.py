@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from cutpurse.sdk.child_processes import descendants, kill, wait_for_end
 from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.terminal import say
 
@@ -46,6 +47,7 @@ class Child:
         self.quiet = quiet
         self._on_end = on_end
         self._on_line = on_line
+        self.left_behind = 0  # processes that it had started and that outlived it, once it was stopped
         self._lines: deque[str] = deque(maxlen=KEPT)
         self._process = subprocess.Popen(
             command,
@@ -84,11 +86,14 @@ class Child:
 
     def stop(self, grace_s: float = GRACE_S) -> bool:
         """Ask it and what it started to end, then end them; whether it ended by itself."""
-        asked = self.code is None
-        if asked:
+        started = descendants(self.pid) if self.code is None else []  # found as long as it runs only
+        if self.code is None:
             _signal(self._process, "SIGTERM")
         deadline = time.monotonic() + grace_s
-        by_itself = self._wait(max(0.0, deadline - time.monotonic()))
+        by_itself = self._wait(grace_s)
+        left = wait_for_end(started, max(0.0, deadline - time.monotonic()))
+        self.left_behind = len(left) if by_itself else 0
+        kill(left)
         _signal(self._process, "SIGKILL")  # also what it left behind in its group
         self._wait(None)
         for thread in self._threads:

@@ -131,6 +131,8 @@ def _hear(pipe: Any, findings: list[Finding]) -> None:
 class _Checked:
     """The bot's program, as scenarios see it."""
 
+    left_behind = 0  # the runner ends all of its processes with it
+
     def __init__(self, running: Running, shown: Callable[[str], str], hear: Callable[[str], None]) -> None:
         self._running = running
         self._shown = shown
