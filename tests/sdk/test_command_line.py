@@ -300,6 +300,11 @@ def test_a_bot_that_crashes_is_told_in_a_line(tmp_path: Path) -> None:
         ("play greed no_bot.py random", 4, "no bot file no_bot.py"),
         ("match verify no_record", 4, "no record no_record: there is no such file"),
         ("match replay no_record", 4, "no record no_record: there is no such file"),
+        (
+            "match replay 3f2a9c0",
+            4,
+            "3f2a9c0: there is no such file; a match of a league is named by at least the first 8",
+        ),
         ("compare greed random rndom", 2, "no bot is called 'rndom' (did you mean 'random'?); there are: "),
         (
             "play greed random random --set mod=single",

@@ -109,9 +109,10 @@ async def test_matches_by_the_first_signs_of_their_names(world: LeagueWorld) -> 
     reason, text = await refused(world, "GetMatch", "root", match="feedc0de")
     names = ", ".join(f"feedc0de000{number}" for number in range(4))
     assert (reason, text) == ("BAD_MESSAGE", f"several matches begin with 'feedc0de', give more of it: {names}")
-    for short in ("match00", "match0009", "", "f"):
-        reason, text = await refused(world, "GetMatch", "root", match=short)
-        assert (reason, text) == ("NOT_FOUND", f"there is no match '{short}' here that is over")
+    hint = "; a match is named in full, or by the first 8 or more characters of its name"
+    for name, more in (("match00", hint), ("match0009", ""), ("", hint), ("f", hint)):
+        reason, text = await refused(world, "GetMatch", "root", match=name)
+        assert (reason, text) == ("NOT_FOUND", f"there is no match '{name}' here that is over{more}")
     assert (await refused(world, "GetRecord", match="match0009"))[0] == "NOT_FOUND"
 
 

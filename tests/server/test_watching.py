@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -190,6 +191,23 @@ def test_who_comes_later_is_told_how_it_looks_for_the_others_by_then() -> None:
     assert started.started.observation == first.told[-1][1].moved.observation
     hall.world.run(lambda: later.ending is not None)
     assert later.raw[1:] == first.raw[6:]
+
+
+def test_a_name_that_is_too_short_or_that_several_matches_share_is_refused_with_what_would_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hall = Hall()
+    hall.bots()
+    table = hall.begin()
+    with pytest.raises(Refused, match="named in full, or by the first 8 or more characters of its name$"):
+        Seen(hall, match=table.name[:7])
+    (match,) = hall.world.lobby.open_matches()
+    alike = [SimpleNamespace(name=f"feedc0de{number}", ladder=match.ladder) for number in range(6)]
+    monkeypatch.setattr(hall.world.lobby, "open_matches", lambda: alike)
+    names = ", ".join(f"feedc0de{number}" for number in range(5))
+    expected = f"several matches that are played begin with 'feedc0de', give more of it: {names} and others$"
+    with pytest.raises(Refused, match=expected):
+        Seen(hall, match="feedc0de")
 
 
 def test_what_happens_in_a_tenth_of_a_second_is_told_together() -> None:

@@ -16,7 +16,9 @@ from cutpurse.sdk.match_file import FiledMatch, read_matches
 
 __all__ = ["FileOrMatch", "fetched", "matches_of"]
 
+_SHORTEST: Final = 8  # characters of a match's name that stand for it
 _NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # of a match; its first signs will do
+_TOO_SHORT: Final = re.compile(r"[0-9a-f]{1,7}")
 
 FileOrMatch: TypeAlias = Annotated[
     str,
@@ -57,6 +59,9 @@ def _read(path: Path) -> Iterator[FiledMatch]:
         with path.open("rb") as file:
             yield from read_matches(file)
     except (FileNotFoundError, IsADirectoryError):
-        raise NotFound(f"no record {path}: there is no such file") from None
+        hint = ""
+        if _TOO_SHORT.fullmatch(str(path)):
+            hint = f"; a match of a league is named by at least the first {_SHORTEST} characters of its name"
+        raise NotFound(f"no record {path}: there is no such file{hint}") from None
     except OSError as problem:
         raise RecordError(f"it cannot be read as a record: {problem}") from None

@@ -22,6 +22,7 @@ from cutpurse.engine.errors import did_you_mean
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.queries import BotEntry, LadderEntry, MatchEntry
+from cutpurse.leaderboard.queries.matches import SHORTEST
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
@@ -458,7 +459,10 @@ def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
 
 
 def _no_match(name: str) -> Refused:
-    return Refused("NOT_FOUND", f"there is no match '{legible(name, 40)}' here that is over")
+    text = f"there is no match '{legible(name, 40)}' here that is over"
+    if len(name) < SHORTEST:
+        text += f"; a match is named in full, or by the first {SHORTEST} or more characters of its name"
+    return Refused("NOT_FOUND", text)
 
 
 def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:

@@ -41,6 +41,7 @@ _SAME_CARDS: Final = (
 _HIDDEN: Final = ending("NOT_FOUND", "this ladder is no longer shown here")
 STOPPING: Final = ending("DRAINING", "the server is stopping")
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
+MOST_NAMED: Final = 5  # matches of those that begin alike
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
 
 _NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # who is dropped so is not told what waits for him
@@ -327,9 +328,13 @@ class Watching:
         if len(found) != 1:
             shown = legible(name, 40)
             if found:
-                raise Refused(
-                    "NOT_FOUND", f"{len(found)} matches that are played begin with '{shown}': name more of it"
-                )
+                names = ", ".join(match.name for match in found[:MOST_NAMED])
+                more = " and others" if len(found) > MOST_NAMED else ""
+                text = f"several matches that are played begin with '{shown}', give more of it: {names}{more}"
+                raise Refused("BAD_MESSAGE", text)
+            if len(name) < LEAST_NAME:
+                text = f"a match is named in full, or by the first {LEAST_NAME} or more characters of its name"
+                raise Refused("NOT_FOUND", f"no match '{shown}' is being played; {text}")
             raise Refused(
                 "NOT_FOUND",
                 f"no match '{shown}' is being played; one that is over is shown by: cutpurse match replay {shown}",
