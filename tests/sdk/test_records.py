@@ -17,7 +17,7 @@ import pytest
 
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, write_record
-from cutpurse.games import GAMES
+from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.as_test import as_test
 from cutpurse.sdk.local import play
 from cutpurse.sdk.match_file import FiledMatch, read_matches
@@ -199,6 +199,10 @@ def test_a_decision_as_json_has_its_view_and_options(record: Path) -> None:
     theirs = json.loads(run("match", "replay", record, "--at", 4, "--json", "--seat", other).stdout)
     assert "options" not in theirs
     assert theirs["view"]["viewer"] == other
+    words = game_named("greed").words
+    assert list(told["view"]["counters"]) == [counter.name for counter in words.table_counters]
+    assert [list(values) for values in told["view"]["seat_counters"]] == 3 * [[one.name for one in words.seat_counters]]
+    assert {zone["kind"] for zone in told["view"]["zones"]} <= {kind.name for kind in words.zones}
     both = run("match", "replay", record, "--at", 4, "--json", "--as-test")
     assert (both.exit_code, "--as-test is a test" in both.stderr) == (2, True)
 

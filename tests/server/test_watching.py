@@ -199,7 +199,7 @@ def test_a_name_that_is_too_short_or_that_several_matches_share_is_refused_with_
     hall = Hall()
     hall.bots()
     table = hall.begin()
-    with pytest.raises(Refused, match="named in full, or by the first 8 or more characters of its name$"):
+    with pytest.raises(Refused, match=r"named in full, or by the first 8 or more characters of its name$"):
         Seen(hall, match=table.name[:7])
     (match,) = hall.world.lobby.open_matches()
     alike = [SimpleNamespace(name=f"feedc0de{number}", ladder=match.ladder) for number in range(6)]

@@ -21,6 +21,7 @@ from cutpurse.sdk.as_test import WHY, as_test, decision_at
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
+from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.positions import decision_for
@@ -194,7 +195,7 @@ def _one_row(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | No
         "text": decision.text,
         "rule": decision.rule,
         "cause": chosen.cause.value,
-        "view": view_for(match, viewer).raw.to_json(),
+        "view": view_row(view_for(match, viewer).raw),
     }
     if viewer == asked.seat:
         words = match.game.words

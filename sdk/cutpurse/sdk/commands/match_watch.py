@@ -15,6 +15,7 @@ import typer
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.record import event_to_json
 from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named, local_time, short
+from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
@@ -238,7 +239,7 @@ def _began_row(step: Began) -> dict[str, Any]:
             "seat": step.seat,
             "delay_ms": step.delay_ms,
             "commitment": table.commitment.hex(),
-            "view": step.view.raw.to_json(),
+            "view": view_row(step.view.raw),
         },
     }
 
