@@ -73,6 +73,24 @@ def test_rankings_as_a_table_a_document_and_a_sheet(league: Path) -> None:
     ]
 
 
+def test_the_labels_of_a_class_stand_in_the_sheet_of_marks(league: Path) -> None:
+    words = ("ladder", "rankings", "duel", "--db", league)
+    Path("class.csv").write_text("\ufeffOwner;Label\r\nzoe;Zoë Zander\r\nann;Ann Archer\r\n", encoding="utf-8")
+    run = cutpurse(*words, "--csv", "--class", "class.csv")
+    rows = list(csv.DictReader(io.StringIO(run.stdout_bytes.decode(), newline="")))
+    assert [(row["owner"], row["bot"], row["label"], row["matches"]) for row in rows] == [
+        ("ann", "sneak", "Ann Archer", "3"),
+        ("local", "thug", "", "3"),
+        ("zoe", "", "Zoë Zander", ""),  # who has no bot has no mark, and is in the sheet all the same
+    ]
+    plain = list(csv.DictReader(io.StringIO(cutpurse(*words, "--csv").stdout_bytes.decode(), newline="")))
+    assert [{**row, "label": ""} for row in plain] == [{**row, "label": ""} for row in rows[:2]]
+    run = cutpurse(*words, "--class", "class.csv")
+    assert (run.exit_code, "--class adds labels to the sheet of --csv" in run.stderr) == (2, True)
+    run = cutpurse(*words, "--csv", "--class", "classes.csv")
+    assert (run.exit_code, "no file classes.csv with a class" in run.stderr) == (4, True)
+
+
 def test_the_first_of_the_rankings(league: Path) -> None:
     table = cutpurse("ladder", "rankings", "duel", "--db", league, "--limit", 1)
     assert [line.split()[:2] for line in table.stdout.splitlines()[1:]] == [["-", "ann/sneak:1.0"]]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
 
 import typer
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.class_file import read_class
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import (
     Authority,
@@ -130,6 +133,12 @@ def rankings(
     ] = False,
     limit: Annotated[int | None, typer.Option(metavar="N", help="The first so many; else all.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="All columns, a row a bot, for a spreadsheet.")] = False,
+    class_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--class", metavar="FILE", help="With --csv: add the labels of this class, and owners without a bot."
+        ),
+    ] = None,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,
@@ -142,7 +151,12 @@ def rankings(
     place is not placed yet: it has fewer than 4 rated boards, or its interval is still too wide. form is the places in
     its last matches, the newest first.
 
+    With --class, which is the file of `cutpurse token create --from`, the sheet is one of marks: each row has the label
+    of its owner, and owners of the class that have no bot here have a row at the end.
+
     Example: cutpurse ladder rankings greed --csv > greed.csv
+
+    Example: cutpurse ladder rankings greed --csv --class class.csv > marks.csv
     """
     from cutpurse.sdk.league import rankings as rankings_of
     from cutpurse.sdk.league import shown
@@ -150,6 +164,9 @@ def rankings(
 
     if as_csv and as_json:
         raise UsageError("--csv and --json: name one of them")
+    if class_file is not None and not as_csv:
+        raise UsageError("--class adds labels to the sheet of --csv: name that too")
+    labels = None if class_file is None else {line.owner: line.label for line in read_class(class_file)}
     most = count("--limit", limit) or None
     with asked(server, ca, db) as league:
         rows = rankings_of(league, ladder, every_version, most)
@@ -159,7 +176,7 @@ def rankings(
         print_json({"ladder": ladder, **counts, "rankings": [_ranking_row(one) for one in rows]})
         return
     if as_csv:
-        typer.echo(_csv([_ranking_row(one) for one in rows]), nl=False)
+        typer.echo(_csv([_ranking_row(one) for one in rows], labels), nl=False)
         return
     head = ("place", "rank", "bot", "rating", "matches", "wins", "faulted", "form", "state")
     cells = [
@@ -424,12 +441,20 @@ def _ranking_row(one: ladder_pb2.Ranking) -> dict[str, Any]:
     }
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
-    """As RFC 4180 has it: lines end in CR LF."""
+def _csv(rows: list[dict[str, Any]], labels: Mapping[str, str] | None) -> str:
+    """Write the sheet as RFC 4180 has it: lines end in CR LF.
+
+    Args:
+        labels: Those of a class by owner, for a column of their own. Its owners that are in no row get one.
+    """
     text = io.StringIO()
-    lines = csv.DictWriter(text, CSV_COLUMNS)
+    lines = csv.DictWriter(text, CSV_COLUMNS if labels is None else (*CSV_COLUMNS, "label"))
     lines.writeheader()
+    missing = dict(labels or {})
     for row in rows:
         switches = {key: str(row[key]).lower() for key in ("is_here", "is_paused")}
-        lines.writerow({**row, **switches, "form": " ".join(map(str, row["form"]))})
+        label = {} if labels is None else {"label": labels.get(row["owner"], "")}
+        lines.writerow({**row, **switches, "form": " ".join(map(str, row["form"])), **label})
+        missing.pop(row["owner"], None)
+    lines.writerows({"owner": owner, "label": label} for owner, label in missing.items())
     return text.getvalue()

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.sdk.class_file import read_class
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import local_time
 from cutpurse.sdk.errors import NotFound, needs
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cutpurse.server.access.token_service import TokenRegistry
 
 __all__ = ["app"]
-
-MOST_LINES: Final = 10_000  # of a class
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -289,30 +287,11 @@ def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     from cutpurse.leaderboard.registry import NewToken
 
     wanted = []
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            head = opened.readline()
-            between = ";" if ";" in head else ","  # as spreadsheets write it where numbers have commas
-            lines = csv.DictReader(chain([head], opened), strict=True, delimiter=between)
-            names = [name.strip().lower() for name in lines.fieldnames or ()]
-            lines.fieldnames = names
-            if "owner" not in names:
-                raise UsageError(f"{file} has no column owner; its first line is to be: owner,label")
-            for line in lines:
-                try:
-                    wanted.append(NewToken((line["owner"] or "").strip(), (line.get("label") or "").strip(), **common))
-                except Refused as problem:
-                    raise UsageError(f"{file}, line {lines.line_num}: {problem}") from None
-                if len(wanted) > MOST_LINES:
-                    raise UsageError(f"{file} has more than {MOST_LINES:,} lines")
-    except FileNotFoundError:
-        raise NotFound(f"no file {file} with a class: it does not exist") from None
-    except OSError as problem:
-        raise UsageError(f"{file} cannot be read: {problem.strerror}") from None
-    except (csv.Error, UnicodeDecodeError) as problem:
-        raise UsageError(f"{file} is no CSV in UTF-8: {problem}") from None
-    if not wanted:
-        raise UsageError(f"{file} names no owner")
+    for line in read_class(file):
+        try:
+            wanted.append(NewToken(line.owner, line.label, **common))
+        except Refused as problem:
+            raise UsageError(f"{file}, line {line.number}: {problem}") from None
     return wanted
 
 
