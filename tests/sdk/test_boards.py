@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -40,13 +43,93 @@ class Bot:
     def choose(self, view, decision):
         return decision.safe
 """
+READS_A_NUMBER = """
+from pathlib import Path
+
+
+class Bot:
+    def choose(self, view, decision):
+        if decision.ask == "go_on_or_stop":
+            return 0 if len(view.middle) >= int(Path(__file__).with_suffix(".txt").read_text()) else 1
+        return decision.safe
+"""
+# Thinks for ever in its first match of the third board.
+THINKS_IN_FIFTH_MATCH = """
+import os
+
+
+class Bot:
+    matches = 0
+
+    def choose(self, view, decision):
+        while Bot.matches == 5:
+            pass
+        return decision.safe
+
+    def start(self, match):
+        Bot.matches += 1
+        if Bot.matches == 5:
+            os.write(2, b"thinking\\n")
+"""
 NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
 SMALL = Design(max_boards=6, min_boards=6)
 
 
 def test_a_bot_against_itself_never_differs() -> None:
     done = compare("greed", "random", "random", seats=3, design=SMALL)
-    assert (done.result.boards, done.result.differing, done.result.verdict) == (6, 0, Verdict.UNDECIDED)
+    assert (done.result.boards, done.result.differing, done.result.verdict) == (6, 0, Verdict.NOT_BETTER)
+
+
+def test_a_comparison_of_a_bot_with_itself_ends_early_and_says_so(tmp_path: Path) -> None:
+    shown = run("compare", "greed", "random", "random", "--seats", 2)
+    said = "not better: both are the same bot, after 20 boards, alike on each"
+    assert (shown.exit_code, shown.stdout) == (0, f"random against random: {said}\n")
+    one, other, state = (tmp_path / name for name in ("one.py", "other.py", "state.json"))
+    for path in (one, other):
+        path.write_text(CAREFUL, encoding="utf-8")
+    words = ("compare", "greed", one, other, "--seats", 2, "--state", state)
+    assert said in run(*words).stdout
+    document = json.loads(run(*words, "--json").stdout)
+    assert (document["verdict"], document["boards"], document["resumed"], document["is_same"]) == (
+        "not better",
+        20,
+        20,
+        True,
+    )
+
+
+def test_copies_of_a_file_that_read_other_numbers_are_two_bots(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    for path, cards in ((one, 1), (other, 3)):
+        path.write_text(READS_A_NUMBER, encoding="utf-8")
+        path.with_suffix(".txt").write_text(str(cards), encoding="utf-8")
+    done = compare("greed", str(one), str(other), seats=2, design=Design(max_boards=40))
+    assert (done.is_same, done.result.boards > 20, done.result.differing > 0) == (False, True, True)
+
+
+def test_an_interrupt_says_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
+    bot, state = tmp_path / "thinks.py", tmp_path / "state.json"
+    bot.write_text(THINKS_IN_FIFTH_MATCH, encoding="utf-8")
+    for more, last in (
+        (("--state", str(state)), f"the boards are kept in {state}: the same command goes on from there"),
+        ((), "these boards are not kept; to be able to go on, start it with --state compare.json: the same command"),
+    ):
+        words = [sys.executable, "-m", "cutpurse.sdk.cli", "compare", "greed", str(bot), "random", "--seats", "2"]
+        with subprocess.Popen([*words, *more], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stderr is not None
+                assert process.stderr.readline() == "thinking\n"
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=60)
+            finally:
+                process.kill()
+        known, how, interrupted = err.splitlines()
+        assert (process.returncode, out) == (130, "")
+        assert known.startswith(f"{bot} against random: ")
+        assert "after 2 boards" in known
+        assert how.startswith(last)
+        assert interrupted.startswith("interrupted")
+    assert json.loads(state.read_text(encoding="utf-8"))["test"]["boards"] == 2
 
 
 def test_a_better_bot_is_found_better_and_the_other_way_round_not(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from cutpurse.sdk.local import Failure
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.playing.processes import check_jobs, in_order
 from cutpurse.sdk.playing.seating import play_match
-from cutpurse.sdk.sprt import Design, Result, Sprt, State
+from cutpurse.sdk.sprt import Design, Result, Sprt, State, Verdict
 
 __all__ = ["FAILING_BOARDS", "BoardResult", "Boards", "Compared", "compare", "field_for"]
 
@@ -50,6 +50,7 @@ class Compared:
     resumed: int  # boards that a state file told of
     bots: tuple[str, ...]  # names: NEW, OLD, then the field
     taken_over: tuple[int, ...]
+    is_same: bool = False  # NEW and OLD are the same bot, so the run ended early
 
     @property
     def has_verdict(self) -> bool:
@@ -129,6 +130,19 @@ def _fingerprint(maker: BotMaker) -> str:
     return f"{maker.name} {sha256(file.read_bytes()).hexdigest()[:16]}"
 
 
+def _is_one_bot(new: BotMaker, old: BotMaker) -> bool:
+    """Return whether both names lead to the same class or command."""
+    return new.make is old.make or (bool(new.spec) and new.spec == old.spec)
+
+
+def _has_same_code(new: BotMaker, old: BotMaker) -> bool:
+    """Return whether two files have the same bytes, and the same class of them plays."""
+    if getattr(new.make, "__qualname__", "") != getattr(old.make, "__qualname__", None):
+        return False
+    files = Path(new.file), Path(old.file)
+    return all(file.is_file() for file in files) and files[0].read_bytes() == files[1].read_bytes()
+
+
 def field_for(bots: Sequence[str | BotMaker], seats: int) -> tuple[BotMaker, ...]:
     """The bots of the other seats: those given, over and over until all are taken.  Raises UsageError for too many."""
     if not bots or len(bots) > seats - 1:
@@ -157,6 +171,8 @@ def compare(
 
     Once NEW was taken over in a match there will be no verdict. The run then ends when NEW has been taken over on
     `FAILING_BOARDS` boards, or `design.min_boards` are played: so it shows how often NEW fails, and not much more.
+    If NEW and OLD are the same bot, the run ends after `design.min_boards` boards too, with the verdict "not better".
+    Two files of the same bytes count as such until they differ on a board: what they read may differ.
 
     state: a file to go on from, if it is there, and to keep the boards in. progress: told after every board.
     Raises UsageError for what does not exist, and for a state of another comparison.
@@ -174,7 +190,13 @@ def compare(
     kept, failures = _load(path, identity, design, taken_over) if path else (State(design), {})
     test = Sprt(kept)
     resumed = test.state.boards
-    left = 0 if test.state.verdict or _is_failing(test.state, taken_over[0]) else design.max_boards - resumed
+    is_one, is_copy = _is_one_bot(boards.new, boards.old), _has_same_code(boards.new, boards.old)
+
+    def is_same() -> bool:
+        return test.state.boards >= design.min_boards and (is_one or (is_copy and not test.state.differing))
+
+    is_over = test.state.verdict or _is_failing(test.state, taken_over[0]) or is_same()
+    left = 0 if is_over else design.max_boards - resumed
     boards = replace(boards, first=resumed)
     one_by_one = (boards.board(resumed + i) for i in range(left))
     results = one_by_one if jobs == 1 else in_order(boards.batch, left, jobs)
@@ -190,13 +212,18 @@ def compare(
                     _save(path, identity, test.state, failures, taken_over)
                 if progress is not None:
                     progress(test.state)
-                if verdict is not None or _is_failing(test.state, taken_over[0]):
+                if verdict is not None or _is_failing(test.state, taken_over[0]) or is_same():
                     break
         finally:
             results.close()
     first = tuple(failures[bot] for bot in sorted(failures))
     names = tuple(maker.name for maker in (boards.new, boards.old, *boards.field))
-    return Compared(test.result(), first, resumed, names, tuple(taken_over))
+    result = test.result()
+    if is_same() and result.verdict is Verdict.UNDECIDED:
+        fared = f"{result.differing} of them different by chance" if result.differing else "alike on each"
+        reason = f"not better: both are the same bot, after {result.boards} boards, {fared}"
+        result = replace(result, verdict=Verdict.NOT_BETTER, reason=reason)
+    return Compared(result, first, resumed, names, tuple(taken_over), is_same())
 
 
 def _is_failing(state: State, new_taken_over: int) -> bool:

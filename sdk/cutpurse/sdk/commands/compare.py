@@ -20,8 +20,8 @@ from cutpurse.sdk.commands.arguments import (
     tell_failures,
 )
 from cutpurse.sdk.errors import BOT_FAILED
-from cutpurse.sdk.sprt import Design, State
-from cutpurse.sdk.terminal import Progress, print_json, print_lines
+from cutpurse.sdk.sprt import Design, Sprt, State
+from cutpurse.sdk.terminal import Progress, print_json, print_lines, say
 
 __all__ = ["compare"]
 
@@ -60,23 +60,33 @@ def compare(
         raise UsageError(f"--max-boards {max_boards}: {problem}") from None
     progress = Progress("boards")
 
+    known = State(design)
+
     def tell(at: State) -> None:
+        nonlocal known
+        known = at
         progress.show(f"boards: {at.boards:,} of at most {max_boards:,}, gain {at.gain:+.3f}")
 
     run_bots_in(context)
-    done = boards.compare(
-        game,
-        new,
-        old,
-        field=[bot for bot in field.split(",") if bot],
-        seats=seats,
-        seed=seed,
-        settings=parse_settings(setting),
-        jobs=jobs,
-        design=design,
-        state=state,
-        progress=tell,
-    )
+    try:
+        done = boards.compare(
+            game,
+            new,
+            old,
+            field=[bot for bot in field.split(",") if bot],
+            seats=seats,
+            seed=seed,
+            settings=parse_settings(setting),
+            jobs=jobs,
+            design=design,
+            state=state,
+            progress=tell,
+        )
+    except KeyboardInterrupt:
+        progress.end()
+        for line in _lines_so_far(known, new, old, state):
+            say(line)
+        raise
     progress.end()
     result = done.result
     no_verdict = f"no verdict: {new} failed in {done.taken_over[0]:,} of {result.boards:,} boards"
@@ -92,6 +102,7 @@ def compare(
                 "gain": round(result.gain, DECIMALS),
                 "interval": [round(limit, DECIMALS) for limit in result.interval],
                 "reason": result.reason if done.has_verdict else no_verdict,
+                "is_same": done.is_same,
                 "resumed": done.resumed,
                 "taken_over": {
                     "new": done.taken_over[0],
@@ -110,3 +121,12 @@ def compare(
     tell_failures(done.failures, (), bool(context.obj))
     if done.failures or not done.has_verdict:
         raise typer.Exit(BOT_FAILED)
+
+
+def _lines_so_far(known: State, new: str, old: str, file: Path | None) -> list[str]:
+    """Say what an interrupted comparison knows, and how to go on with it."""
+    lines = [f"{new} against {old}: {Sprt(known).result().reason}"] if known.boards else []
+    if file is None:
+        hint = "to be able to go on, start it with --state compare.json: the same command then goes on from there"
+        return [*lines, f"these boards are not kept; {hint}" if lines else hint]
+    return [*lines, f"the boards are kept in {file}: the same command goes on from there"]
