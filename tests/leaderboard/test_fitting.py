@@ -85,6 +85,12 @@ def test_the_same_results_give_the_same_bits() -> None:
     assert fit(results) == fit(list(results), LIBRARY)
 
 
+def test_it_is_known_before_how_many_settings_are_tried() -> None:
+    told: list[tuple[int, int]] = []
+    fit(play(LIBRARY.beta, 0.05, 40), progress=lambda done, of: told.append((done, of)))
+    assert told == [(number, len(told)) for number in range(1, len(told) + 1)]
+
+
 def test_what_is_not_fitted_comes_from_the_start() -> None:
     start = TrueSkill(draw_probability=0.1, mu=0.0, sigma=1.0, beta=0.5, tau=0.01, widening=0.25)
     results = play(LIBRARY.beta, 0.05, 300)

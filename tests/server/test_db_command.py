@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from cutpurse.sdk.cli import app
 from tests.leaderboard.sample_results import prepare, random_result
 from tests.leaderboard.test_schema import first_schema
 from tests.roots import CHECKOUT
+from tests.sdk.terminals import on_terminal
 from tests.typed import typed
 
 CUTPURSE = (sys.executable, "-m", "cutpurse.sdk.cli", "db")
@@ -77,15 +77,20 @@ def test_a_backup_is_made_and_put_back(tmp_path: Path, league: Path) -> None:
         assert (run.returncode, run.stderr) == (2, "cutpurse: name one database: cutpurse db recompute league.db\n")
 
 
-def test_progress_is_on_a_terminal_only(tmp_path: Path, league: Path) -> None:
-    mine, its = pty.openpty()
-    run = subprocess.run([*CUTPURSE, "backup", league, tmp_path / "copy.db"], stderr=its, check=False, cwd=CHECKOUT)
-    os.close(its)
-    said = os.read(mine, 100_000).decode()
-    os.close(mine)
-    assert run.returncode == 0
-    assert "pages copied: " in said
-    assert said.rstrip().endswith("bytes")
+@pytest.mark.parametrize(
+    ("words", "bar"),
+    [
+        (("backup", "league.db", "copy.db"), "pages copied: "),
+        (("recompute", "league.db"), "boards: "),
+        (("upgrade", "league.db"), "upgrading league.db"),
+        (("estimate", "league.db"), "estimating greed-main"),
+    ],
+)
+def test_progress_is_on_a_terminal_only(words: tuple[str, ...], bar: str, tmp_path: Path, league: Path) -> None:
+    code, received = on_terminal("db", *words, folder=tmp_path)
+    assert (code, bar in received) == (0, True)
+    (tmp_path / "copy.db").unlink(missing_ok=True)
+    assert bar not in db(*words, folder=tmp_path).stderr
 
 
 def test_what_is_there_is_not_replaced_by_a_backup(tmp_path: Path, league: Path) -> None:

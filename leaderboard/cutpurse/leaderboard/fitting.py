@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, count
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -57,11 +57,16 @@ def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) ->
     return _loss(list(_foretold(results, settings, after)), _margin(settings))
 
 
-def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill:
+def fit(
+    results: Sequence[Outcome],
+    start: TrueSkill | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> TrueSkill:
     """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
 
     start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About 70
     times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
+    progress: called with how many of how many settings were tried.
     Raises ValueError if there are no results.
     """
     if not results:
@@ -69,10 +74,15 @@ def fit(results: Sequence[Outcome], start: TrueSkill | None = None) -> TrueSkill
     found = start or TrueSkill(draw_probability=0.1)
 
     low, high = (math.log(share * found.sigma) for share in BETAS)
+    total = (1 + len(TAUS)) * _tries(high - low, ROUGHLY) + _tries(2 * ROUGHLY, CLOSELY)
+    tried = count(1)
 
     def best_beta(settings: TrueSkill, low: float, high: float, within: float) -> tuple[float, TrueSkill]:
         def loss_of(log_beta: float) -> float:
-            return log_loss(results, replace(settings, beta=math.exp(log_beta)))
+            loss = log_loss(results, replace(settings, beta=math.exp(log_beta)))
+            if progress is not None:
+                progress(next(tried), total)
+            return loss
 
         log_beta, loss = _lowest(loss_of, low, high, within)
         return loss, replace(settings, beta=math.exp(log_beta))
@@ -140,6 +150,11 @@ def _tied(pair: _Pair, margin: float) -> float:
 def _below(deviations: float) -> float:
     """The standard normal distribution."""
     return math.erfc(-deviations / math.sqrt(2)) / 2
+
+
+def _tries(width: float, within: float) -> int:
+    """Return how often `_lowest` evaluates its function between limits that are so far apart."""
+    return 2 + max(0, math.ceil(math.log(within / width) / math.log(_GOLDEN)))
 
 
 def _lowest(of: Callable[[float], float], low: float, high: float, within: float) -> tuple[float, float]:

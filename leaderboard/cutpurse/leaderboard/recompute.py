@@ -8,7 +8,7 @@ than the one that rated. This module writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,17 +42,40 @@ class LadderCheck:
         return self.count == 0
 
 
-def recompute(leaderboard: Readings) -> list[LadderCheck]:
-    """Check every ladder, by name, as of one moment; results may go on coming in.  Raises StoreError."""
+def recompute(leaderboard: Readings, progress: Callable[[int, int], None] | None = None) -> list[LadderCheck]:
+    """Check every ladder, by name, as of one moment; results may go on coming in.
+
+    Args:
+        leaderboard: What is checked.
+        progress: Called with the number of boards that were rated again, and of all of them.
+
+    Raises:
+        StoreError: If the database cannot be read.
+    """
     with leaderboard.reading() as connection:
         versions = connection.execute(select(VERSIONS)).all()
         parents = {row.id: row.parent_id for row in versions if row.parent_id is not None and row.parent_id < row.id}
         bots = {row.id: row.bot_id for row in versions}
-        return [_check(connection, ladder.name, parents, bots) for ladder in ladders(connection)]
+        entries = ladders(connection)
+        total, earlier = sum(entry.matches for entry in entries), 0
+        checks = []
+        for entry in entries:
+
+            def tell(boards: int, earlier: int = earlier) -> None:
+                if progress is not None:
+                    progress(earlier + boards, total)
+
+            checks.append(_check(connection, entry.name, parents, bots, tell))
+            earlier += entry.matches
+        return checks
 
 
 def _check(
-    connection: Connection, ladder: str, parents: Mapping[int, int | None], bots: Mapping[int, int]
+    connection: Connection,
+    ladder: str,
+    parents: Mapping[int, int | None],
+    bots: Mapping[int, int],
+    progress: Callable[[int], None],
 ) -> LadderCheck:
     found = _Differences([*_unrated(connection, ladder), *_marks(connection, ladder)])
     standings: dict[int, Standing] = {}
@@ -62,6 +85,7 @@ def _check(
         if entry.sequence > last + 1:
             found.add(f"boards {last + 1} to {entry.sequence - 1} are missing")
         boards += entry.sequence != last
+        progress(boards)
         last = entry.sequence
         changes += sum(change is not None for change in entry.changes)
         encounters.add([bots[version] for version in entry.versions], entry.places)

@@ -8,6 +8,7 @@ module writes nothing: `Store.open_epoch` is what puts other numbers in force.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,8 +48,10 @@ class Refit:
         return self.fitted_loss < self.now_loss
 
 
-def refit(connection: Connection, name: str, most: int = MOST) -> Refit:
-    """Look at the newest rated matches of a ladder, so many at most.
+def refit(
+    connection: Connection, name: str, most: int = MOST, progress: Callable[[int, int], None] | None = None
+) -> Refit:
+    """Look at the newest rated matches of a ladder, so many at most.  progress: see `fit`.
 
     Takes some 3 ms a match of four seats. Raises NotFound, and Refused for a ladder with too few of them.
     """
@@ -58,7 +61,7 @@ def refit(connection: Connection, name: str, most: int = MOST) -> Refit:
         raise Refused(f"ladder {name}: {len(steps)} rated matches are too few to fit to; {LEAST} are needed")
     outcomes = [Outcome(step.versions, step.places) for step in steps]
     seen = len(outcomes) - len(outcomes) // _JUDGED
-    fitted = fit(outcomes[:seen], entry.rating)
+    fitted = fit(outcomes[:seen], entry.rating, progress)
     return Refit(
         name,
         len(outcomes),

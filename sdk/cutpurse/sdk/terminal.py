@@ -10,18 +10,17 @@ import io
 import json
 import os
 import sys
-import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final, TextIO
 
 __all__ = [
-    "Progress",
     "Talk",
     "counted",
     "json_text",
     "legible",
+    "paint",
     "print_json",
     "print_lines",
     "reserve_stdout",
@@ -32,7 +31,7 @@ __all__ = [
     "talk_may_be_lost",
 ]
 
-REFRESH_S: Final = 0.1  # between two states of a progress line
+STYLES: Final = {"good": 32, "bad": 31, "open": 33, "leader": 1}  # green, red, yellow, bold; see ECMA-48, 8.3.117
 
 
 def say(text: str) -> None:
@@ -128,6 +127,20 @@ def legible(text: str, most: int = 300) -> str:
     return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
 
 
+def paint(text: str, style: str, out: TextIO | None = None) -> str:
+    """Colour a text where it is written to a terminal and NO_COLOR is not set; else return it as it is.
+
+    Args:
+        text: What is written.
+        style: A name of `STYLES`.
+        out: Where it is written; else `results()`.
+    """
+    stream = out or results()
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
+
+
 def counted(count: int, one: str, several: str) -> str:
     """So many of something: "1 match", "2,000 matches"."""
     return f"{count:,} {one if count == 1 else several}"
@@ -184,36 +197,3 @@ def _width(text: str) -> int:
         0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(sign) in "WF")
         for sign in text
     )
-
-
-class Progress:
-    """A line on stderr that says how far it is; off a terminal there is none."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.shown = 0.0
-        self.width = 0
-
-    def __call__(self, done: int, of: int) -> None:
-        """So many are done."""
-        self.show(f"{self.what}: {done:,} of {of:,}")
-
-    def show(self, text: str) -> None:
-        """Replace the line by this text, if the last was shown long enough."""
-        now = time.monotonic()
-        if sys.stderr.isatty() and now - self.shown >= REFRESH_S:
-            self.shown = now
-            self._write("\r" + text.ljust(self.width))
-            self.width = len(text)
-
-    def end(self) -> None:
-        """Wipe the line."""
-        if self.width:
-            self._write("\r" + " " * self.width + "\r")
-            self.width = 0
-
-    @staticmethod
-    def _write(text: str) -> None:
-        talk = Talk(sys.stderr)
-        talk.write(text)
-        talk.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -10,7 +11,7 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.child_processes import ends_new_children
-from cutpurse.sdk.terminal import reserve_stdout, say, talk_may_be_lost
+from cutpurse.sdk.terminal import paint, reserve_stdout, say, talk_may_be_lost
 
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
@@ -47,7 +48,7 @@ def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bo
     """A line for each bot that failed, on stderr; with `traces` how it crashed."""
     for failure in failures:
         more = faults[failure.bot] - 1 if failure.bot < len(faults) else 0
-        say(failure.text() + (f" (and {more:,} more faults)" if more else ""))
+        say(paint(failure.text() + (f" (and {more:,} more faults)" if more else ""), "bad", sys.stderr))
         if traces and failure.trace:
             say(failure.trace.rstrip())
 

@@ -11,8 +11,9 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
 from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
+from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.signals import runs_until_told_to_end
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +64,7 @@ def check(
     """
     from cutpurse.sdk.check.course import check_bot  # which is not needed to list the games
     from cutpurse.sdk.check.findings import Verdict
+    from cutpurse.sdk.check.scenarios import SCENARIOS
 
     if answer is not None and not 0 < answer < float("inf"):
         raise UsageError(f"--answer {answer:g}: a number of seconds is more than 0")
@@ -72,18 +74,31 @@ def check(
     games = list(dict.fromkeys(game or ()))
     hellos: list[arena_pb2.Hello] = []
 
+    progress = Progress("scenarios")
+    seen: list[Finding] = []
+
     def tell(finding: Finding) -> None:
+        seen.append(finding)
         if talk:
             say(f"{finding.scenario}: {finding.verdict.value}")
+        else:
+            plays = games or (hellos[0].games if hellos else ()) or GAMES
+            progress(len(seen), len(SCENARIOS) + len(plays), finding.scenario)
 
-    findings = runs_until_told_to_end(
-        check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
-    )
+    with progress:
+        findings = runs_until_told_to_end(
+            check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
+        )
     failed = sum(finding.verdict is Verdict.FAILED for finding in findings)
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
     if not as_json:
         verdict = f"{bot} failed {failed} of {len(rows)}" if failed else f"{bot} is ready"
-        print_lines([*table(("scenario", "verdict", "seen"), rows), verdict])
+        head, *lines = table(("scenario", "verdict", "seen"), rows)
+        styles = {Verdict.PASSED: "", Verdict.WARNED: "open", Verdict.FAILED: "bad"}
+        for number, finding in enumerate(findings):
+            if style := styles[finding.verdict]:
+                lines[number] = paint(lines[number], style)
+        print_lines([head, *lines, paint(verdict, "bad" if failed else "good")])
     lifted = _lifted(hellos[0], name, version, server, ca) if lift and not failed else ""
     if as_json:
         named = [dict(zip(("scenario", "verdict", "seen"), row, strict=True)) for row in rows]

@@ -13,7 +13,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, local_time, short
 from cutpurse.sdk.commands.match_list import cause, match_row
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
@@ -121,7 +121,7 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     for decision in sorted(faults.keys() | notes.keys()):
         lines.append(f"  decision {decision}" if decision else "  before its first decision")
         if (fault := faults.get(decision)) is not None:
-            lines[-1] += f", at {fault.at}: {cause(fault.cause)}: {legible(fault.text)}"
+            lines[-1] = paint(f"{lines[-1]}, at {fault.at}: {cause(fault.cause)}: {legible(fault.text)}", "bad")
         lines += [f"    {line}" for text in notes.get(decision, ()) for line in _lines(text)]
     if log.dropped_bytes:
         lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")

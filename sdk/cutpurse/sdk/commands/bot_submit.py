@@ -11,6 +11,7 @@ import typer
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Server, complete_ladders, iso
 from cutpurse.sdk.errors import BOT_FAILED, FAILED, ServerUnreachable
+from cutpurse.sdk.progress import Spinner
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say
 
 if TYPE_CHECKING:
@@ -100,6 +101,13 @@ def _tell(packed: Packed) -> None:
 
 def _waited(submissions: Submissions, shown: submission_pb2.SubmissionShown) -> submission_pb2.SubmissionShown:
     """How it stands in the end; each step is told."""
+    with Spinner() as spinner:
+        return _followed(submissions, shown, spinner)
+
+
+def _followed(
+    submissions: Submissions, shown: submission_pb2.SubmissionShown, spinner: Spinner
+) -> submission_pb2.SubmissionShown:
     told: list[str] = []
     heard_at = time.monotonic()
     accepted_at: float | None = None
@@ -107,7 +115,9 @@ def _waited(submissions: Submissions, shown: submission_pb2.SubmissionShown) -> 
         step = _step(shown)
         if step not in told:
             told.append(step)
+            spinner.end()
             say(step)
+            spinner.show("waiting for the server")
         now = time.monotonic()
         if state(shown) in ("refused", "taken off") or shown.is_running:
             return shown

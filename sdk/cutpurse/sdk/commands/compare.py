@@ -20,12 +20,14 @@ from cutpurse.sdk.commands.arguments import (
     tell_failures,
 )
 from cutpurse.sdk.errors import BOT_FAILED
-from cutpurse.sdk.sprt import Design, Sprt, State
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, say
+from cutpurse.sdk.progress import Progress
+from cutpurse.sdk.sprt import Design, Sprt, State, Verdict
+from cutpurse.sdk.terminal import paint, print_json, print_lines, say
 
 __all__ = ["compare"]
 
 DECIMALS: Final = 6
+STYLE: Final = {Verdict.BETTER: "good", Verdict.NOT_BETTER: "bad", Verdict.UNDECIDED: "open"}
 
 
 def compare(
@@ -62,32 +64,33 @@ def compare(
 
     known = State(design)
 
+    progress = Progress("boards")
+
     def tell(at: State) -> None:
         nonlocal known
         known = at
-        progress.show(f"boards: {at.boards:,} of at most {max_boards:,}, gain {at.gain:+.3f}")
+        progress(at.boards, max_boards, f"at most; gain {at.gain:+.3f}")
 
     run_bots_in(context)
     try:
-        done = boards.compare(
-            game,
-            new,
-            old,
-            field=[bot for bot in field.split(",") if bot],
-            seats=seats,
-            seed=seed,
-            settings=parse_settings(setting),
-            jobs=jobs,
-            design=design,
-            state=state,
-            progress=tell,
-        )
+        with progress:
+            done = boards.compare(
+                game,
+                new,
+                old,
+                field=[bot for bot in field.split(",") if bot],
+                seats=seats,
+                seed=seed,
+                settings=parse_settings(setting),
+                jobs=jobs,
+                design=design,
+                state=state,
+                progress=tell,
+            )
     except KeyboardInterrupt:
-        progress.end()
         for line in _lines_so_far(known, new, old, state):
             say(line)
         raise
-    progress.end()
     result = done.result
     no_verdict = f"no verdict: {new} failed in {done.taken_over[0]:,} of {result.boards:,} boards"
     if as_json:
@@ -112,11 +115,15 @@ def compare(
             }
         )
     else:
-        lines = [f"{new} against {old}: {result.reason}" if done.has_verdict else no_verdict]
+        if done.has_verdict:
+            lines = [f"{new} against {old}: {paint(result.reason, STYLE[result.verdict])}"]
+        else:
+            lines = [paint(no_verdict, "bad")]
         for number, (name, count) in enumerate(zip(done.bots, done.taken_over, strict=True)):
             if number and count:
                 whose = name if number == 1 else f"{name} (field, seat {number - 1} to the left)"
-                lines.append(f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there")
+                text = f"{whose} was taken over on {count:,} of {result.boards:,} boards: it came last there"
+                lines.append(paint(text, "bad"))
         print_lines(lines)
     tell_failures(done.failures, (), bool(context.obj))
     if done.failures or not done.has_verdict:

@@ -29,7 +29,7 @@ from cutpurse.sdk.commands.asking import (
 )
 from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
 from cutpurse.sdk.commands.later import LaterGroup
-from cutpurse.sdk.terminal import counted, legible, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import counted, legible, paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -193,7 +193,10 @@ def rankings(
         )
         for one in rows
     ]
-    print_lines(table(head, cells))
+    top, *lines = table(head, cells)
+    print_lines(
+        [top, *[paint(line, "leader") if one.place == 1 else line for line, one in zip(lines, rows, strict=True)]]
+    )
     say(_as_of(state))
 
 

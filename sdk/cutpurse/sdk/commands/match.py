@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import ClassVar, Final
 
 import typer
@@ -12,7 +14,8 @@ from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.match_file import Checked, FiledMatch, check
-from cutpurse.sdk.terminal import legible, print_json, print_lines
+from cutpurse.sdk.progress import Progress
+from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, results
 
 __all__ = ["app", "verify"]
 
@@ -52,15 +55,20 @@ def verify(
     """
     matches: list[dict[str, object]] = []
     held = 0
-    for filed in matches_of(file, server, ca, db):
-        try:
-            found = check(filed)
-        except UsageError as problem:
-            raise RecordError(f"{file}, line {filed.line}: {problem}") from None
-        held += 1
-        if as_json:
-            matches.append(_row(filed, found))
-        else:
+    lines_shown = not as_json and results().isatty()  # they say how far it is
+    total = 0 if lines_shown else _line_count(file)
+    with Progress("lines") as progress:
+        for filed in matches_of(file, server, ca, db):
+            if total:
+                progress(filed.line - 1, total)
+            try:
+                found = check(filed)
+            except UsageError as problem:
+                raise RecordError(f"{file}, line {filed.line}: {problem}") from None
+            held += 1
+            if as_json:
+                matches.append(_row(filed, found))
+                continue
             which = "" if filed.head is None else f"match {filed.head.match} of "
             lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
             first = f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}"
@@ -68,10 +76,18 @@ def verify(
     if as_json:
         print_json({"file": file, "matches": matches})
     else:
-        print_lines([f"{held} of {held} matches are as recorded"])
+        print_lines([paint(f"{held} of {held} matches are as recorded", "good")])
 
 
 def _row(filed: FiledMatch, found: Checked) -> dict[str, object]:
     """A match in the document of --json."""
     head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
     return {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}
+
+
+def _line_count(file: str) -> int:
+    """Count the lines of a file for a bar on a terminal; 0 if there is no such file or no terminal."""
+    if not sys.stderr.isatty() or not Path(file).is_file():
+        return 0
+    with Path(file).open("rb") as lines:
+        return sum(1 for _ in lines)

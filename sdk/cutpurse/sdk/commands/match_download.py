@@ -13,6 +13,7 @@ from cutpurse.sdk.commands.asking import Authority, Database, Server, short
 from cutpurse.sdk.commands.filed import fetched
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.match_file import read_matches
+from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import counted, say
 
 __all__ = ["download"]
@@ -38,7 +39,12 @@ def download(
     """
     if out is None and len(matches) > 1:
         raise UsageError(f"{len(matches)} matches go into one file: name it with --out")
-    content = b"".join(fetched(match, server, ca, db) for match in matches)
+    files = []
+    with Progress("matches") as progress:
+        for number, match in enumerate(matches):
+            progress(number, len(matches))
+            files.append(fetched(match, server, ca, db))
+    content = b"".join(files)
     if out == Path("-"):
         sys.stdout.write(content.decode())
         return

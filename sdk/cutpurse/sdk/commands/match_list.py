@@ -23,7 +23,7 @@ from cutpurse.sdk.commands.asking import (
     skill_row,
 )
 from cutpurse.sdk.commands.ladder import kind_shown
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -189,7 +189,8 @@ def _faults(told: ladder_pb2.GetMatchResponse) -> list[str]:
     for number, course in enumerate(told.courses):
         for fault in course.faults:
             said = f": {legible(fault.text)}" if fault.text else ""
-            lines.append(f"seat {number}, its decision {fault.decision} (--at {fault.at}): {cause(fault.cause)}{said}")
+            text = f"seat {number}, its decision {fault.decision} (--at {fault.at}): {cause(fault.cause)}{said}"
+            lines.append(paint(text, "bad"))
     return ["", *lines] if lines else []
 
 

@@ -35,8 +35,9 @@ from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.lines import Lines
 from cutpurse.sdk.playing.seating import view_for
+from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, results, say, table
+from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, results, say, table
 
 __all__ = ["Watcher", "play", "result_lines", "summary"]
 
@@ -100,10 +101,10 @@ def play(
     texts = rules.set_up(len(makers), settings).changed()
     deals = _Deals(game, " ".join(f"{name}={value}" for name, value in texts.items()), seed)
     rows = _Rows(out, makers, record, deals)
-    progress = None if watch or human is not None else Progress("matches")
+    progress = Progress("matches")
     watcher = Watcher(Screen(talk)) if watch else None
     try:
-        with rows:
+        with rows, progress:
             played = local.play(
                 game,
                 makers,
@@ -112,19 +113,15 @@ def play(
                 settings=settings,
                 jobs=jobs,
                 record=record,
-                progress=progress,
+                progress=None if watch or human is not None else progress,
                 on_match=rows.add,
                 watch=watcher,
                 keep_rows=False,
             )
     except KeyboardInterrupt:
-        if progress:
-            progress.end()
         if rows.matches:
             say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
         raise
-    if progress:
-        progress.end()
     if as_json:
         print_json(summary(played))
     else:
@@ -159,13 +156,16 @@ def result_lines(played: Played) -> list[str]:
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
     some = counted(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
+    head, *lines = table(("bot", "first places", "mean place", "mean score"), rows)
+    best = min(row.mean_place for row in played.seats)
+    over = "was taken over in {:,} of {}: it came last there, whatever it scored"
     return [
-        *table(("bot", "first places", "mean place", "mean score"), rows),
+        head,
         *[
-            f"{row.bot} was taken over in {row.taken_over:,} of {some}: it came last there, whatever it scored"
-            for row in played.seats
-            if row.taken_over
+            paint(line, "leader") if row.mean_place == best else line
+            for line, row in zip(lines, played.seats, strict=True)
         ],
+        *[paint(f"{row.bot} {over.format(row.taken_over, some)}", "bad") for row in played.seats if row.taken_over],
         f"{some} of {played.game}, {played.decisions:,} decisions in {played.seconds:.1f} s{rate}",
     ]
 

@@ -14,7 +14,8 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
 from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
-from cutpurse.sdk.terminal import Progress, counted, print_json, print_lines, say, table
+from cutpurse.sdk.progress import Progress
+from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, say, table
 from cutpurse.sdk.tournament.course import Place, Plan, plan_of, played_out, standing
 from cutpurse.sdk.tournament.here import Here
 from cutpurse.sdk.tournament.journal import Journal
@@ -110,11 +111,7 @@ def run(
             place = There(wanted, league, ladder_named(league, ladder), diary)
         settled = plan_of(wanted, place.plan())
         _tell_plan(settled, diary)
-        progress = Progress("boards")
-        try:
-            played = played_out(settled, place, diary, progress)
-        finally:
-            progress.end()
+        played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
     rows = _tell(settled, played, as_json, out)
     failures = here.failures if here is not None else {}
     tell_failures([failures[bot] for bot in sorted(failures)], (), bool(context.obj))
@@ -203,6 +200,7 @@ def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) ->
         for row in rows
     ]
     lines = table(head, cells)
+    lines[1:] = [paint(line, "leader") if row.rank == 1 else line for line, row in zip(lines[1:], rows, strict=True)]
     if settled.tournament.format.kind == "gauntlet":
         lines += ["", *_against(settled, played)]
     if settled.tournament.format.kind == "groups" and len(played) > settled.rounds.size(0):
@@ -211,7 +209,8 @@ def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) ->
     for row in rows:
         if row.taken_over:
             some = counted(row.matches, "match", "matches")
-            lines.append(f"{names[row.bot]} was taken over in {row.taken_over:,} of {some}: it came last there")
+            text = f"{names[row.bot]} was taken over in {row.taken_over:,} of {some}: it came last there"
+            lines.append(paint(text, "bad"))
     byes = sum(row.byes for row in rows)
     resting = ", a round that was rested as the mean" if byes else ""
     sure = f"95 %, for all bots at once: a bootstrap over {len(played):,} boards, and the ranks that it gives"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -14,7 +15,8 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import FAILED, NotFound, needs
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.sdk.progress import Progress, Spinner
+from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
 from cutpurse.server.submissions.storage import storage_beside
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def upgrade(database: Database) -> None:
 
     Example: cutpurse db upgrade league.db
     """
-    with _opened(database) as store:
+    with Spinner(f"upgrading {database}") as spinner, _opened(database) as store:
+        spinner.end()
         from cutpurse.leaderboard.schema import describe_upgrade, newest_revision
 
         newest = newest_revision()
@@ -72,7 +75,7 @@ def backup(
 
     Example: cutpurse db backup league.db league-monday.db
     """
-    with _says_why_not(database), _progress("pages copied") as tell:
+    with _says_why_not(database), Progress("pages copied") as tell:
         from cutpurse.leaderboard.backup import back_up
 
         copied = back_up(database, to, tell)
@@ -95,7 +98,7 @@ def restore(
 
     Example: cutpurse db restore league-monday.db league.db --force
     """
-    with _says_why_not(copy), _progress("pages copied") as tell:
+    with _says_why_not(copy), Progress("pages copied") as tell:
         from cutpurse.leaderboard.backup import restore as put_back
 
         copied = put_back(copy, database, force, tell)
@@ -120,10 +123,10 @@ def recompute(
     """
     if (database is None) == (db is None):
         raise UsageError("name one database: cutpurse db recompute league.db")
-    with _read(database or db or Path()) as reader:
+    with _read(database or db or Path()) as reader, Progress("boards") as progress:
         from cutpurse.leaderboard.recompute import recompute as check_all
 
-        checks = check_all(reader)
+        checks = check_all(reader, progress)
     if as_json:
         rows = [
             {"ladder": one.ladder, "boards": one.boards, "versions": one.versions, "differences": one.count}
@@ -135,7 +138,7 @@ def recompute(
         print_lines(table(("ladder", "boards", "versions", "differences"), cells))
     for one in checks:
         for difference in one.differences:
-            say(f"{one.ladder}: {difference}")
+            say(paint(f"{one.ladder}: {difference}", "bad", sys.stderr))
     if not all(one.equal for one in checks):
         raise typer.Exit(FAILED)
 
@@ -164,8 +167,8 @@ def refit(
     with _read(database) as reader:
         from cutpurse.leaderboard.refit import refit as fit_again
 
-        with reader.reading() as connection:
-            found = fit_again(connection, ladder, matches)
+        with reader.reading() as connection, Progress("settings tried") as progress:
+            found = fit_again(connection, ladder, matches, progress)
     epoch = None
     if put and found.is_better:
         with _opened(database) as store:
@@ -188,8 +191,9 @@ def estimate(
     Example: cutpurse db estimate league.db greed
     """
     rows = []
-    with _opened(database) as store:
+    with _opened(database) as store, Spinner() as spinner:
         for name in ladder or [entry.name for entry in store.ladders()]:
+            spinner.show(f"estimating {name}")
             found = store.ladder_estimates(name)
             store.put_estimates(found, datetime.now(UTC)).result()
             rows.append({"ladder": name, "boards": found.boards, "versions": len(found.found)})
@@ -236,16 +240,6 @@ def _read(database: Path) -> Iterator[Reader]:
         from cutpurse.leaderboard.reader import Reader
     with _says_why_not(database), Reader(database) as reader:
         yield reader
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A line on a terminal that says how far it is."""
-    progress = Progress(what)
-    try:
-        yield progress
-    finally:
-        progress.end()
 
 
 @contextmanager

@@ -20,8 +20,9 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
+from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.signals import runs_until_told_to_end
-from cutpurse.sdk.terminal import Progress, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
@@ -63,7 +64,8 @@ def demo(
     began = time.perf_counter()
 
     def tell(stored: Mapping[str, int]) -> None:
-        progress.show("  ".join(f"{game} {stored.get(game, 0)}/{matches}" for game in GAMES))
+        counts = [min(stored.get(game, 0), matches) for game in GAMES]
+        progress(sum(counts), matches * len(counts), "  ".join(map("{} {}".format, GAMES, counts)))
 
     def show(outcome: Outcome) -> None:
         progress.end()

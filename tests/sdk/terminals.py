@@ -1,0 +1,52 @@
+"""A command on a terminal, as a person has it: what it writes there, escape sequences and all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+__all__ = ["on_terminal"]
+
+ROWS, COLUMNS = 40, 120
+
+
+def on_terminal(*words: object, folder: Path, stdout: int | None = None, **environment: str) -> tuple[int, str]:
+    """Run `cutpurse` with a terminal for stderr and, unless another is given, stdout.
+
+    Returns:
+        Its exit code, and all that the terminal received.
+    """
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cutpurse.sdk.cli", *map(str, words)],
+        stdin=its,
+        stdout=its if stdout is None else stdout,
+        stderr=its,
+        cwd=folder,
+        env=inherited | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)} | environment,
+    )
+    os.close(its)
+    received = b""
+    try:
+        while more := _read(ours):
+            received += more
+        return process.wait(60), received.decode()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # the last process that had it open has ended
+        return b""

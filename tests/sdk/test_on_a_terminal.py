@@ -1,0 +1,85 @@
+"""Bars with the time left and colour: a terminal gets them, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.sdk.bot_files import CRASHES, bot_file
+from tests.sdk.terminals import on_terminal
+from tests.sdk.test_command_line import run_apart
+
+BOLD, RED, GREEN = "\x1b[1m", "\x1b[31m", "\x1b[32m"
+BAR = re.compile(r"(\d+) of (\d+)\x1b\[0m .*?(-|\d+):(--|\d\d):(--|\d\d)\x1b\[0m left")
+CUP = """
+game = "greed"
+seats = 2
+bots = ["random", "greedy"]
+deals = 3
+"""
+
+
+def totals(received: str) -> set[str]:
+    """How much the bars on a terminal count up to."""
+    return {found[2] for found in BAR.finditer(received)}
+
+
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [
+        ("play greed random random --matches 7", "7"),
+        ("play greed random random --matches 7 --json", "7"),
+        ("compare greed greedy random --seats 2 --max-boards 2", "2"),
+        ("match verify run.jsonl --json", "3"),
+    ],
+)
+def test_what_takes_long_shows_a_bar_and_wipes_it(words: str, total: str, tmp_path: Path) -> None:
+    recorded = run_apart("play", "greed", "random", "random", "--matches", 3, "--record", tmp_path / "run.jsonl")
+    assert (recorded.returncode, "\x1b" in recorded.stderr + recorded.stdout) == (0, False)
+    with (tmp_path / "out").open("w+", encoding="utf-8") as out:
+        code, received = on_terminal(*words.split(), folder=tmp_path, stdout=out.fileno())
+        out.seek(0)
+        result = out.read()
+    assert (code, totals(received)) == (0, {total})
+    assert received.endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor is shown again, and the line is empty
+    assert "\x1b" not in result
+
+
+def test_a_tournament_shows_how_far_it_is(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(CUP, encoding="utf-8")
+    code, received = on_terminal("tournament", "run", "cup.toml", folder=tmp_path)
+    assert code == 0
+    assert totals(received) == {"3"}
+    assert re.search(re.escape(BOLD) + r"1 .*greedy", received)
+
+
+def test_the_leader_and_verdicts_are_coloured_on_a_terminal(tmp_path: Path) -> None:
+    _, received = on_terminal("play", "greed", "random", "greedy", "--matches", 5, folder=tmp_path)
+    assert f"{BOLD}greedy " in received
+    assert f"{BOLD}random " not in received
+    _, received = on_terminal("compare", "greed", "greedy", "random", "--seats", 2, folder=tmp_path)
+    assert f"greedy against random: {GREEN}better: " in received
+    _, received = on_terminal("compare", "greed", "random", "greedy", "--seats", 2, folder=tmp_path)
+    assert f"random against greedy: {RED}not better" in received
+
+
+def test_faults_are_red_on_a_terminal_and_plain_elsewhere(tmp_path: Path) -> None:
+    words = ("play", "greed", bot_file(tmp_path, CRASHES), "random")
+    code, received = on_terminal(*words, folder=tmp_path)
+    assert (code, f"{RED}bot " in received) == (3, True)
+    with (tmp_path / "out").open("w+", encoding="utf-8") as out:
+        on_terminal(*words, folder=tmp_path, stdout=out.fileno())
+        out.seek(0)
+        assert "\x1b" not in out.read()
+    apart = run_apart(*words)
+    assert (apart.returncode, "\x1b" in apart.stdout + apart.stderr) == (3, False)
+
+
+@pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_where_none_is_wanted(variable: dict[str, str], tmp_path: Path) -> None:
+    words = ("play", "greed", bot_file(tmp_path, CRASHES), "greedy", "--matches", 2)
+    code, received = on_terminal(*words, folder=tmp_path, **variable)
+    assert (code, re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", received)) == (3, [])
+    assert "bot " in received
