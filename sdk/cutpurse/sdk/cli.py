@@ -12,6 +12,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import ExitStack
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -28,6 +29,7 @@ __all__ = ["app", "main"]
 
 GROUP: Final = "cutpurse.commands"
 DEBUG: Final = "--debug"
+VARIABLE: Final = "_CUTPURSE_COMPLETE"  # set by the scripts that --install-completion installs
 OTHER_NAMES: Final = {  # options as other programs call them, by their names here
     "--address": ("--listen", "--port", "--host", "--bind"),
     "--server": ("--address", "--host", "--port", "--url"),
@@ -169,7 +171,12 @@ def main() -> None:
     _open_what_is_closed()
     show_what_can_be_shown()
     interrupts_when_told_to_end()
-    app(prog_name="cutpurse")
+    with ExitStack() as stack:
+        if os.environ.get(VARIABLE) == "complete_bash":
+            from cutpurse.sdk.commands.completion import whole_words_of_bash
+
+            stack.enter_context(whole_words_of_bash(os.environ))
+        app(prog_name="cutpurse")
 
 
 def _open_what_is_closed() -> None:

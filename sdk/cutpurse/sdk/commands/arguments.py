@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.games import GAMES
 from cutpurse.sdk.child_processes import ends_new_children
+from cutpurse.sdk.commands.completion import complete_games, complete_settings
 from cutpurse.sdk.terminal import paint, reserve_stdout, say, talk_may_be_lost
 
 if TYPE_CHECKING:
@@ -20,14 +20,19 @@ __all__ = ["AsJson", "GameName", "Jobs", "Seed", "Setting", "parse_settings", "r
 
 GameName: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.", autocompletion=lambda: list(GAMES)),
+    typer.Argument(metavar="GAME", help="A game, as `cutpurse games` lists them.", autocompletion=complete_games),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Seed: TypeAlias = Annotated[str, typer.Option("--seed", metavar="S", help="The same seed is the same run.")]
 Jobs: TypeAlias = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; results do not depend on it.")]
 Setting: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the game, as `cutpurse rules` lists them."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the game, as `cutpurse rules` lists them.",
+        autocompletion=complete_settings,
+    ),
 ]
 
 

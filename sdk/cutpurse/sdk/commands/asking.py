@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
-from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import legible
@@ -29,7 +29,6 @@ __all__ = [
     "Server",
     "asked",
     "bot_row",
-    "complete_ladders",
     "count",
     "interval",
     "iso",
@@ -41,7 +40,6 @@ __all__ = [
 ]
 
 SHORT: Final = 12  # signs of a match's name: two of a million begin alike once in five hundred leagues
-COMPLETION_S: Final = 1.0  # that the shell waits for
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Server: TypeAlias = Annotated[
@@ -72,19 +70,6 @@ def asked(server: str | None, ca: Path | None, db: Path | None) -> Iterator[Leag
 
     with league_at(server, ca, db) as league:
         yield league
-
-
-def complete_ladders(context: typer.Context) -> list[str]:
-    """The names of the ladders, for the shell; none if the league does not answer at once."""
-    from cutpurse.sdk.league import league_at
-    from cutpurse.v1 import ladder_pb2
-
-    given = context.params
-    try:
-        with league_at(given.get("server"), given.get("ca"), given.get("db"), COMPLETION_S) as league:
-            return [one.defined.name for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders]
-    except CutpurseError:
-        return []
 
 
 def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:

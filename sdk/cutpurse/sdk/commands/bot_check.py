@@ -10,6 +10,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
 from cutpurse.sdk.commands.asking import Authority, Server, asked
+from cutpurse.sdk.commands.completion import complete_bots, complete_games
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.signals import runs_until_told_to_end
@@ -27,14 +28,19 @@ __all__ = ["check"]
 def check(
     context: typer.Context,
     bot: Annotated[
-        str, typer.Argument(metavar="BOT", help="A name, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.")
+        str,
+        typer.Argument(
+            metavar="BOT",
+            help="A name, my_bot.py, my_bot.py:MyBot, or 'exec:COMMAND' for a program.",
+            autocompletion=complete_bots,
+        ),
     ],
     game: Annotated[
         list[str] | None,
         typer.Option(
             metavar="GAME",
             help="Check it with this game; may be given again. Else all it plays.",
-            autocompletion=lambda: list(GAMES),
+            autocompletion=complete_games,
         ),
     ] = None,
     answer: Annotated[

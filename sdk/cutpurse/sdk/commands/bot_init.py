@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.games import GAMES
+from cutpurse.sdk.commands.completion import complete_games
 from cutpurse.sdk.starter.languages import LANGUAGES, PYTHON, check_language, write_in
 from cutpurse.sdk.terminal import print_lines
 
@@ -24,7 +24,7 @@ def init(
         typer.Option(
             metavar="GAME",
             help=f"What it is to play, of Python only ({USUAL} unless told); in another language it plays all.",
-            autocompletion=lambda: list(GAMES),
+            autocompletion=complete_games,
         ),
     ] = None,
     language: Annotated[

@@ -13,10 +13,10 @@ from cutpurse.sdk.commands.asking import (
     Server,
     asked,
     bot_row,
-    complete_ladders,
     iso,
     local_time,
 )
+from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.terminal import legible, print_json, print_lines, table
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import typer
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, local_time, short
+from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.match_list import cause, match_row
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say
@@ -30,9 +31,16 @@ _NO_FILE: Final = re.compile(r"[^0-9A-Za-z]")  # of a match's name, which is a s
 
 def logs(
     bot: Annotated[
-        str, typer.Argument(metavar="BOT", help="As the rankings show it: name, name:version or owner/name:version.")
+        str,
+        typer.Argument(
+            metavar="BOT",
+            help="As the rankings show it: name, name:version or owner/name:version.",
+            autocompletion=complete_ranked_bots,
+        ),
     ],
-    ladder: Annotated[str | None, typer.Option(metavar="LADDER", help="Only matches on this ladder.")] = None,
+    ladder: Annotated[
+        str | None, typer.Option(metavar="LADDER", help="Only matches on this ladder.", autocompletion=complete_ladders)
+    ] = None,
     match: Annotated[
         str | None, typer.Option(metavar="MATCH", help="This match: its name, or the first eight or more signs of it.")
     ] = None,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
+from cutpurse.sdk.commands.completion import complete_bots, complete_games, complete_ladders
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json
@@ -22,7 +22,12 @@ __all__ = ["run"]
 
 def run(
     context: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="BOT", help="A name such as random, my_bot.py, or my_bot.py:MyBot.")],
+    bot: Annotated[
+        str,
+        typer.Argument(
+            metavar="BOT", help="A name such as random, my_bot.py, or my_bot.py:MyBot.", autocompletion=complete_bots
+        ),
+    ],
     server: Annotated[
         str | None,
         typer.Option(
@@ -45,12 +50,16 @@ def run(
         typer.Option(
             metavar="GAME",
             help="What it plays; may be given again. Else every game.",
-            autocompletion=lambda: list(GAMES),
+            autocompletion=complete_games,
         ),
     ] = None,
     ladder: Annotated[
         list[str] | None,
-        typer.Option(metavar="LADDER", help="Where it plays; may be given again. Else every ladder of its games."),
+        typer.Option(
+            metavar="LADDER",
+            help="Where it plays; may be given again. Else every ladder of its games.",
+            autocompletion=complete_ladders,
+        ),
     ] = None,
     tables: Annotated[
         int | None, typer.Option(metavar="N", help="Never at more tables at once; else as many as it keeps up with.")

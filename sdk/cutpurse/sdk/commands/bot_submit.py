@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Server, complete_ladders, iso
+from cutpurse.sdk.commands.asking import Authority, Server, iso
+from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.errors import BOT_FAILED, FAILED, ServerUnreachable
 from cutpurse.sdk.progress import Spinner
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say

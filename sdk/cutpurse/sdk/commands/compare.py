@@ -19,6 +19,7 @@ from cutpurse.sdk.commands.arguments import (
     run_bots_in,
     tell_failures,
 )
+from cutpurse.sdk.commands.completion import complete_bot_lists, complete_bots
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.sprt import Design, Sprt, State, Verdict
@@ -33,10 +34,20 @@ STYLE: Final = {Verdict.BETTER: "good", Verdict.NOT_BETTER: "bad", Verdict.UNDEC
 def compare(
     context: typer.Context,
     game: GameName,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The new version: a bot as in `cutpurse play`.")],
-    old: Annotated[str, typer.Argument(metavar="OLD", help="What it is to be better than.")],
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="NEW", help="The new version: a bot as in `cutpurse play`.", autocompletion=complete_bots
+        ),
+    ],
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="What it is to be better than.", autocompletion=complete_bots)
+    ],
     field: Annotated[
-        str, typer.Option(metavar="BOT,BOT,...", help="Who sits in the other seats, over and over.")
+        str,
+        typer.Option(
+            metavar="BOT,BOT,...", help="Who sits in the other seats, over and over.", autocompletion=complete_bot_lists
+        ),
     ] = "random",
     seats: Annotated[int | None, typer.Option(metavar="N", help="Seats; the game's usual number unless set.")] = None,
     seed: Seed = "0",

@@ -19,7 +19,6 @@ from cutpurse.sdk.commands.asking import (
     Server,
     asked,
     bot_row,
-    complete_ladders,
     count,
     interval,
     iso,
@@ -27,6 +26,7 @@ from cutpurse.sdk.commands.asking import (
     local_time,
     short,
 )
+from cutpurse.sdk.commands.completion import complete_games, complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
 from cutpurse.sdk.commands.later import LaterGroup
 from cutpurse.sdk.terminal import counted, legible, paint, print_json, print_lines, say, table
@@ -81,7 +81,12 @@ Ladder: TypeAlias = Annotated[
     str, typer.Argument(metavar="LADDER", help="As `ladder list` shows it.", autocompletion=complete_ladders)
 ]
 BotName: TypeAlias = Annotated[
-    str, typer.Argument(metavar="BOT", help="name, owner/name or owner/name:version; else one of your own.")
+    str,
+    typer.Argument(
+        metavar="BOT",
+        help="name, owner/name or owner/name:version; else one of your own.",
+        autocompletion=complete_ranked_bots,
+    ),
 ]
 
 
@@ -92,7 +97,9 @@ def ladder() -> None:
 
 @app.command("list")
 def list_ladders(
-    game: Annotated[str | None, typer.Option(metavar="GAME", help="Of this game; else of all.")] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="Of this game; else of all.", autocompletion=complete_games)
+    ] = None,
     server: Server = None,
     ca: Authority = None,
     db: Database = None,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
 from cutpurse.sdk.commands.asking import Authority, Server, Written, asked, count, ladder_named, local_time
+from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
 from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.terminal import legible, print_json, say
@@ -50,7 +50,10 @@ PauseWindow: TypeAlias = Annotated[
 House: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--house", metavar="BOTS", help="House bots that take seats where too few others are, as random,greedy."
+        "--house",
+        metavar="BOTS",
+        help="House bots that take seats where too few others are, as random,greedy.",
+        autocompletion=complete_bot_lists,
     ),
 ]
 
@@ -62,7 +65,7 @@ def create(
         str | None, typer.Argument(metavar="NAME", help="1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit.")
     ] = None,
     game: Annotated[
-        str | None, typer.Option(metavar="GAME", help="What is played.", autocompletion=lambda: list(GAMES))
+        str | None, typer.Option(metavar="GAME", help="What is played.", autocompletion=complete_games)
     ] = None,
     seats: Annotated[int | None, typer.Option(metavar="N", help="How many play a match; else as usual.")] = None,
     setting: Setting = None,

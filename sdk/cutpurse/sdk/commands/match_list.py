@@ -13,7 +13,6 @@ from cutpurse.sdk.commands.asking import (
     Server,
     asked,
     bot_row,
-    complete_ladders,
     count,
     interval,
     iso,
@@ -22,6 +21,7 @@ from cutpurse.sdk.commands.asking import (
     since_ms,
     skill_row,
 )
+from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.ladder import kind_shown
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say, table
 
@@ -38,7 +38,11 @@ def list_matches(
     ] = None,
     bot: Annotated[
         str | None,
-        typer.Option(metavar="BOT", help="In which it sat: name, owner/name:version; or owner/ for any of his."),
+        typer.Option(
+            metavar="BOT",
+            help="In which it sat: name, owner/name:version; or owner/ for any of his.",
+            autocompletion=complete_ranked_bots,
+        ),
     ] = None,
     faulted: Annotated[
         bool, typer.Option("--faulted", help="Only those in which a seat had a fault; with --bot that bot.")

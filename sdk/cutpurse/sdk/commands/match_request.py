@@ -9,7 +9,8 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders
+from cutpurse.sdk.commands.asking import Authority, Server, asked
+from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.match_list import match_row, places_text
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say
@@ -31,7 +32,11 @@ def request(
     ],
     bots: Annotated[
         list[str],
-        typer.Argument(metavar="BOT...", help="A seat each, in this order: name, owner/name or owner/name:version."),
+        typer.Argument(
+            metavar="BOT...",
+            help="A seat each, in this order: name, owner/name or owner/name:version.",
+            autocompletion=complete_ranked_bots,
+        ),
     ],
     seed: Annotated[
         str | None, typer.Option(metavar="HEX", help="32 bytes: the same seed and seats give the same cards.")

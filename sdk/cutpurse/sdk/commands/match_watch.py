@@ -14,7 +14,8 @@ import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.record import event_to_json
-from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named, local_time, short
+from cutpurse.sdk.commands.asking import Authority, Server, asked, ladder_named, local_time, short
+from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.picture import event_lines, picture

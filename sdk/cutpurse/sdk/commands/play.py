@@ -29,6 +29,7 @@ from cutpurse.sdk.commands.arguments import (
     run_bots_in,
     tell_failures,
 )
+from cutpurse.sdk.commands.completion import complete_bots
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.local import MatchRow, Played
 from cutpurse.sdk.picture import event_lines, picture
@@ -53,7 +54,11 @@ def play(
     game: GameName,
     bots: Annotated[
         list[str] | None,
-        typer.Argument(metavar="BOT...", help="One a seat: a name, my_bot.py, my_bot.py:MyBot, or exec:COMMAND."),
+        typer.Argument(
+            metavar="BOT...",
+            help="One a seat: a name, my_bot.py, my_bot.py:MyBot, or exec:COMMAND.",
+            autocompletion=complete_bots,
+        ),
     ] = None,
     matches: Annotated[int, typer.Option(metavar="N", help="Number of matches; the seed draws who sits where.")] = 1,
     seed: Seed = "0",

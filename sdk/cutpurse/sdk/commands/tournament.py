@@ -12,7 +12,8 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
-from cutpurse.sdk.commands.asking import Authority, Server, asked, complete_ladders, ladder_named
+from cutpurse.sdk.commands.asking import Authority, Server, asked, ladder_named
+from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, say, table

@@ -14,6 +14,7 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.errors import FAILED, NotFound, needs
 from cutpurse.sdk.progress import Progress, Spinner
 from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
@@ -146,7 +147,7 @@ def recompute(
 @app.command()
 def refit(
     database: Database,
-    ladder: Annotated[str, typer.Argument(metavar="LADDER", help="Its name.")],
+    ladder: Annotated[str, typer.Argument(metavar="LADDER", help="Its name.", autocompletion=complete_ladders)],
     matches: Annotated[
         int, typer.Option(metavar="N", min=1, help="So many of the newest matches are looked at; a thousand take 3 s.")
     ] = 10_000,
@@ -181,7 +182,10 @@ def refit(
 @app.command()
 def estimate(
     database: Database,
-    ladder: Annotated[list[str] | None, typer.Argument(metavar="[LADDER]...", help="Their names; else all.")] = None,
+    ladder: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[LADDER]...", help="Their names; else all.", autocompletion=complete_ladders),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate skills and places from all results of a ladder at once, for `cutpurse ladder rankings`.

@@ -14,6 +14,7 @@ import typer
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.commands.arguments import AsJson
+from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
 from cutpurse.sdk.errors import needs
 from cutpurse.sdk.online.address import DEFAULT_SERVER
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
@@ -42,14 +43,18 @@ def serve(
     ] = None,
     game: Annotated[
         list[str] | None,
-        typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=lambda: list(GAMES)),
+        typer.Option(metavar="GAME", help="May be given again; else all games.", autocompletion=complete_games),
     ] = None,
     ladders: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ladders in TOML, made where they are missing.")
     ] = None,
     house: Annotated[
         str | None,
-        typer.Option(metavar="BOTS", help="Built-in bots for ladders that are too empty, as random,greedy,search."),
+        typer.Option(
+            metavar="BOTS",
+            help="Built-in bots for ladders that are too empty, as random,greedy,search.",
+            autocompletion=complete_bot_lists,
+        ),
     ] = None,
     submissions: Annotated[
         str | None,

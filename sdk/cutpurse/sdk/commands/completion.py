@@ -1,0 +1,152 @@
+"""What a shell is offered where a command names a game, a bot, a ladder or a setting.
+
+A shell waits for it at every press of a key, so it is quick: of games only the one that is named is imported, and a
+league has a second to answer. What goes wrong is never said: nothing is offered then.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from cutpurse.games import GAMES
+
+if TYPE_CHECKING:
+    from cutpurse.sdk.league import League
+
+__all__ = [
+    "complete_bot_lists",
+    "complete_bots",
+    "complete_games",
+    "complete_ladders",
+    "complete_ranked_bots",
+    "complete_settings",
+    "whole_words_of_bash",
+]
+
+ANSWER_S: Final = 1.0  # that the shell waits for a league
+_SEPARATORS: Final = "=:"  # at which bash splits words
+
+
+def complete_games() -> list[str]:
+    """Return the names of the games."""
+    return list(GAMES)
+
+
+def complete_bots(incomplete: str) -> list[str]:
+    """Return the bots that can be named here: those that are installed, then files and folders with this beginning."""
+    from importlib.metadata import entry_points
+
+    names = sorted(point.name for point in entry_points(group="cutpurse.bots"))
+    folder, slash, stem = incomplete.rpartition("/")
+    try:
+        there = sorted(os.scandir(f"{folder}/" if slash else "."), key=lambda entry: entry.name)
+    except OSError:
+        there = []
+    shown = [entry for entry in there if stem or not entry.name.startswith(("_", "."))]
+    folders = [f"{folder}{slash}{entry.name}/" for entry in shown if entry.is_dir()]
+    return [*names, *[f"{folder}{slash}{entry.name}" for entry in shown if entry.name.endswith(".py")], *folders]
+
+
+def complete_bot_lists(incomplete: str) -> list[str]:
+    """Return bots for the last name of a list with commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{bot}" for bot in complete_bots(last)]
+
+
+def complete_settings(context: typer.Context) -> list[str]:
+    """Return the settings of the game that is named, each with every value, or a number with its default."""
+    # Behind an option without its value what was named before is no parameter yet.
+    named = [context.params.get("game"), *context.args]
+    game = next((word for word in named if isinstance(word, str) and word in GAMES), None)
+    if game is None:
+        return []
+    settings = GAMES[game].settings_type
+    defaults = {one.name: one.default for one in fields(settings)}
+    offered = []
+    for name, kind in settings.kinds().items():
+        values = [*kind.values, *kind.names] + ([str(defaults[name])] if kind.least is not None else [])
+        offered += [f"{name}={value}" for value in dict.fromkeys(values)] or [f"{name}="]
+    return offered
+
+
+def complete_ladders(context: typer.Context) -> list[str]:
+    """Return the names of the ladders of the league that is named."""
+    return _of_league(context, _ladders)
+
+
+def complete_ranked_bots(context: typer.Context) -> list[str]:
+    """Return the bots that the league knows, on the ladder that is named if one is."""
+    ladder = context.params.get("ladder")
+    return _of_league(context, lambda league: _bots(league, ladder if isinstance(ladder, str) else ""))
+
+
+def _of_league(context: typer.Context, names: Callable[[League], list[str]]) -> list[str]:
+    from cutpurse.sdk.league import league_at
+
+    given = context.params
+    db = given.get("db") or given.get("database")
+    try:
+        with league_at(given.get("server"), given.get("ca"), db, ANSWER_S) as league:
+            return names(league)
+    except Exception:  # no server, no token, no such file: the command itself will say so
+        return []
+
+
+def _ladders(league: League) -> list[str]:
+    from cutpurse.v1 import ladder_pb2
+
+    return [one.defined.name for one in league.ListLadders(ladder_pb2.ListLaddersRequest()).ladders]
+
+
+def _bots(league: League, ladder: str) -> list[str]:
+    from cutpurse.sdk.league import shown
+    from cutpurse.v1 import ladder_pb2
+
+    bots = [one.bot for one in league.ListBots(ladder_pb2.ListBotsRequest(ladder=ladder)).bots]
+    return list(dict.fromkeys(shown(ladder_pb2.BotName(owner=bot.owner, bot=bot.bot)) for bot in bots))
+
+
+# -- bash
+@contextmanager
+def whole_words_of_bash(environment: MutableMapping[str, str]) -> Iterator[None]:
+    """Let a word such as mode=single or my_bot.py:Bot be completed as a whole, which bash hands over in pieces.
+
+    Bash replaces the last piece only, so what is printed within the block loses the pieces before it.
+    """
+    words, place = environment.get("COMP_WORDS", "").split("\n"), environment.get("COMP_CWORD", "")
+    if not place.isdigit() or int(place) >= len(words):
+        yield
+        return
+    whole, number, before = _joined(words, int(place))
+    environment["COMP_WORDS"], environment["COMP_CWORD"] = "\n".join(whole), str(number)
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            yield
+    finally:
+        value = before.partition("=")[2] if before.startswith("-") else before  # --set=mode= is offered mode=single
+        sys.stdout.write("".join([line.removeprefix(value) for line in printed.getvalue().splitlines(keepends=True)]))
+        sys.stdout.flush()
+
+
+def _joined(words: Sequence[str], place: int) -> tuple[list[str], int, str]:
+    """Join the pieces of each word; the words, which one is completed, and what of it stands before its last piece."""
+    whole: list[str] = []
+    before = ""
+    for at, word in enumerate(words[: place + 1]):
+        is_separator = bool(word) and not word.strip(_SEPARATORS)
+        goes_on = at > 1 and (is_separator or (bool(word) and words[at - 1] and not words[at - 1].strip(_SEPARATORS)))
+        before = (whole[-1] + word if is_separator else whole[-1]) if goes_on else ""
+        if goes_on:
+            whole[-1] += word
+        else:
+            whole.append(word)
+    return whole, len(whole) - 1, before
