@@ -21,7 +21,7 @@ from tests.leaderboard.sample_results import result
 
 SHELLS = ("bash", "zsh", "fish")
 BUILT_IN = ["first_option", "greedy", "random", "search"]
-NAMED = {
+NAMED = [
     "GAME",
     "LADDER",
     "[LADDER]...",
@@ -32,7 +32,7 @@ NAMED = {
     "BOT,BOT,...",
     "BOTS",
     "NAME=VALUE",
-}  # what can be completed
+]  # what can be completed
 COMMAND = [sys.executable, "-c", "from cutpurse.sdk.cli import main; main()"]
 IMPORTED = """
 import sys
@@ -52,7 +52,7 @@ def offered(shell: str, line: str, folder: Path, command: list[str] = COMMAND) -
         "zsh": {"_TYPER_COMPLETE_ARGS": line},
         "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }[shell]
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("CUTPURSE_")}
+    plain = os.environ | {"CUTPURSE_SERVER": "127.0.0.1:1"}  # where nothing listens
     run = subprocess.run(
         command,
         capture_output=True,

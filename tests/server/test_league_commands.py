@@ -554,7 +554,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 def test_the_shell_completes_ladders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
-    from cutpurse.sdk.commands.asking import complete_ladders
+    from cutpurse.sdk.commands.completion import complete_ladders
     from tests.leaderboard.sample_results import RATING
 
     with Store(tmp_path / "test.db") as store:

@@ -60,7 +60,8 @@ def submit(
     with submissions_at(server, ca) as submissions:
         shown = submissions.submit(packed, ladder or ())
         if wait:
-            shown = _waited(submissions, shown)
+            with Spinner() as spinner:
+                shown = _waited(submissions, shown, spinner)
         else:
             say(f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes")
         failed = state(shown) in ("refused", "taken off")
@@ -100,15 +101,10 @@ def _tell(packed: Packed) -> None:
         say(f"left out: {', '.join(packed.left_out[:8])}{more}")
 
 
-def _waited(submissions: Submissions, shown: submission_pb2.SubmissionShown) -> submission_pb2.SubmissionShown:
-    """How it stands in the end; each step is told."""
-    with Spinner() as spinner:
-        return _followed(submissions, shown, spinner)
-
-
-def _followed(
+def _waited(
     submissions: Submissions, shown: submission_pb2.SubmissionShown, spinner: Spinner
 ) -> submission_pb2.SubmissionShown:
+    """How it stands in the end; each step is told."""
     told: list[str] = []
     heard_at = time.monotonic()
     accepted_at: float | None = None

@@ -13,6 +13,7 @@ from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.match_list import match_row, places_text
 from cutpurse.sdk.errors import NotFound, ServerRefused
+from cutpurse.sdk.progress import Spinner
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def request(
             else:
                 print_lines([legible(name, 200)])
             return
-        over = _waited(league, name)
+        with Spinner() as spinner:
+            over = _waited(league, name, spinner)
     if as_json:
         print_json(match_row(over))
     else:
@@ -75,7 +77,7 @@ def request(
         raise ServerRefused(f"match {legible(name, 200)} is void: {legible(over.void_cause, 40)}")
 
 
-def _waited(league: League, name: str) -> ladder_pb2.MatchShown:
+def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShown:
     """The match, once it is over.  Raises ServerRefused if it never begins."""
     from cutpurse.sdk.requested import requested
 
@@ -93,7 +95,9 @@ def _waited(league: League, name: str) -> ladder_pb2.MatchShown:
         elif now.state != told:
             told = now.state
             state = "waits for its bots" if told == "waiting" else "is being played"
+            spinner.end()
             say(f"match {legible(name, 200)} {state}")
+            spinner.show("waiting for its end")
         time.sleep(LOOK_S)
 
 
