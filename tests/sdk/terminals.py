@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
@@ -16,8 +17,21 @@ __all__ = ["on_terminal"]
 ROWS, COLUMNS = 40, 120
 
 
-def on_terminal(*words: object, folder: Path, stdout: int | None = None, **environment: str) -> tuple[int, str]:
+def on_terminal(
+    *words: object,
+    folder: Path,
+    stdout: int | None = None,
+    environment: dict[str, str] | None = None,
+    interrupt_at: bytes = b"",
+) -> tuple[int, str]:
     """Run `cutpurse` with a terminal for stderr and, unless another is given, stdout.
+
+    Args:
+        words: What is typed after `cutpurse`.
+        folder: Where it runs.
+        stdout: A file descriptor in place of the terminal.
+        environment: Variables beyond those of this process.
+        interrupt_at: What is written when Ctrl-C is to be pressed; empty: never.
 
     Returns:
         Its exit code, and all that the terminal received.
@@ -31,13 +45,16 @@ def on_terminal(*words: object, folder: Path, stdout: int | None = None, **envir
         stdout=its if stdout is None else stdout,
         stderr=its,
         cwd=folder,
-        env=inherited | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)} | environment,
+        env=inherited | {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)} | (environment or {}),
     )
     os.close(its)
     received = b""
     try:
         while more := _read(ours):
             received += more
+            if interrupt_at and interrupt_at in received:
+                process.send_signal(signal.SIGINT)
+                interrupt_at = b""
         return process.wait(60), received.decode()
     finally:
         process.kill()

@@ -19,6 +19,24 @@ seats = 2
 bots = ["random", "greedy"]
 deals = 3
 """
+# Thinks for ever in its third match.
+THINKS_IN_THIRD_MATCH = """
+import os
+
+
+class Bot:
+    matches = 0
+
+    def start(self, match):
+        Bot.matches += 1
+        if Bot.matches == 3:
+            os.write(2, b"thinking")
+
+    def choose(self, view, decision):
+        while Bot.matches == 3:
+            pass
+        return decision.safe
+"""
 
 
 def totals(received: str) -> set[str]:
@@ -80,6 +98,16 @@ def test_faults_are_red_on_a_terminal_and_plain_elsewhere(tmp_path: Path) -> Non
 @pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_colour_where_none_is_wanted(variable: dict[str, str], tmp_path: Path) -> None:
     words = ("play", "greed", bot_file(tmp_path, CRASHES), "greedy", "--matches", 2)
-    code, received = on_terminal(*words, folder=tmp_path, **variable)
+    code, received = on_terminal(*words, folder=tmp_path, environment=variable)
     assert (code, re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", received)) == (3, [])
     assert "bot " in received
+
+
+def test_an_interrupt_wipes_the_bar_and_shows_the_cursor_again(tmp_path: Path) -> None:
+    bot = bot_file(tmp_path, THINKS_IN_THIRD_MATCH)
+    code, received = on_terminal(
+        "play", "greed", bot, "random", "--matches", 9, folder=tmp_path, interrupt_at=b"thinking"
+    )
+    assert code == 130
+    hidden, shown = received.rfind("\x1b[?25l"), received.rfind("\x1b[?25h")
+    assert 0 <= hidden < shown < received.rfind("2 of 9 matches were played")
