@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.sdk.arena import arena
 from tests.sdk.bot_files import CRASHES, bot_file
 from tests.sdk.terminals import on_terminal
 from tests.sdk.test_command_line import run_apart
@@ -111,3 +114,12 @@ def test_an_interrupt_wipes_the_bar_and_shows_the_cursor_again(tmp_path: Path) -
     assert code == 130
     hidden, shown = received.rfind("\x1b[?25l"), received.rfind("\x1b[?25h")
     assert 0 <= hidden < shown < received.rfind("2 of 9 matches were played")
+
+
+async def test_a_bot_on_a_server_has_its_faults_in_red(tmp_path: Path) -> None:
+    bot = bot_file(tmp_path, CRASHES)
+    async with arena(games=["greed"], matches=1) as server:
+        words = ("bot", "run", bot, "--server", server.address, "--matches", 1)
+        code, received = await asyncio.to_thread(partial(on_terminal, *words, folder=tmp_path))
+    assert code == 3
+    assert f"{RED}bot {bot} in match " in received

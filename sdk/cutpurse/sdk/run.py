@@ -38,7 +38,7 @@ from cutpurse.sdk.online.pace import Pace
 from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
 from cutpurse.sdk.online.session import Session
 from cutpurse.sdk.online.thinking import Thinker
-from cutpurse.sdk.terminal import counted, say, talk_may_be_lost
+from cutpurse.sdk.terminal import counted, paint, say, talk_may_be_lost
 
 __all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
 
@@ -205,7 +205,8 @@ async def connect(
     finally:
         thinker.close()
     if taken_over:
-        say(f"{name} was taken over in {counted(taken_over, 'match', 'matches')}, and came last there")
+        text = f"{name} was taken over in {counted(taken_over, 'match', 'matches')}, and came last there"
+        say(paint(text, "bad", sys.stderr))
     return Stay(name, version, door.address, client.played, bots.faults, taken_over)
 
 

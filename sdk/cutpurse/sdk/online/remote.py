@@ -10,6 +10,7 @@ where. This module knows no stream.
 from __future__ import annotations
 
 import asyncio
+import sys
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -43,6 +44,7 @@ from cutpurse.sdk.online.session import (
     Welcomed,
 )
 from cutpurse.sdk.online.thinking import Kind, Thinker
+from cutpurse.sdk.terminal import paint
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.asked import TableInfo, asked, events_of, leading_to, time_left
@@ -331,7 +333,7 @@ class RemoteBots:
         else:
             then = "the safe option was taken"
             self.faults += 1
-        self.say(
+        self._say_fault(
             f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) "
             f"{illegal_text(decision, seat.answer)}; {then}"
         )
@@ -376,7 +378,7 @@ class RemoteBots:
     def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
         if failed is not None:
             self.faults += 1
-            self.say(f"{self._at(seat)} {IN_END}{failed.where}")
+            self._say_fault(f"{self._at(seat)} {IN_END}{failed.where}")
             self._tell_trace(failed.trace)
 
     # -- what is said
@@ -385,8 +387,11 @@ class RemoteBots:
         return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
 
     def _tell_failure(self, seat: _Seat, when: str, what: str, trace: str) -> None:
-        self.say(f"{self._at(seat)} crashed, {when}: {what}")
+        self._say_fault(f"{self._at(seat)} crashed, {when}: {what}")
         self._tell_trace(trace)
+
+    def _say_fault(self, text: str) -> None:
+        self.say(paint(text, "bad", sys.stderr))
 
     def _tell_trace(self, trace: str) -> None:
         if self.debug:
