@@ -25,7 +25,7 @@ from pathlib import Path
 
 from cutpurse.leaderboard.ratings import TrueSkill, rate
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Deal, MatchResult, SeatResult, Stored
+from cutpurse.leaderboard.results import CompletedMatch, DealCommitment, SeatResult, Stored
 from cutpurse.leaderboard.store import Store
 
 __all__ = ["main"]
@@ -49,22 +49,22 @@ def record(rng: random.Random) -> str:
     return "".join(parts)[:RECORD_BYTES]
 
 
-def results(count: int, versions: list[int]) -> list[Callable[[], MatchResult]]:
+def results(count: int, versions: list[int]) -> list[Callable[[], CompletedMatch]]:
     """So many results, each made when it is wanted."""
     rng = random.Random(5)
     records = [record(rng) for _ in range(50)]
     now = datetime(2026, 11, 21, tzinfo=UTC)
 
-    def make(number: int) -> MatchResult:
+    def make(number: int) -> CompletedMatch:
         mine = random.Random(number)
         scores = [mine.randint(0, 20) for _ in range(4)]
         seats = tuple(
             SeatResult(version, 1 + sum(other > score for other in scores), score, "normal", 0, 900)
             for version, score in zip(mine.sample(versions, 4), scores, strict=True)
         )
-        deal = Deal(number.to_bytes(32), number.to_bytes(32), f'{{"board":"b{number}"}}'.encode())
+        deal = DealCommitment(number.to_bytes(32), number.to_bytes(32), f'{{"board":"b{number}"}}'.encode())
         line = records[number % 50]
-        return MatchResult(f"m{number:08}", f"b{number:08}", LADDER, "1", now, now, 115, seats, deal, line)
+        return CompletedMatch(f"m{number:08}", f"b{number:08}", LADDER, "1", now, now, 115, seats, deal, line)
 
     return [lambda number=number: make(number) for number in range(count)]  # type: ignore[misc]
 

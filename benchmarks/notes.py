@@ -22,12 +22,12 @@ from benchmarks.arena.server import Taken
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.notes import prints_are_noted
 from cutpurse.sdk.online import session as sdk_session
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.session import ClientSession
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
@@ -38,7 +38,7 @@ __all__ = ["main"]
 TEXT: Final = "expects 4.125 points from the third option, 3.875 from others"
 GAME: Final = "greed"
 WITHOUT: Final = ("agenda",)  # the features of a bot that does not know notes
-LIMITS: Final = Limits(envelopes_per_second=1_000_000, envelopes_at_once=1_000_000)
+LIMITS: Final = ServerLimits(envelopes_per_second=1_000_000, envelopes_at_once=1_000_000)
 
 
 class Silent:
@@ -83,7 +83,7 @@ class Peer:
     """One bot, from the server's link to its own code."""
 
     link: Link
-    session: Session
+    session: ClientSession
     bots: RemoteBots
     answers: int = 0
     bytes: int = 0
@@ -155,7 +155,7 @@ async def play(row: Row, seconds: float) -> Measured:
 
 
 def _peer(name: str, row: Row, sessions: Sessions) -> Peer:
-    session = Session(name, games=[GAME], max_tables=4, events=False)
+    session = ClientSession(name, games=[GAME], max_tables=4, events=False)
     hello = arena_pb2.PlayRequest.FromString(session.opening())
     link = sessions.admit(hello, lambda: None, 0.0)
 
@@ -166,7 +166,7 @@ def _peer(name: str, row: Row, sessions: Sessions) -> Peer:
         BotMaker(name, row.bot),
         session,
         _Here(False, broken),
-        Pace(4),
+        ConcurrencyControl(4),
         lambda text: None,
         lambda match: None,
         lambda: None,

@@ -27,7 +27,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches import table
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import FinishedMatch, Kept
+from cutpurse.server.results import FinishedMatch, StoreOutcome
 
 __all__ = ["main"]
 
@@ -42,7 +42,7 @@ class Counted(Taken):
         self.choices = 0
         self.put = 0
 
-    def submit(self, match: FinishedMatch) -> Future[Kept]:
+    def submit(self, match: FinishedMatch) -> Future[StoreOutcome]:
         """Count the decisions of a match."""
         self.choices += match.decisions
         self.put += sum(len(seat.course.thinking_ms) for seat in match.seats if seat.course is not None)

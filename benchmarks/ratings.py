@@ -27,9 +27,9 @@ from benchmarks.report import table
 from cutpurse.leaderboard import standings
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.standings import Standing, standing_of, step
+from cutpurse.leaderboard.standings import RatingState, standing_of, step
 
 __all__ = ["MATCHES", "RatingFigures", "by_package", "document", "lines", "measure", "versions"]
 
@@ -141,12 +141,12 @@ def _time(way: Rate, fields: Sequence[Field]) -> float:
 # -- a ledger
 def _rate_all(path: Path) -> None:
     """Put what follows from the results in the place of the plausible numbers of `build`."""
-    with Reader(path) as reader, reader.reading() as connection, closing(sqlite3.connect(path)) as file:
+    with LeaderboardReader(path) as reader, reader.reading() as connection, closing(sqlite3.connect(path)) as file:
         parents = dict(file.execute("SELECT id, parent_id FROM versions WHERE parent_id IS NOT NULL"))
         ids = dict(file.execute("SELECT name, id FROM ladders"))
         file.execute("PRAGMA synchronous=OFF")
         for ladder in LADDERS:
-            known: dict[int, Standing] = {}
+            known: dict[int, RatingState] = {}
             changes = []
             for entry in ladder_history(connection, ladder):
                 before = [standing_of(of, known, parents, entry.settings) for of in entry.versions]
@@ -173,7 +173,7 @@ _RATING: Final = "UPDATE ratings SET mu = ?, sigma = ?, form = ? WHERE ladder_id
 
 def _recompute(path: Path) -> tuple[int, float]:
     """Rated matches, and the CPU seconds it took."""
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         begin = time.process_time()
         checks = recompute(reader)
         took = time.process_time() - begin

@@ -30,7 +30,7 @@ from cutpurse.sdk.online.address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
 from cutpurse.sdk.programs import program
 from cutpurse.sdk.programs.child import Child
 from cutpurse.sdk.programs.host import Host
-from cutpurse.server.runners.port import Limits, Running, Task, runner_named
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Running, runner_named
 from cutpurse.server.runners.processes import descendants
 from cutpurse.server.runners.runtimes import python_runtime
 
@@ -65,7 +65,7 @@ class Sandboxed:
         self,
         bot: Bot,
         runner: str,
-        limits: Limits,
+        limits: ResourceLimits,
         environment: Mapping[str, str],
         on_end: Callable[[], None] = lambda: None,
     ) -> None:
@@ -76,7 +76,7 @@ class Sandboxed:
         os.link(environment[SERVER_VARIABLE].removeprefix(UNIX), arena / "bot.sock")
         (arena / "bot.sock").chmod(0o666)
         protos = environment.get(PROTO_VARIABLE)
-        task = Task(
+        task = ProgramSpec(
             name=bot.name,
             folder=bot.folder,
             command=bot.command,
@@ -162,7 +162,7 @@ def bots(root: Path) -> list[Bot]:
     return found
 
 
-def measured(bot: Bot, runner: str | None, matches: int = 3, limits: Limits | None = None) -> Measured:
+def measured(bot: Bot, runner: str | None, matches: int = 3, limits: ResourceLimits | None = None) -> Measured:
     """Play matches against itself.  runner: None is a plain program, as local play has it.
 
     Raises RuntimeError if it does not play them to the end.
@@ -175,7 +175,7 @@ def measured(bot: Bot, runner: str | None, matches: int = 3, limits: Limits | No
             plain = (_found(bot.command[0]), str(bot.folder / bot.command[1]))
             made: Any = Child(name, plain, environment, on_end, quiet=True)
         else:
-            made = Sandboxed(bot, runner, limits or Limits(cpu_cores=2.0), environment, on_end)
+            made = Sandboxed(bot, runner, limits or ResourceLimits(cpu_cores=2.0), environment, on_end)
         children.append(made)
         return made
 
@@ -215,7 +215,9 @@ async def crowd(bot: Bot, count: int) -> tuple[float, list[int], list[int]]:
         try:
             for host in hosts:
                 environment = program.environment_for(host.address)
-                made.append(await asyncio.to_thread(Sandboxed, bot, "bubblewrap", Limits(cpu_cores=2.0), environment))
+                made.append(
+                    await asyncio.to_thread(Sandboxed, bot, "bubblewrap", ResourceLimits(cpu_cores=2.0), environment)
+                )
             for host, one in zip(hosts, made, strict=True):
                 if await host.bot(MOST_S, lambda one=one: one.code is None) is None:  # type: ignore[misc]
                     raise RuntimeError(f"{bot.name}: {one.how_it_ended()}; {one.last_words()}")

@@ -37,12 +37,12 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.table import SeatAt
 from cutpurse.server.results import Identity
-from cutpurse.server.watching.watching import Visitor, Watcher, Watching
+from cutpurse.server.watching.watching import Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 
 __all__ = ["main"]
@@ -51,7 +51,7 @@ SEATS: Final = 4
 TICK_S: Final = 0.01  # of the table's own time, between two decisions
 DELAY_S: Final = 1.0
 SETTLES_S: Final = 5.0  # after calls were opened: they have been told of a match or two
-LIMITS: Final = Limits(most_watchers=10_000, watchers_per_address=10_000)
+LIMITS: Final = ServerLimits(most_watchers=10_000, watchers_per_address=10_000)
 QUICK: Final = TimeControl(poll_floor_ms=0)
 
 
@@ -150,7 +150,7 @@ class Hall:
         self.watching.begin(clock=lambda: self.now, due=lambda: None, incident_number=lambda: "1")
         self.bots = [Bot(f"bot{seat}") for seat in range(SEATS)]
         self.watchers = [self._watch(ladder="it") for _ in range(row.spectators)]
-        self.own: list[Watcher] = []
+        self.own: list[WatchSubscriber] = []
         if row.own_seat:
             self.lobby.on_started.append(lambda match: self._own(match.name))
         for bot in self.bots:
@@ -161,7 +161,7 @@ class Hall:
             self.watching.leave(watcher)
         self.own = [self._watch(match=match, seat=0)]
 
-    def _watch(self, **asked: Any) -> Watcher:
+    def _watch(self, **asked: Any) -> WatchSubscriber:
         visitor = Visitor("local", "here", lambda ladder: True)
         return self.watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, lambda: None)
 

@@ -17,7 +17,7 @@ from benchmarks.arena.child import Does, serve, so_long
 from benchmarks.arena.figures import nearest_rank
 from cutpurse.sdk.online.client import OPTIONS
 from cutpurse.server.hosting.options import grpc_options
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 
 __all__ = ["METHOD", "prepare"]
 
@@ -39,7 +39,7 @@ class Exchange:
         self._question = bytes(question_bytes)
         self._in_turn = in_turn
         self._turns: list[asyncio.Event] = []
-        limits = Limits()
+        limits = ServerLimits()
         handler: Any = grpc.stream_stream_rpc_method_handler(self._play)
         server = grpc.aio.server(options=grpc_options(limits), maximum_concurrent_rpcs=limits.most_streams)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))

@@ -26,11 +26,11 @@ from cutpurse.server.counts import Counts
 from cutpurse.server.hosting.garbage import rarely_collected
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
 
 __all__ = ["prepare"]
 
@@ -40,7 +40,7 @@ SEATS = 4
 class Taken:
     """In place of a store."""
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Promise nothing."""
         done: Future[None] = Future()
         done.set_result(None)
@@ -52,10 +52,10 @@ class Taken:
         done.set_result({})
         return done
 
-    def submit(self, _: FinishedMatch) -> Future[Kept]:
+    def submit(self, _: FinishedMatch) -> Future[StoreOutcome]:
         """Nothing follows."""
-        done: Future[Kept] = Future()
-        done.set_result(Kept())
+        done: Future[StoreOutcome] = Future()
+        done.set_result(StoreOutcome())
         return done
 
 
@@ -83,7 +83,7 @@ class Server:
         self._lobby = Lobby(
             [ladder], store, entropy=secrets.token_bytes, utc=lambda: datetime.now(UTC), log=log, counts=counts
         )
-        self._arena = Arena(address, self._lobby, log, limits=Limits(most_tables=tables), counts=counts)
+        self._arena = Arena(address, self._lobby, log, limits=ServerLimits(most_tables=tables), counts=counts)
         bound = await self._arena.start()
         self._open.enter_context(rarely_collected())  # as `cutpurse serve` does
         return {"address": bound, "at": time.monotonic()}

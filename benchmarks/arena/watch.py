@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from cutpurse.server.streams import sessions as sessions_module
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Seen", "to_be_watched", "watching"]
@@ -41,7 +41,7 @@ class Seen:
 def watching() -> Iterator[Seen]:
     """Look for the length of the block."""
     seen = Seen()
-    open_since: dict[tuple[Session, int, int], float] = {}
+    open_since: dict[tuple[ServerSession, int, int], float] = {}
 
     def next_envelope(self: Link, now: float) -> Any:
         envelope = Link.next_envelope(self, now)

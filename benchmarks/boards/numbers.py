@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.boards.play import outcomes
-from cutpurse.leaderboard.fitting import Outcome, fit, log_loss
+from cutpurse.leaderboard.fitting import RankedMatch, fit, log_loss
 from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["BOTS", "LIBRARY", "Fit", "fit_to", "strengths"]
@@ -39,8 +39,8 @@ def strengths(bots: int = BOTS) -> list[float]:
 
 def fit_to(game: str, matches: int, begins: TrueSkill, seed: str) -> Fit:
     """Play twice as many, fit to the first half, judge by the second, in which all are newcomers again."""
-    first: Sequence[Outcome] = list(outcomes(game, strengths(), matches, f"{seed}/fit"))
-    other: Sequence[Outcome] = list(outcomes(game, strengths(), matches, f"{seed}/held out"))
+    first: Sequence[RankedMatch] = list(outcomes(game, strengths(), matches, f"{seed}/fit"))
+    other: Sequence[RankedMatch] = list(outcomes(game, strengths(), matches, f"{seed}/held out"))
     found = fit(first, LIBRARY)
     return Fit(
         found,

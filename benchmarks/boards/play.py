@@ -15,7 +15,7 @@ from benchmarks.boards.players import bot_of
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.fitting import Outcome
+from cutpurse.leaderboard.fitting import RankedMatch
 from cutpurse.sdk.playing.seating import play_match
 
 __all__ = ["COMPANIES", "Board", "boards", "outcomes", "points_of"]
@@ -54,14 +54,14 @@ def boards(game: str, company: str, count: int, seed: str) -> Iterator[Board]:
         yield Board(tuple(bots), tuple(seats), tuple(points))
 
 
-def outcomes(game: str, bots: Sequence[float], count: int, seed: str) -> Iterator[Outcome]:
+def outcomes(game: str, bots: Sequence[float], count: int, seed: str) -> Iterator[RankedMatch]:
     """Plain matches, a deal each, of four of these that chance draws."""
     order = Random(f"{seed}/{game}/order")
     for number in range(count):
         players = order.sample(range(len(bots)), GAMES[game].usual_seats)
         seated = [bots[player] for player in players]
         places = _places(game, f"{seed}/match/{number}", seated, f"{seed}/{number}")
-        yield Outcome(tuple(players), places)
+        yield RankedMatch(tuple(players), places)
 
 
 def points_of(places: Sequence[int]) -> list[float]:

@@ -17,7 +17,7 @@ from benchmarks.ladder.measures import WIDE, covered, kendall, shown_order, top_
 from benchmarks.ladder.schemes import Scheme, scheme_named
 from benchmarks.ladder.world import Nature, World, places_of
 from cutpurse.leaderboard.estimates.skills import estimate
-from cutpurse.leaderboard.fitting import Outcome
+from cutpurse.leaderboard.fitting import RankedMatch
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
 __all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "mixed", "points_of", "season"]
@@ -90,7 +90,7 @@ class Season:
     looks: Sequence[Look]
     waits: Sequence[int]
     turns: Sequence[Sequence[int]]
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[RankedMatch]
 
 
 class _Tables:
@@ -127,7 +127,7 @@ def season(plan: Plan) -> Season:
     which = Random(f"{plan.seed}/which ends")
     skills = [settings.newcomer] * nature.bots
     looks: list[Look] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[RankedMatch] = []
     played = 0
     while played < plan.games * nature.bots:
         tables.begin(plan.most_open)
@@ -136,7 +136,7 @@ def season(plan: Plan) -> Season:
         for bots, places in board_results(world, plan.boards, seated):
             for bot, skill in zip(bots, rate(places, [skills[bot] for bot in bots], settings), strict=True):
                 skills[bot] = skill
-            outcomes.append(Outcome(bots, tuple(places)))
+            outcomes.append(RankedMatch(bots, tuple(places)))
         for bots in board:
             scheme.ended(bots)
             scheme.rated({bot: skills[bot] for bot in bots})
@@ -187,7 +187,7 @@ def _running(skills: Sequence[Skill]) -> tuple[Sequence[Skill], Sequence[float]]
 
 
 def _estimated(
-    outcomes: Sequence[Outcome], running: Sequence[Skill], settings: TrueSkill
+    outcomes: Sequence[RankedMatch], running: Sequence[Skill], settings: TrueSkill
 ) -> tuple[Sequence[Skill], Sequence[float]]:
     """The rating of each, and what rankings are sorted by; of a bot in no result yet, the skill of a newcomer."""
     found = estimate(outcomes, settings)  # type: ignore[arg-type]  # players are numbers here

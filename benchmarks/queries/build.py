@@ -18,7 +18,7 @@ from typing import Final
 
 from cutpurse.leaderboard.courses import pack_courses, pack_notes
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import Course, Note
+from cutpurse.leaderboard.results import DecisionLog, SeatNote
 from cutpurse.leaderboard.store import Store
 
 __all__ = ["LADDERS", "VERSIONS_EACH", "build", "size_of"]
@@ -120,8 +120,8 @@ def build(path: Path, matches: int, say: Callable[[str], None]) -> None:
         "dawn": int(DAWN.timestamp()),
         "seconds": SECONDS,
         "record": bytes(RECORD_BYTES),
-        "courses": pack_courses([Course(tuple(range(25)), ())] * SEATS),
-        "notes": pack_notes([Note(decision, "a plan of forty characters, more or less") for decision in range(20)]),
+        "courses": pack_courses([DecisionLog(tuple(range(25)), ())] * SEATS),
+        "notes": pack_notes([SeatNote(decision, "a plan of forty characters, more or less") for decision in range(20)]),
     }
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
         for pragma in ("synchronous=OFF", "journal_mode=MEMORY", "foreign_keys=OFF", "cache_size=-1000000"):

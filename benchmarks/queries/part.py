@@ -18,7 +18,7 @@ from typing import Final
 from benchmarks.queries.build import build, size_of
 from benchmarks.queries.questions import Asked, Question, questions
 from benchmarks.report import table
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 
 __all__ = ["MATCHES", "QueryFigures", "Row", "add_arguments", "document", "lines", "measure", "verdict", "versions"]
 
@@ -79,7 +79,7 @@ def measure(matches: int, folder: Path | None, say: Callable[[str], None]) -> Qu
         begin = time.perf_counter()
         build(path, matches, say)
         built_s = time.perf_counter() - begin
-        with Reader(path) as reader, closing(sqlite3.connect(path)) as file, _as_in_a_server():
+        with LeaderboardReader(path) as reader, closing(sqlite3.connect(path)) as file, _as_in_a_server():
             names = _names(file, matches)
             rows = []
             for question in questions(matches):
@@ -88,7 +88,9 @@ def measure(matches: int, folder: Path | None, say: Callable[[str], None]) -> Qu
         return QueryFigures(matches, size_of(path), built_s, rows)
 
 
-def _row(question: Question, reader: Reader, file: sqlite3.Connection, matches: int, names: Sequence[str]) -> Row:
+def _row(
+    question: Question, reader: LeaderboardReader, file: sqlite3.Connection, matches: int, names: Sequence[str]
+) -> Row:
     rng = random.Random(7)
     question.ask(reader, question.asked(rng, matches, names))  # so that the statement is compiled
     took = []

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Final
 
 from benchmarks.queries.build import DAWN, LADDERS, SECONDS, VERSIONS_EACH
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 
 __all__ = ["Asked", "Question", "questions"]
 
@@ -36,7 +36,7 @@ class Question:
 
     what: str
     bots: int  # of the ladder that it is about
-    ask: Callable[[Reader, Asked], Sequence[object]]
+    ask: Callable[[LeaderboardReader, Asked], Sequence[object]]
     counted: str | None = None
     is_page: bool = True  # whether it is to take less than the target; else it is as long as the ladder is wide
 

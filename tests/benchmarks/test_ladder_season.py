@@ -12,7 +12,7 @@ from benchmarks.ladder.figures import document, gained, lines, row_of
 from benchmarks.ladder.schemes import SCHEMES, Informed, Ours, Window, scheme_named
 from benchmarks.ladder.season import BOARDS, Look, Plan, Season, mixed, season
 from benchmarks.ladder.world import Nature
-from cutpurse.leaderboard.fitting import Outcome
+from cutpurse.leaderboard.fitting import RankedMatch
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.server.matches import company, pairing
 
@@ -159,7 +159,7 @@ def test_an_estimated_ladder_is_played_as_any_other_and_looked_at_otherwise() ->
 
 def a_season(*taus: float) -> Season:
     looks = [Look(100.0 * (at + 1), tau, 0.9, 0.5) for at, tau in enumerate(taus)]
-    return Season(looks, [1, 2, 9], [(3, 1), (2, 2)], [Outcome((0, 1), (1, 2))])
+    return Season(looks, [1, 2, 9], [(3, 1), (2, 2)], [RankedMatch((0, 1), (1, 2))])
 
 
 def test_a_row_is_of_all_runs() -> None:

@@ -12,7 +12,7 @@ from benchmarks.queries import part
 from benchmarks.queries.build import LADDERS, build
 from benchmarks.queries.part import QueryFigures, Row
 from benchmarks.queries.questions import questions
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 
 MATCHES = 4_000
@@ -21,7 +21,7 @@ MATCHES = 4_000
 def test_what_is_built_is_a_leaderboard_that_counts_right(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
     build(path, MATCHES, lambda said: None)
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         assert {ladder.name for ladder in reader.ladders()} == set(LADDERS)
         assert 0 < sum(ladder.matches for ladder in reader.ladders()) < MATCHES  # some are void
         assert reader.matches("rare", faulted=True) or reader.matches("narrow", faulted=True)
@@ -43,7 +43,7 @@ def test_counting_from_seats_finds_what_is_kept(tmp_path: Path) -> None:
     build(path, MATCHES, lambda said: None)
     by_what = {question.what: question for question in questions(MATCHES)}
     file = sqlite3.connect(path)
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         ranked = by_what["rankings of 64 bots"].counted
         assert ranked is not None
         kept = {(r.version_id, r.matches, r.wins, r.faulted) for r in reader.rankings("narrow", every_version=True)}

@@ -20,7 +20,7 @@ from cutpurse.games.greed.rules import ChooseAVictim, GoOnOrStop, Greed, PlayACa
 from cutpurse.games.szmal.playing import Resolve
 from cutpurse.games.szmal.rules import ChooseACard, LoseACard, PickACard, Szmal
 from cutpurse.sdk.decision import Decision
-from cutpurse.sdk.local import Played, play
+from cutpurse.sdk.local import LocalRun, play
 from cutpurse.sdk.views import VIEWS
 from tests.games.steal_and_plunder.table import Table
 from tests.games.stolen_treasure.tale import begin, lay, nobody_answers, wager
@@ -399,7 +399,7 @@ def test_szmal_loses_the_holding_with_the_fewest_markers() -> None:
 
 
 # -- strength
-def against_random(game: str, matches: int) -> Played:
+def against_random(game: str, matches: int) -> LocalRun:
     """The greedy bot against three that play at random, the seats rotating."""
     return play(game, [GreedyBot, RandomBot, RandomBot, RandomBot], matches=matches, seed="strength")
 

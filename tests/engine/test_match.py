@@ -6,7 +6,7 @@ import pytest
 
 from cutpurse.engine.agenda import PASS, Option
 from cutpurse.engine.errors import IllegalAnswer, SettingsError, WrongDecision
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause, Match
+from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, EndCause, Match, OpenDecision
 from cutpurse.engine.record import write_record
 from cutpurse.games import GAMES
 from tests.engine.toy import STAR, TAKE, YES, Toy, Window
@@ -19,7 +19,7 @@ def toy_match(rounds: int = 3, seats: int = 2, hold_polls: bool = False) -> Matc
     return Match(Toy, [f"bot {i}" for i in range(seats)], KEY, {"rounds": rounds}, log=True, hold_polls=hold_polls)
 
 
-def asked(match: Match) -> Decision:
+def asked(match: Match) -> OpenDecision:
     decision = match.decision()
     assert decision is not None
     return decision

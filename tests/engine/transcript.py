@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cutpurse.engine.clocks import Outcome, TimedMatch
+from cutpurse.engine.clocks import AnswerOutcome, TimedMatch
 from cutpurse.engine.match import EndCause
 
 __all__ = ["play", "told"]
 
 
-def told(outcome: Outcome) -> str:
+def told(outcome: AnswerOutcome) -> str:
     """An outcome in the words of a transcript."""
     words = [outcome.kind.value]
     if outcome.corrections_left:

@@ -23,7 +23,7 @@ from cutpurse.server.hosting.host import serve
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.server.results import FinishedMatch
 
 __all__ = ["main"]
@@ -48,9 +48,9 @@ class Watch:
 
     def put_on(self) -> None:
         """From now on every table is watched."""
-        tick, finish = Table.tick, Table.finish
+        tick, finish = ServerMatch.tick, ServerMatch.finish
 
-        def watched_tick(table: Table, now: float) -> None:
+        def watched_tick(table: ServerMatch, now: float) -> None:
             before = len(table.match.faults)
             tick(table, now)
             for fault in table.match.faults[before:]:
@@ -65,7 +65,7 @@ class Watch:
                     }
                 )
 
-        def watched_finish(table: Table, started: datetime, finished: datetime) -> FinishedMatch:
+        def watched_finish(table: ServerMatch, started: datetime, finished: datetime) -> FinishedMatch:
             result = finish(table, started, finished)
             self.matches += 1
             self.voids += result.void is not None
@@ -73,11 +73,11 @@ class Watch:
             self.causes.update(seat.end_cause.value for seat in result.seats)
             return result
 
-        Table.tick = watched_tick  # type: ignore[method-assign, assignment]
-        Table.finish = watched_finish  # type: ignore[method-assign, assignment]
+        ServerMatch.tick = watched_tick  # type: ignore[method-assign, assignment]
+        ServerMatch.finish = watched_finish  # type: ignore[method-assign, assignment]
 
 
-def _number(table: Table, fault: Fault) -> int:
+def _number(table: ServerMatch, fault: Fault) -> int:
     """The number of a faulted decision as its bot counts, from 0; -1: it had one option, so the bot was not asked."""
     choices = table.match.choices
     if choices[fault.place].lone is not None:

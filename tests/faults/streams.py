@@ -12,10 +12,10 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from cutpurse.engine.match import Match
-from cutpurse.sdk.online.session import Ask, Begin, Finish, Note, Session, Table
-from cutpurse.server.errors import Ending, Refused
+from cutpurse.sdk.online.session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
+from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.results import FinishedMatch
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
@@ -31,7 +31,7 @@ STALL_S: Final = 1.5
 BACK_S: Final = 0.3  # between a lost stream and the next attempt
 WELCOME_S: Final = 1.0  # after which an attempt is given up
 EARLY_S: Final = 1e-6
-LIMITS: Final = Limits(heartbeat_ms=1_000)
+LIMITS: Final = ServerLimits(heartbeat_ms=1_000)
 
 
 class FaultKind(Enum):
@@ -132,7 +132,7 @@ class _Stream:
         else:
             try:
                 self.link = sessions.admit(arena_pb2.PlayRequest.FromString(data), self._wake, now)
-            except Refused as refused:
+            except CallRefused as refused:
                 self._end(refused.ending)
                 return
         self._pump()
@@ -172,7 +172,7 @@ class _Stream:
             if self.link is not None:
                 self.house.sessions.lost(self.link, self.house.now)
 
-    def _end(self, how: Ending) -> None:
+    def _end(self, how: CallStatus) -> None:
         """The server ends the stream: what was sent before arrives before."""
         self.is_over = True
         if not self.down_lost:
@@ -184,7 +184,7 @@ class Bot:
 
     def __init__(self, house: House, name: str, tables: int, matches: int, fault: Fault | None = None) -> None:
         self.house = house
-        self.session = Session(name, max_tables=tables)
+        self.session = ClientSession(name, max_tables=tables)
         self.matches = matches
         self.fault = fault
         self.passed = {True: 0, False: 0}  # envelopes up and down so far
@@ -251,11 +251,11 @@ class Bot:
                 case Finish(table):
                     self._told_events(table, todo.first_event, len(todo.events()))
                     self.finished.append((table.match, todo))
-                case Note(text):
+                case OwnerNotice(text):
                     self.notes.append(text)
         self._flush()
 
-    def _asked(self, table: Table, decision: arena_pb2.Decision) -> None:
+    def _asked(self, table: ClientTable, decision: arena_pb2.Decision) -> None:
         number = decision.decision
         book = self.answers[table.match]
         assert number == len(book) + 1, f"decision {number} is put after {len(book)} answers"
@@ -268,7 +268,7 @@ class Bot:
 
         self.house.at(self.house.now + THINKS_S * (1 + number % 3), answer)
 
-    def _told_events(self, table: Table, first: int, count: int) -> None:
+    def _told_events(self, table: ClientTable, first: int, count: int) -> None:
         """Nothing that happened is left out, and nothing is told twice."""
         assert first == self.events[table.match], f"after {self.events[table.match]} events, those from {first}"
         self.events[table.match] += count
@@ -278,7 +278,7 @@ class Bot:
         while stream is not None and (data := self.session.next_envelope()) is not None:
             stream.up(data)
 
-    def lost(self, stream: _Stream, how: Ending | None) -> None:
+    def lost(self, stream: _Stream, how: CallStatus | None) -> None:
         """The stream has ended: as the server says, or None, cut off."""
         if self.stream is not stream:
             return

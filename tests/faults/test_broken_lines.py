@@ -17,7 +17,7 @@ from cutpurse.sdk.bot import BotMaker, MatchInfo
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.server.results import FinishedMatch
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.faults.streams import answers_taken
@@ -58,13 +58,13 @@ class Books:
 def results(monkeypatch: pytest.MonkeyPatch) -> list[FinishedMatch]:
     """All matches that end on servers of this process."""
     ended: list[FinishedMatch] = []
-    finish = Table.finish
+    finish = ServerMatch.finish
 
-    def noted(table: Table, started: datetime, finished: datetime) -> FinishedMatch:
+    def noted(table: ServerMatch, started: datetime, finished: datetime) -> FinishedMatch:
         ended.append(finish(table, started, finished))
         return ended[-1]
 
-    monkeypatch.setattr(Table, "finish", noted)
+    monkeypatch.setattr(ServerMatch, "finish", noted)
     return ended
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from cutpurse.engine.match import EndCause
-from cutpurse.leaderboard.results import Note
+from cutpurse.leaderboard.results import SeatNote
 from cutpurse.sdk.online import session as client_session
 from cutpurse.sdk.online.session import Todo
 from cutpurse.server.ladders import Ladder
@@ -46,7 +46,7 @@ def played(game: str, tables: int, fault: Fault | None = None) -> Bot:
         for seat, sat in enumerate(result.seats):
             (bot,) = [bot for bot in bots if bot.session.bot == sat.player.bot]
             assert bot.answers[result.match] == taken[seat], "not the answers that the bot gave"
-            notes = tuple([Note(number, said_about(number, option)) for number, option in taken[seat].items()])
+            notes = tuple([SeatNote(number, said_about(number, option)) for number, option in taken[seat].items()])
             assert sat.notes == notes, "not what the bot said about each of them, once"
     for bot in bots:
         assert sorted(bot.begun) == sorted(match for match, _ in bot.finished) == sorted(results)
@@ -87,32 +87,36 @@ def test_a_fault_at_two_tables_at_once_costs_nothing_but_time(kind: FaultKind, i
 
 # -- that these tests can fail
 def test_a_server_that_forgets_what_is_open_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    connect = server_session.Session.connect
+    connect = server_session.ServerSession.connect
 
-    def forgets(session: server_session.Session, link: Link) -> None:
+    def forgets(session: server_session.ServerSession, link: Link) -> None:
         connect(session, link)
         session.ready_places.clear()
 
-    monkeypatch.setattr(server_session.Session, "connect", forgets)
+    monkeypatch.setattr(server_session.ServerSession, "connect", forgets)
     assert_one_fails(FaultKind.LOST)
 
 
 def test_a_bot_that_does_not_send_its_answer_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    put = client_session.Session._decision
+    put = client_session.ClientSession._decision
 
-    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
+    def forgets(
+        session: client_session.ClientSession, decision: arena_pb2.Decision, todos: list[Todo], now: float
+    ) -> None:
         waiting = len(session._out)
         put(session, decision, todos, now)
         del session._out[waiting:]
 
-    monkeypatch.setattr(client_session.Session, "_decision", forgets)
+    monkeypatch.setattr(client_session.ClientSession, "_decision", forgets)
     assert_one_fails(FaultKind.LOST)
 
 
 def test_a_bot_that_does_not_send_its_notes_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    put = client_session.Session._decision
+    put = client_session.ClientSession._decision
 
-    def forgets(session: client_session.Session, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
+    def forgets(
+        session: client_session.ClientSession, decision: arena_pb2.Decision, todos: list[Todo], now: float
+    ) -> None:
         waiting = len(session._out)
         put(session, decision, todos, now)
         for number, again in enumerate(session._out[waiting:], waiting):
@@ -120,7 +124,7 @@ def test_a_bot_that_does_not_send_its_notes_again_is_found(monkeypatch: pytest.M
             del request.notes[:]
             session._out[number] = request.SerializeToString()
 
-    monkeypatch.setattr(client_session.Session, "_decision", forgets)
+    monkeypatch.setattr(client_session.ClientSession, "_decision", forgets)
     assert_one_fails(FaultKind.LOST)
 
 

@@ -29,8 +29,8 @@ from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league import Answers
-from cutpurse.server.league.steering import Steering
-from cutpurse.server.limits import Limits
+from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import Lobby
@@ -41,7 +41,7 @@ __all__ = ["LADDERS", "SHORT"]
 # Honest bots play for `steady`, with the usual clocks; whoever attacks sits down at `rough`.
 HASTY = TimeControl(base_ms=100, bank_ms=100, grace_ms=50, poll_floor_ms=5, handover_ms=100)
 LADDERS = (Ladder("steady", "greed", 2), Ladder("rough", "greed", 2, {}, HASTY))
-SHORT = Limits(
+SHORT = ServerLimits(
     hello_s=1.0,
     heartbeat_ms=5_000,
     resume_window_ms=500,
@@ -168,10 +168,10 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
         ledger = Ledger(store, LADDERS)
         try:
             lobby = Lobby(LADDERS, ledger, entropy=entropy, utc=utc, log=log)
-            limits = Limits(**{**asdict(SHORT), **changed})
+            limits = ServerLimits(**{**asdict(SHORT), **changed})
             watching = Watching(lobby, log, delay_s=0.05, limits=limits)
             answers = Answers(store, utc)
-            league = RunningLeague(answers, Steering(store, answers, utc), lobby)
+            league = RunningLeague(answers, LadderAdmin(store, answers, utc), lobby)
             arena = Arena("127.0.0.1:0", lobby, log, limits=limits, league=league, watching=watching)
             asyncio.run(run(arena, store, seeds))
         finally:

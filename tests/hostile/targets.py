@@ -15,8 +15,8 @@ from typing import Protocol
 
 from google.protobuf.message import DecodeError
 
-from cutpurse.server.errors import Refused, ending
-from cutpurse.server.limits import Limits
+from cutpurse.server.errors import CallRefused, ending
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
@@ -123,7 +123,7 @@ class LinksTarget:
         entropy = entropy_of("fuzz")
         utc = datetime(2026, 1, 1, tzinfo=UTC)
         self._lobby = Lobby(LADDERS, Taken(), entropy=entropy, utc=lambda: utc, log=self._log)
-        self._sessions = Sessions(self._lobby, Limits(), "fuzz", entropy)
+        self._sessions = Sessions(self._lobby, ServerLimits(), "fuzz", entropy)
         self._honest = [_Honest(self._sessions, name, self.now) for name in NAMES]
         self._made = 0  # decisions of the honest at the last check
 
@@ -152,7 +152,7 @@ class LinksTarget:
             return None  # whoever says he is the same bot takes over: there are no tokens
         try:
             link = self._sessions.admit(request, lambda: None, self.now)
-        except Refused as refused:
+        except CallRefused as refused:
             how = refused.ending
             _is_legible(how.text)
             if ending(how.reason, "").code != how.code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import ladder_pb2
 from tests.hostile import frames
 from tests.hostile.conftest import Attack
@@ -38,7 +38,7 @@ def test_watchers_that_never_read_cost_honest_bots_nothing(arena: Attack) -> Non
     for peer in peers:
         peer.listen(0.0)
     refused = sum(bytes(peer.received).count(b"from this address are watching already") for peer in peers)
-    assert refused == len(peers) * len(STREAMS) - Limits().watchers_per_address
+    assert refused == len(peers) * len(STREAMS) - ServerLimits().watchers_per_address
 
 
 def test_watchers_that_leave_and_come_back_in_a_loop(arena: Attack) -> None:

@@ -17,7 +17,7 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.check import scenarios
 from cutpurse.sdk.check.course import check_bot
-from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.server.ladders import Ladder
 from cutpurse.v1 import arena_pb2
@@ -54,7 +54,7 @@ async def test_it_passes_every_scenario_with_every_game(made: Made, monkeypatch:
     monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
     monkeypatch.setattr(scenarios, "BASE_S", 30.0)  # beyond it there is a warning; other tests make it slow
     findings = await check_bot(made.spec)
-    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
     matches = [f"{game}, a match" for game in GAMES]
     assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
 

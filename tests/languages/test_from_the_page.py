@@ -16,7 +16,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.sdk.check import scenarios
 from cutpurse.sdk.check.course import check_bot
-from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.server.ladders import Ladder
 from tests.languages.test_conduct import is_leaving
@@ -49,7 +49,7 @@ async def test_it_passes_every_scenario_with_every_game(command: list[str], monk
     monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
     monkeypatch.setattr(scenarios, "BASE_S", 30.0)  # beyond it there is a warning; other tests make it slow
     findings = await check_bot(f"exec:{shlex.join(command)}")
-    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
     assert len(findings) == len(SCENARIOS) + len(GAMES)
 
 

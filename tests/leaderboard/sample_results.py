@@ -6,7 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import Deal, MatchResult, SeatResult
+from cutpurse.leaderboard.results import CompletedMatch, DealCommitment, SeatResult
 from cutpurse.leaderboard.store import Store
 
 __all__ = ["LADDER", "RATING", "VERSIONS", "places_of", "prepare", "random_result", "result"]
@@ -15,7 +15,7 @@ LADDER = "greed-main"
 RATING = TrueSkill(draw_probability=0.05)
 VERSIONS = 12
 DAWN = datetime(2026, 11, 21, 6, 0, tzinfo=UTC)
-DEAL = Deal(commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b"}')
+DEAL = DealCommitment(commitment=b"c" * 32, seed=b"s" * 32, params=b'{"board":"b"}')
 
 
 def prepare(store: Store) -> list[int]:
@@ -29,7 +29,7 @@ def places_of(scores: list[int]) -> list[int]:
     return [1 + sum(other > score for other in scores) for score in scores]
 
 
-def result(match: str, versions: list[int], scores: list[int] | None = None, **other: object) -> MatchResult:
+def result(match: str, versions: list[int], scores: list[int] | None = None, **other: object) -> CompletedMatch:
     """A result of these versions in this order, best first unless scores are given."""
     scores = list(range(len(versions), 0, -1)) if scores is None else scores
     seats = tuple(
@@ -47,10 +47,10 @@ def result(match: str, versions: list[int], scores: list[int] | None = None, **o
         "deal": DEAL,
         "record": f'{{"match":"{match}"}}',
     }
-    return MatchResult(match, **{**fields, **other})  # type: ignore[arg-type]  # by name, as written above
+    return CompletedMatch(match, **{**fields, **other})  # type: ignore[arg-type]  # by name, as written above
 
 
-def random_result(number: int, versions: list[int]) -> MatchResult:
+def random_result(number: int, versions: list[int]) -> CompletedMatch:
     """Always the same for a number: four of the versions, ties now and then, a fault, one in twenty void."""
     rng = random.Random(number)
     seated = rng.sample(versions, 4)

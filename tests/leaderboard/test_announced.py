@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Announcement, Deal, MatchResult, Stored
+from cutpurse.leaderboard.results import Announcement, CompletedMatch, DealCommitment, Stored
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, prepare, random_result, result
 
@@ -27,7 +27,7 @@ def versions(store: Store) -> list[int]:
     return prepare(store)
 
 
-def announcement(of: MatchResult) -> Announcement:
+def announcement(of: CompletedMatch) -> Announcement:
     """What was to be said of this match before it began."""
     seated = tuple(seat.version for seat in of.seats)
     return Announcement(
@@ -41,7 +41,7 @@ def rows(store: Store, query: str) -> list[tuple[object, ...]]:
 
 
 def test_a_promise_is_kept_before_the_match_is_over(store: Store, versions: list[int]) -> None:
-    one = result("m1", versions[:4], deal=Deal(b"\x01" * 32, b"\x02" * 32, b"{}"), board="b1")
+    one = result("m1", versions[:4], deal=DealCommitment(b"\x01" * 32, b"\x02" * 32, b"{}"), board="b1")
     store.announce(announcement(one)).result()
     assert rows(store, "SELECT id, sequence, epoch, commitment, seed, params FROM boards") == [
         ("b1", None, None, b"\x01" * 32, b"\x02" * 32, b"{}")
@@ -94,21 +94,24 @@ def test_what_does_not_fit_is_refused(store: Store, versions: list[int]) -> None
         (replace(one, match="m2"), "board b1 has its match already, m1"),
         (replace(one, match="m2", board="b0"), "board b0 has its match already, m0"),
         (replace(one, board="b2"), "it was announced with another ladder, board, deal or other seats"),
-        (replace(one, deal=Deal(b"x" * 32, b"s" * 32, b"{}")), "it was announced with another ladder, board, deal"),
+        (
+            replace(one, deal=DealCommitment(b"x" * 32, b"s" * 32, b"{}")),
+            "it was announced with another ladder, board, deal",
+        ),
         (result("m1", versions[4:8], board="b1"), "it was announced with another ladder, board, deal or other seats"),
         (result("m2", [*versions[:3], 99]), "seat 3 has version 99, which nobody made known"),
         (result("m2", versions[:3]), "it has 3 seats, and ladder greed-main has 4"),
         (result("m2", versions[:4], ladder="none"), "there is no ladder 'none'"),
     ):
         for future in (store.announce(announcement(bad)), store.submit(bad)):
-            with pytest.raises(Refused, match=said):
+            with pytest.raises(InvalidEntry, match=said):
                 future.result()
     assert store.submit(one).result().sequence == 2
-    with pytest.raises(Refused, match="sits in two seats"):
+    with pytest.raises(InvalidEntry, match="sits in two seats"):
         replace(announcement(one), versions=(1, 1))
-    with pytest.raises(Refused, match="1 seats; a match has at least 2"):
+    with pytest.raises(InvalidEntry, match="1 seats; a match has at least 2"):
         replace(announcement(one), versions=(1,))
-    with pytest.raises(Refused, match="needs a time zone"):
+    with pytest.raises(InvalidEntry, match="needs a time zone"):
         replace(announcement(one), started=DAWN.replace(tzinfo=None))
 
 
@@ -189,5 +192,5 @@ def test_a_broken_ledger_takes_no_announcement(tmp_path: Path) -> None:
     file.execute("PRAGMA foreign_keys=OFF")
     file.execute("UPDATE boards SET sequence = 9 WHERE sequence = 2")
     file.close()
-    with Store(tmp_path / "ladder.db") as store, pytest.raises(LedgerBroken):
+    with Store(tmp_path / "ladder.db") as store, pytest.raises(LedgerCorrupt):
         store.announce(announcement(result("m3", versions[:4]))).result()

@@ -13,8 +13,8 @@ import pytest
 
 from cutpurse.leaderboard import backup as module
 from cutpurse.leaderboard.backup import back_up, restore
-from cutpurse.leaderboard.errors import InUse, NewerSchema, NotFound, Refused, StoreError
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.errors import InUse, InvalidEntry, NewerSchema, NoSuchEntry, StoreError
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, random_result, result
@@ -53,7 +53,7 @@ def test_a_backup_is_the_same_in_one_file(tmp_path: Path) -> None:
     assert names(tmp_path / "kept") == ["monday.db"]
     assert stat.S_IMODE(copied.path.stat().st_mode) == 0o640
     assert everything(copied.path) == everything(path)
-    with Reader(copied.path) as reader:
+    with LeaderboardReader(copied.path) as reader:
         assert recompute(reader)[0].equal
 
 
@@ -86,7 +86,7 @@ def test_a_backup_made_while_results_come_in_is_of_one_moment(tmp_path: Path, mo
     done = [word[0] for word in words]
     assert done == sorted(done)  # it never began again
     assert words[-1][0] == words[-1][1] > 30
-    with Reader(tmp_path / "copy.db") as copy:
+    with LeaderboardReader(tmp_path / "copy.db") as copy:
         assert len(copy.matches(limit=1000)) == acknowledged
         assert recompute(copy)[0].equal
 
@@ -121,7 +121,7 @@ def test_a_backup_is_made_beside_a_server_under_load(tmp_path: Path) -> None:
         assert [run.returncode for run in runs] == [0, 0, 0], [run.stderr for run in runs]
         sizes = []
         for n in range(3):
-            with Reader(tmp_path / f"{n}.db") as copy:
+            with LeaderboardReader(tmp_path / f"{n}.db") as copy:
                 sizes.append(len(copy.matches(limit=100_000)))
                 assert recompute(copy)[0].equal
         assert sizes == sorted(sizes)
@@ -145,7 +145,7 @@ def test_a_backup_replaces_nothing(tmp_path: Path, what: str) -> None:
     else:
         to.symlink_to(path if what == "link" else tmp_path / "nowhere")
     before = names(tmp_path)
-    with pytest.raises(Refused, match=r"copy\.db is there already, and a backup replaces nothing"):
+    with pytest.raises(InvalidEntry, match=r"copy\.db is there already, and a backup replaces nothing"):
         back_up(path, to)
     assert names(tmp_path) == before
     assert what != "file" or to.read_text(encoding="utf-8") == "mine"
@@ -159,10 +159,10 @@ def test_two_backups_of_one_name_do_not_replace_each_other(tmp_path: Path) -> No
         if not to.exists():
             back_up(path, to)
 
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(InvalidEntry, match="is there already"):
         back_up(path, to, meanwhile)
     assert [name for name in names(tmp_path) if "copy" in name] == ["copy.db"]
-    with Reader(to) as reader:
+    with LeaderboardReader(to) as reader:
         assert recompute(reader)[0].equal
 
 
@@ -213,9 +213,9 @@ def test_what_is_no_leaderboard_gives_no_backup(tmp_path: Path) -> None:
     file.close()
     with pytest.raises(StoreError, match=r"other\.db is a database, but no leaderboard"):
         back_up(tmp_path / "other.db", tmp_path / "copy.db")
-    with pytest.raises(NotFound, match=r"there is no leaderboard .*none\.db"):
+    with pytest.raises(NoSuchEntry, match=r"there is no leaderboard .*none\.db"):
         back_up(tmp_path / "none.db", tmp_path / "copy.db")
-    with pytest.raises(NotFound, match="there is no folder"):
+    with pytest.raises(NoSuchEntry, match="there is no folder"):
         back_up(made(tmp_path / "ladder.db", 1), tmp_path / "nowhere" / "copy.db")
     assert names(tmp_path) == ["ladder.db", "ladder.db.lock", "notes.txt", "other.db"]
 
@@ -259,7 +259,7 @@ def test_what_is_put_back_goes_on_where_the_backup_was_made(tmp_path: Path) -> N
         for number in range(20, 40):
             store.submit(random_result(number, versions)).result()
         later = store.rankings(LADDER)
-    with pytest.raises(Refused, match=r"there is a leaderboard .*ladder\.db already; --force replaces it"):
+    with pytest.raises(InvalidEntry, match=r"there is a leaderboard .*ladder\.db already; --force replaces it"):
         restore(tmp_path / "copy.db", path)
     path.chmod(0o600)
     copied = restore(tmp_path / "copy.db", path, replaces=True)
@@ -319,14 +319,19 @@ def test_a_bad_backup_is_not_put_in_place(tmp_path: Path) -> None:
     file.close()
     other.write_bytes(b"")
     here = names(tmp_path)
-    for copy, kind in ((damaged, StoreError), (newer, NewerSchema), (other, StoreError), (tmp_path / "no", NotFound)):
+    for copy, kind in (
+        (damaged, StoreError),
+        (newer, NewerSchema),
+        (other, StoreError),
+        (tmp_path / "no", NoSuchEntry),
+    ):
         with pytest.raises(kind):
             restore(copy, path, replaces=True)
-    with pytest.raises(Refused, match="is the leaderboard itself"):
+    with pytest.raises(InvalidEntry, match="is the leaderboard itself"):
         restore(path, path, replaces=True)
-    with pytest.raises(Refused, match="is a folder"):
+    with pytest.raises(InvalidEntry, match="is a folder"):
         restore(path, tmp_path)
-    with pytest.raises(NotFound, match="there is no folder"):
+    with pytest.raises(NoSuchEntry, match="there is no folder"):
         restore(path, tmp_path / "nowhere" / "ladder.db")
     assert names(tmp_path) == here
     assert everything(path) == before

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.boards import Field, Sat, fields_of, half_points, misfit
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.boards import BoardMatch, Comparison, fields_of, half_points, misfit
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.ratings import rate
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.results import Announcement, MatchResult, SeatResult, Stored
+from cutpurse.leaderboard.results import Announcement, CompletedMatch, SeatResult, Stored
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, DEAL, RATING, places_of
 
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def of_board(
     kind: str, board: str, table: int, versions: list[int], places: list[int] | None, matches: int, **other: object
-) -> MatchResult:
+) -> CompletedMatch:
     """A match of a board; places None: it is void."""
     is_void = places is None
     seats = tuple(
@@ -46,7 +46,7 @@ def of_board(
         for seat, version in enumerate(versions)
     )
     fields: dict[str, object] = {"seats": seats, "void_cause": "void_server" if is_void else None, **other}
-    return MatchResult(
+    return CompletedMatch(
         f"{board}/{table}",
         board,
         kind,
@@ -60,14 +60,14 @@ def of_board(
     )
 
 
-def announcement(result: MatchResult) -> Announcement:
+def announcement(result: CompletedMatch) -> Announcement:
     versions = tuple(seat.version for seat in result.seats)
     return Announcement(
         result.match, result.board, result.ladder, "1", DAWN, DEAL, versions, board_matches=result.board_matches
     )
 
 
-def rotation(board: str, versions: list[int], all_places: list[list[int] | None]) -> list[MatchResult]:
+def rotation(board: str, versions: list[int], all_places: list[list[int] | None]) -> list[CompletedMatch]:
     """Places by match, and in it by seat."""
     return [
         of_board("rotation", board, turn, [*versions[turn:], *versions[:turn]], places, SEATS)
@@ -75,14 +75,14 @@ def rotation(board: str, versions: list[int], all_places: list[list[int] | None]
     ]
 
 
-def duplicate(board: str, tables: list[list[int]], all_places: list[list[int] | None]) -> list[MatchResult]:
+def duplicate(board: str, tables: list[list[int]], all_places: list[list[int] | None]) -> list[CompletedMatch]:
     return [
         of_board("duplicate", board, table, versions, places, len(tables))
         for table, (versions, places) in enumerate(zip(tables, all_places, strict=True))
     ]
 
 
-def submit(store: Store, *results: MatchResult) -> list[Stored]:
+def submit(store: Store, *results: CompletedMatch) -> list[Stored]:
     return [future.result() for future in [store.submit(result) for result in results]]
 
 
@@ -102,21 +102,21 @@ def test_place_points_are_whom_one_is_ahead_of() -> None:
 def test_a_rotation_is_ranked_by_the_sum_of_its_points() -> None:
     seats = [(5, 6, 7), (6, 7, 5), (7, 5, 6)]
     places = [(1, 2, 3), (1, 2, 3), (1, 2, 2)]  # of 5: 4 0 1, of 6: 2 4 1, of 7: 0 2 4
-    matches = [Sat(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
+    matches = [BoardMatch(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
     (field,) = fields_of("rotation", matches)
-    assert field == Field((5, 6, 7), (3, 1, 2), (1, 1, 1))
+    assert field == Comparison((5, 6, 7), (3, 1, 2), (1, 1, 1))
 
 
 def test_a_duplicate_compares_those_who_held_the_same_seat() -> None:
     matches = [
-        Sat((1, 2, 3), (1, 2, 3), (0, 0, 0)),
-        Sat((4, 5, 6), (2, 1, 3), (0, 2, 0)),
-        Sat((7, 8, 9), (1, 2, 2), (0, 0, 0)),
+        BoardMatch((1, 2, 3), (1, 2, 3), (0, 0, 0)),
+        BoardMatch((4, 5, 6), (2, 1, 3), (0, 2, 0)),
+        BoardMatch((7, 8, 9), (1, 2, 2), (0, 0, 0)),
     ]
     assert fields_of("duplicate", matches) == [
-        Field((1, 4, 7), (1, 3, 1), (0, 0, 0)),
-        Field((2, 5, 8), (2, 1, 3), (0, 2, 0)),
-        Field((3, 6, 9), (2, 2, 1), (0, 0, 0)),
+        Comparison((1, 4, 7), (1, 3, 1), (0, 0, 0)),
+        Comparison((2, 5, 8), (2, 1, 3), (0, 2, 0)),
+        Comparison((3, 6, 9), (2, 2, 1), (0, 0, 0)),
     ]
 
 
@@ -168,7 +168,7 @@ def test_a_duplicate_is_rated_seat_by_seat(store: Store) -> None:
 
 def test_a_match_at_a_time_or_all_in_one_transaction_is_the_same(store: Store, tmp_path: Path) -> None:
     rng = random.Random(5)
-    results: list[MatchResult] = []
+    results: list[CompletedMatch] = []
     for number in range(60):
         kind = rng.choice(["plain", "rotation", "duplicate"])
         drawn = rng.sample(range(1, 13), SEATS * (rng.choice([2, 3, 4]) if kind == "duplicate" else 1))
@@ -236,18 +236,18 @@ def test_what_does_not_fit_is_refused(store: Store) -> None:
         "has as many": of_board("rotation", "r", 0, [4, 5, 6], [1, 2, 3], 2),
     }
     for why, result in wrong.items():
-        with pytest.raises(Refused, match=why):
+        with pytest.raises(InvalidEntry, match=why):
             store.submit(result).result()
     submit(store, good[1])
-    with pytest.raises(Refused, match="board d has its 2 matches already, d/0, d/1"):
+    with pytest.raises(InvalidEntry, match="board d has its 2 matches already, d/0, d/1"):
         store.submit(of_board("duplicate", "d", 2, [7, 8, 9], [1, 2, 3], 2)).result()
-    with pytest.raises(Refused, match="was asked for, and so is the only one"):
+    with pytest.raises(InvalidEntry, match="was asked for, and so is the only one"):
         of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 2, is_rated=False)
-    with pytest.raises(Refused, match="1 to 255 can be"):
+    with pytest.raises(InvalidEntry, match="1 to 255 can be"):
         of_board("duplicate", "e", 0, [1, 2, 3], [1, 2, 3], 0)
-    with pytest.raises(Refused, match="there are: plain, rotation, duplicate"):
+    with pytest.raises(InvalidEntry, match="there are: plain, rotation, duplicate"):
         store.ensure(NewLadder("odd", "greed", 2, RATING, boards="round"))
-    with pytest.raises(Refused, match="has boards rotation, not plain"):
+    with pytest.raises(InvalidEntry, match="has boards rotation, not plain"):
         store.ensure(NewLadder("rotation", "greed", SEATS, RATING))
 
 

@@ -8,7 +8,7 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from cutpurse.leaderboard.estimates.matrix import Web
+from cutpurse.leaderboard.estimates.matrix import LinearSystem
 from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
 from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.placing import is_placed
@@ -257,7 +257,7 @@ def test_who_does_not_change_wanders_a_sixth() -> None:
 
 
 def test_a_web_is_solved_and_inverted() -> None:
-    web = Web(4, [0, 0, 1, 2], [1, 2, 2, 3])
+    web = LinearSystem(4, [0, 0, 1, 2], [1, 2, 2, 3])
     web.weigh([2.0, 0.5, 1.0, 3.0], [1.0, 0.1, 0.1, 0.2])
     matrix = [[3.5, -2, -0.5, 0], [-2, 3.1, -1, 0], [-0.5, -1, 4.6, -3], [0, 0, -3, 3.2]]
     assert web.diagonal == pytest.approx([row[at] for at, row in enumerate(matrix)])

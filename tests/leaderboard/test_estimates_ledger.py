@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard.backup import back_up, restore
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.estimates.ledger import LadderEstimates
 from cutpurse.leaderboard.estimates.skills import Estimated, estimate
 from cutpurse.leaderboard.queries import ladder_history
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, RATING, prepare, random_result, result
@@ -34,14 +34,14 @@ def database(tmp_path: Path) -> Path:
 
 
 def estimated(database: Path) -> LadderEstimates:
-    with Reader(database) as reader:
+    with LeaderboardReader(database) as reader:
         return reader.ladder_estimates(LADDER)
 
 
 # -- what is found
 def test_they_are_those_of_the_results_that_were_rated(database: Path) -> None:
     found = estimated(database)
-    with Reader(database) as reader, reader.reading() as connection:
+    with LeaderboardReader(database) as reader, reader.reading() as connection:
         results = [(step.versions, step.places) for step in ladder_history(connection, LADDER)]
         rows = reader.rankings(LADDER)
     assert found.boards == len(results) < 60
@@ -74,7 +74,7 @@ def test_a_ladder_without_results_has_none(tmp_path: Path) -> None:
         prepare(store)
         assert store.ladder_estimates(LADDER) == LadderEstimates(LADDER, 0, {})
         store.put_estimates(store.ladder_estimates(LADDER), NOW).result()
-        with pytest.raises(NotFound, match="no ladder 'nowhere'"):
+        with pytest.raises(NoSuchEntry, match="no ladder 'nowhere'"):
             store.ladder_estimates("nowhere")
 
 
@@ -167,9 +167,9 @@ def test_they_are_put_all_at_once_instead_of_the_old_or_not_at_all(database: Pat
             (replace(found, boards=found.boards + 1), "it has"),
             (replace(found, boards=found.boards - 1), "some from"),
         ):
-            with pytest.raises(Refused, match=why):
+            with pytest.raises(InvalidEntry, match=why):
                 store.put_estimates(wrong, NOW).result()
-        with pytest.raises(NotFound):
+        with pytest.raises(NoSuchEntry):
             store.put_estimates(replace(found, ladder="nowhere"), NOW).result()
         assert {row.estimated for row in store.rankings(LADDER)} == {found.boards}
         some = dict(list(found.found.items())[:3])
@@ -184,7 +184,7 @@ def test_nothing_else_hangs_on_them(database: Path, tmp_path: Path) -> None:
         assert all(check.equal for check in recompute(store))
     back_up(database, tmp_path / "copy.db")
     restore(tmp_path / "copy.db", tmp_path / "again.db")
-    with Reader(database) as one, Reader(tmp_path / "again.db") as other:
+    with LeaderboardReader(database) as one, LeaderboardReader(tmp_path / "again.db") as other:
         assert one.rankings(LADDER) == other.rankings(LADDER)
         assert any(row.estimated for row in other.rankings(LADDER))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cutpurse.leaderboard.fitting import Outcome, fit, log_loss
+from cutpurse.leaderboard.fitting import RankedMatch, fit, log_loss
 from cutpurse.leaderboard.ratings import TrueSkill
 
 LIBRARY = TrueSkill(draw_probability=0.10)
@@ -14,7 +14,7 @@ LIBRARY = TrueSkill(draw_probability=0.10)
 
 def play(
     beta: float, draws: float, matches: int, *, bots: int = 12, drift: float = 0.0, seed: str = "play"
-) -> list[Outcome]:
+) -> list[RankedMatch]:
     """Duels of bots whose skills are as those of newcomers are believed to be; whoever is within the margin ties."""
     rng = random.Random(seed)
     skills = [rng.gauss(LIBRARY.mu, LIBRARY.sigma) for _ in range(bots)]
@@ -23,7 +23,7 @@ def play(
     for _ in range(matches):
         pair = tuple(rng.sample(range(bots), 2))
         ahead = skills[pair[0]] - skills[pair[1]] + rng.gauss(0.0, beta * math.sqrt(2))
-        outcomes.append(Outcome(pair, (1, 1) if abs(ahead) < margin else (1, 2) if ahead > 0 else (2, 1)))
+        outcomes.append(RankedMatch(pair, (1, 1) if abs(ahead) < margin else (1, 2) if ahead > 0 else (2, 1)))
         for bot in pair:
             skills[bot] += rng.gauss(0.0, drift)
     return outcomes
@@ -34,23 +34,23 @@ def test_two_newcomers_are_as_likely_to_win_and_a_draw_is_as_likely_as_the_setti
     spread = math.sqrt(2 * settings.beta**2 + 2 * settings.sigma**2 + 2 * settings.tau**2)
     margin = settings.beta * math.sqrt(2) * 0.2533471  # of the standard normal distribution 0.2 are within
     tied = math.erf(margin / spread / math.sqrt(2))
-    assert log_loss([Outcome((1, 2), (1, 1))], settings) == pytest.approx(-math.log(tied))
-    assert log_loss([Outcome((1, 2), (2, 1))], settings) == pytest.approx(-math.log((1 - tied) / 2))
+    assert log_loss([RankedMatch((1, 2), (1, 1))], settings) == pytest.approx(-math.log(tied))
+    assert log_loss([RankedMatch((1, 2), (2, 1))], settings) == pytest.approx(-math.log((1 - tied) / 2))
 
 
 def test_a_match_is_foretold_from_those_before_it_alone() -> None:
-    one, two = Outcome((1, 2), (1, 2)), Outcome((2, 1), (2, 1))
+    one, two = RankedMatch((1, 2), (1, 2)), RankedMatch((2, 1), (2, 1))
     first = log_loss([one], LIBRARY)
     assert log_loss([one, two, two], LIBRARY) < first  # the same wins again, and was expected to
-    assert log_loss([one, Outcome((1, 2), (2, 1))], LIBRARY, after=1) > first
-    assert log_loss([one, two, Outcome((3, 4), (2, 1))], LIBRARY, after=2) == pytest.approx(first)
+    assert log_loss([one, RankedMatch((1, 2), (2, 1))], LIBRARY, after=1) > first
+    assert log_loss([one, two, RankedMatch((3, 4), (2, 1))], LIBRARY, after=2) == pytest.approx(first)
 
 
 def test_each_two_of_a_free_for_all_count_and_seats_do_not_matter() -> None:
     places = {"a": 1, "b": 2, "c": 2, "d": 4}
-    before = [Outcome(("a", "b"), (1, 2)), Outcome(("c", "d"), (1, 2))]
+    before = [RankedMatch(("a", "b"), (1, 2)), RankedMatch(("c", "d"), (1, 2))]
     losses = {
-        round(log_loss([*before, Outcome(order, tuple(places[one] for one in order))], LIBRARY, after=2), 12)
+        round(log_loss([*before, RankedMatch(order, tuple(places[one] for one in order))], LIBRARY, after=2), 12)
         for order in (("a", "b", "c", "d"), ("d", "b", "a", "c"), ("c", "a", "d", "b"))
     }
     assert len(losses) == 1
@@ -77,7 +77,7 @@ def test_bots_that_change_are_found_to_change_and_others_are_not() -> None:
 def test_play_without_ties_still_has_a_draw_probability() -> None:
     found = fit(play(LIBRARY.beta, 0.0, 300))
     assert 0 < found.draw_probability < 0.02
-    assert 0 < fit([Outcome((1, 2), (1, 1))] * 10).draw_probability < 1
+    assert 0 < fit([RankedMatch((1, 2), (1, 1))] * 10).draw_probability < 1
 
 
 def test_the_same_results_give_the_same_bits() -> None:

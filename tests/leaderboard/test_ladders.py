@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import Announcement, LadderTerms, SeatResult
 from cutpurse.leaderboard.store import Store
@@ -42,9 +42,9 @@ def test_a_ladder_is_made_with_its_terms(store: Store) -> None:
     assert made.terms.frozen.utcoffset() == timedelta(0)
     assert store.ladders() == [made]
     assert store.ladder("class") == made
-    with pytest.raises(Refused, match="there is a ladder class already; give the new one another name"):
+    with pytest.raises(InvalidEntry, match="there is a ladder class already; give the new one another name"):
         store.create_ladder("class", game="greed", seats=4, rating=RATING, created=DAWN)
-    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+    with pytest.raises(NoSuchEntry, match="there is no ladder 'none'"):
         store.ladder("none")
 
 
@@ -62,7 +62,7 @@ def test_terms_are_changed_whole_and_nothing_else_is(store: Store) -> None:
     assert prepare(store) == versions  # what a server makes as a matter of course may have any terms
     assert store.ladder(LADDER).terms == terms
     assert store.change_ladder(LADDER, LadderTerms()) == before
-    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+    with pytest.raises(NoSuchEntry, match="there is no ladder 'none'"):
         store.change_ladder("none", terms)
 
 
@@ -79,7 +79,7 @@ def test_terms_are_changed_whole_and_nothing_else_is(store: Store) -> None:
 )
 def test_a_ladder_that_cannot_be_is_refused(store: Store, changed: dict[str, object], said: str) -> None:
     fields: dict[str, object] = {"name": "class", "game": "greed", "seats": 4, "created": DAWN, **changed}
-    with pytest.raises(Refused, match=said) as told:
+    with pytest.raises(InvalidEntry, match=said) as told:
         store.create_ladder(rating=RATING, **fields)  # type: ignore[arg-type]  # by name
     assert len(str(told.value)) < 500
     assert store.ladders() == []
@@ -97,7 +97,7 @@ def test_a_ladder_that_cannot_be_is_refused(store: Store, changed: dict[str, obj
     ],
 )
 def test_terms_that_cannot_be_are_refused(terms: dict[str, object], said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InvalidEntry, match=said):
         LadderTerms(**terms)  # type: ignore[arg-type]  # by name
 
 
@@ -125,7 +125,7 @@ def test_a_ladder_without_a_match_can_be_deleted_and_its_name_used_again(store: 
     store.delete_ladder("clas")
     assert [one.name for one in store.ladders()] == [LADDER]
     for delete in (store.check_unused, store.delete_ladder):
-        with pytest.raises(NotFound, match="there is no ladder 'clas'"):
+        with pytest.raises(NoSuchEntry, match="there is no ladder 'clas'"):
             delete("clas")
     again = store.create_ladder("clas", game="greed", seats=3, rating=RATING, created=DAWN)
     assert (again.game, again.seats, again.rating, again.matches) == ("greed", 3, RATING, 0)
@@ -143,7 +143,7 @@ def test_a_ladder_with_a_match_is_kept(store: Store, what: str) -> None:
         store.announce(Announcement(*deal)).result()
     else:
         store.submit(void if what == "void" else played).result()
-    with pytest.raises(Refused, match=rf"^ladder {LADDER} has matches, and those are kept: freeze it instead$"):
+    with pytest.raises(InvalidEntry, match=rf"^ladder {LADDER} has matches, and those are kept: freeze it instead$"):
         store.delete_ladder(LADDER)
     assert [one.name for one in store.ladders()] == [LADDER]
 
@@ -152,10 +152,10 @@ def test_a_ladder_for_which_a_bot_was_handed_in_is_kept_until_it_is_retired(stor
     prepare(store)
     entry = store.hand_in(NewSubmission("ann", "sneak", "1", b"1" * 32, 1_000, [LADDER]), DAWN)
     text = rf"^ann/sneak:1 was handed in for ladder {LADDER}: freeze it instead, or have the bot retired$"
-    with pytest.raises(Refused, match=text):
+    with pytest.raises(InvalidEntry, match=text):
         store.delete_ladder(LADDER)
     store.accept(entry.id, DAWN, "")
-    with pytest.raises(Refused, match=text):
+    with pytest.raises(InvalidEntry, match=text):
         store.delete_ladder(LADDER)
     store.retire(entry.id, DAWN)
     store.delete_ladder(LADDER)

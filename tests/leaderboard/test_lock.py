@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard.errors import InUse, StoreError
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare
 from tests.roots import CHECKOUT
@@ -37,7 +37,7 @@ def test_a_second_writer_is_told_who_is_the_first_and_may_read(tmp_path: Path) -
     with pytest.raises(InUse, match=rf"ladder\.db is being written by process {first.pid}; only one can") as told:
         Store(path)
     assert told.value.process == first.pid
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         assert [ladder.name for ladder in reader.ladders()] == [LADDER]
     os.kill(first.pid, signal.SIGKILL)
     first.wait()

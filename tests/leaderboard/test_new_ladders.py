@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
@@ -26,7 +26,7 @@ def test_all_of_them_or_none(tmp_path: Path) -> None:
         kept = made[1]
         assert (kept.terms, kept.created, dict(kept.settings), kept.rating) == (terms, DAWN, {"rounds": "3"}, RATING)
         for there in ("one", "three"):
-            with pytest.raises(Refused, match=f"there is a ladder {there} already"):
+            with pytest.raises(InvalidEntry, match=f"there is a ladder {there} already"):
                 store.create_ladders(
                     [NewLadder("three", "greed", 2, RATING), NewLadder(there, "greed", 2, RATING)], DAWN
                 )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound, Refused
-from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, MatchResult, SeatResult
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, CompletedMatch, LadderTerms, SeatResult
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, result
 
@@ -27,7 +27,7 @@ def versions(store: Store) -> list[int]:
     return prepare(store)
 
 
-def failed(match: str, versions: list[int], causes: list[str], **other: object) -> MatchResult:
+def failed(match: str, versions: list[int], causes: list[str], **other: object) -> CompletedMatch:
     """A match in which seat i ended with causes[i]; empty: normally."""
     seats = tuple(
         SeatResult(version, place, -place, cause or "normal", faults=3 if cause else 0)
@@ -36,7 +36,7 @@ def failed(match: str, versions: list[int], causes: list[str], **other: object) 
     return result(match, versions, seats=seats, **other)  # type: ignore[arg-type]  # by name
 
 
-def void(match: str, versions: list[int]) -> MatchResult:
+def void(match: str, versions: list[int]) -> CompletedMatch:
     seats = tuple(SeatResult(version, None, None, "void_server") for version in versions)
     return result(match, versions, seats=seats, void_cause="void_server", record=None)
 
@@ -111,10 +111,10 @@ def test_it_is_paused_once_and_after_the_pause_a_new_window_begins(store: Store,
     assert not any(entry.paused for entry in store.bots())
     told = [store.submit(failed(f"n{number}", four, BAD)).result().paused for number in range(4)]
     assert told == [(), (), (four[0],), ()]
-    with pytest.raises(NotFound, match=f"version {four[1]} is not paused"):
+    with pytest.raises(NoSuchEntry, match=f"version {four[1]} is not paused"):
         store.lift_pause(four[1], NOW)
     store.lift_pause(four[0], NOW)
-    with pytest.raises(NotFound, match="is not paused"):
+    with pytest.raises(NoSuchEntry, match="is not paused"):
         store.lift_pause(four[0], NOW)
 
 
@@ -164,7 +164,7 @@ def test_both_numbers_are_terms_of_the_ladder(
     ],
 )
 def test_terms_out_of_range_are_refused_in_one_line(failing: int, window: int, said: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InvalidEntry) as refused:
         replace(LadderTerms(), pause_failed=failing, pause_window=window)
     assert str(refused.value) == said
 

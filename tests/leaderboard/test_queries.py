@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from sqlalchemy.dialects import sqlite
 
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.queries.matches import _newest, _seated
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.results import MatchResult, Stored
+from cutpurse.leaderboard.results import CompletedMatch, Stored
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, prepare, random_result, result
 from tests.leaderboard.test_schema import third_schema
@@ -36,7 +36,7 @@ class World:
         for ladder in LADDERS[1:]:
             self.store.ensure_ladder(ladder, game="greed", seats=4, rating=RATING)
         self.names = {version: (f"owner {n % 5}", f"bot {n}", "1.0") for n, version in enumerate(versions)}
-        self.results: list[MatchResult] = []
+        self.results: list[CompletedMatch] = []
         self.stored: list[Stored] = []
         newest = list(versions)
         for number in range(MATCHES):
@@ -56,7 +56,7 @@ class World:
         waiting = [self.store.submit(one) for one in self.results]
         self.stored = [future.result() for future in waiting]
 
-    def of(self, ladder: str) -> list[tuple[MatchResult, Stored]]:
+    def of(self, ladder: str) -> list[tuple[CompletedMatch, Stored]]:
         """The rated results of a ladder, in order."""
         return [
             (one, stored)
@@ -140,7 +140,7 @@ def test_who_is_not_there_has_no_matches(world: World) -> None:
         ({"owner": "owner 1", "bot": "bot 0"}, "owner 'owner 1' has no bot 'bot 0'"),
         ({"owner": "owner 0", "bot": "bot 0", "version": "7"}, "bot 'bot 0' of owner 'owner 0' has no version '7'"),
     ):
-        with pytest.raises(NotFound, match=said):
+        with pytest.raises(NoSuchEntry, match=said):
             world.store.matches(**asked)  # type: ignore[arg-type]  # by name
 
 
@@ -160,14 +160,14 @@ def test_a_match_is_called_by_its_first_signs(store: Store) -> None:
         assert store.record(called) == f'{{"match":"{name}"}}'
         assert len(store.courses(called)) == 4
     said = "several matches begin with 'a17cc3d0-1', give more of it: a17cc3d0-11, a17cc3d0-12$"
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InvalidEntry, match=said):
         store.match("a17cc3d0-1")
     for number in range(3, 7):
         store.submit(result(f"a17cc3d0-1{number}", versions)).result()
-    with pytest.raises(Refused, match=r": a17cc3d0-11, (a17cc3d0-1\d, ){3}a17cc3d0-15 and others$"):
+    with pytest.raises(InvalidEntry, match=r": a17cc3d0-11, (a17cc3d0-1\d, ){3}a17cc3d0-15 and others$"):
         store.match("a17cc3d0-1")
     for called in ("a17cc3d", "a17cc3d2", "", "\U0010ffff" * 9, "x" * 10_000):
-        with pytest.raises(NotFound, match="there is no match '") as told:
+        with pytest.raises(NoSuchEntry, match="there is no match '") as told:
             store.match(called)
         assert len(str(told.value)) < 400
 
@@ -211,9 +211,9 @@ def test_history_has_each_step_of_a_rating(world: World) -> None:
             paged += world.store.history(LADDER, owner, bot, limit=1000, before=paged[-1].number)
         assert paged == told
     assert max(len(world.store.history(LADDER, *names[:2])) for names in world.names.values()) > 30
-    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+    with pytest.raises(NoSuchEntry, match="there is no ladder 'none'"):
         world.store.history("none", "owner 0", "bot 0")
-    with pytest.raises(NotFound, match="owner 'ann' has no bot 'bot 0'"):
+    with pytest.raises(NoSuchEntry, match="owner 'ann' has no bot 'bot 0'"):
         world.store.history(LADDER, "ann", "bot 0")
 
 
@@ -242,7 +242,7 @@ def test_whether_there_is_a_record_is_told_without_it(store: Store) -> None:
     store.submit(result("without-one", versions, record=None)).result()
     assert store.has_record("with-record")
     assert not store.has_record("without-one")
-    with pytest.raises(NotFound):
+    with pytest.raises(NoSuchEntry):
         store.has_record("of-no-match")
 
 
@@ -262,7 +262,7 @@ def test_opponents_are_counted_by_bot(world: World) -> None:
             assert {(o.owner, o.bot): [o.matches, o.ahead, o.level] for o in told} == met[owner, bot]
             assert [o.matches for o in told] == sorted((o.matches for o in told), reverse=True)
     assert sum(o.level for o in world.store.opponents(LADDER, "owner 0", "bot 0")) > 0
-    with pytest.raises(NotFound, match="owner 'ann' has no bot 'bot 0'"):
+    with pytest.raises(NoSuchEntry, match="owner 'ann' has no bot 'bot 0'"):
         world.store.opponents(LADDER, "ann", "bot 0")
 
 
@@ -292,7 +292,7 @@ def test_standings_are_what_the_next_match_begins_with(store: Store) -> None:
     assert before == heir
     assert store.standings(grandchild)[LADDER][1] == 1
     assert store.standings(child)[LADDER] == (heir, 0)
-    with pytest.raises(NotFound, match="there is no version 999"):
+    with pytest.raises(NoSuchEntry, match="there is no version 999"):
         store.standings(999)
 
 
@@ -312,7 +312,7 @@ def test_bots_are_told_with_the_ladders_they_are_rated_on(world: World) -> None:
     assert [e for e in everybody if e.owner == "owner 3"] == world.store.bots(owner="owner 3")
     assert [e for e in everybody if LADDERS[2] in e.ladders] == world.store.bots(ladder=LADDERS[2])
     assert world.store.bots(owner="nobody") == []
-    with pytest.raises(NotFound, match="there is no ladder 'none'"):
+    with pytest.raises(NoSuchEntry, match="there is no ladder 'none'"):
         world.store.bots(ladder="none")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.estimates import history
 from cutpurse.leaderboard.estimates.ledger import LadderEstimates
 from cutpurse.leaderboard.ladders import NewLadder
@@ -46,7 +46,7 @@ def test_each_estimate_is_a_point_of_the_versions_that_have_played_since(store: 
     assert newest[0].rating == next(row.rating for row in store.rankings(LADDER) if row.bot == "bot 4")
     assert store.rating_points(LADDER, "owner 1", "bot 1", limit=2) == points[:2]
     assert store.rating_points(LADDER, "owner 0", "bot 5") == []
-    with pytest.raises(NotFound):
+    with pytest.raises(NoSuchEntry):
         store.rating_points(LADDER, "owner 1", "nobody")
     assert all(check.equal for check in recompute(store))
 

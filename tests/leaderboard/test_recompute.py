@@ -57,17 +57,17 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
 @pytest.mark.parametrize(
     ("statements", "said"),
     [
-        (["UPDATE ratings SET mu = mu + 1e-14 WHERE version_id = 3"], "version 3 is rated Standing(skill=Skill(mu="),
-        (["UPDATE ratings SET wins = wins + 1 WHERE version_id = 3"], "version 3 is rated Standing"),
-        (["UPDATE ratings SET form = x'0101' WHERE version_id = 3"], "form=(1, 1)), computed is Standing"),
+        (["UPDATE ratings SET mu = mu + 1e-14 WHERE version_id = 3"], "version 3 is rated RatingState(skill=Skill(mu="),
+        (["UPDATE ratings SET wins = wins + 1 WHERE version_id = 3"], "version 3 is rated RatingState"),
+        (["UPDATE ratings SET form = x'0101' WHERE version_id = 3"], "form=(1, 1)), computed is RatingState"),
         (
             ["UPDATE opponents SET ahead = ahead + 1 WHERE bot_id = 3 AND other_id = 4"],
-            "bots 3 and 4 have Tally(matche",
+            "bots 3 and 4 have HeadToHead(matche",
         ),
-        (["DELETE FROM opponents WHERE bot_id = 3"], "bots 3 and 4 have None, computed is Tally(matches="),
+        (["DELETE FROM opponents WHERE bot_id = 3"], "bots 3 and 4 have None, computed is HeadToHead(matches="),
         (
             ["INSERT INTO opponents VALUES (1, 1, 12, 1, 1, 0)"],
-            "bots 1 and 12 have Tally(matches=1, ahead=1, level=0),",
+            "bots 1 and 12 have HeadToHead(matches=1, ahead=1, level=0),",
         ),
         (["UPDATE matches SET is_faulted = 1 WHERE number = 3"], "match m3 is marked as faulted and is not"),
         (
@@ -79,7 +79,7 @@ def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: 
             "match m3 has seats of another ladder",
         ),
         (["UPDATE matches SET is_rated = 0 WHERE number = 3"], "match m3 counts and was not rated, or is void or on r"),
-        (["DELETE FROM ratings WHERE version_id = 3"], "version 3 is rated None, computed is Standing"),
+        (["DELETE FROM ratings WHERE version_id = 3"], "version 3 is rated None, computed is RatingState"),
         (["UPDATE ratings SET version_id = 12 WHERE version_id = 3"], "3, 1, 2, 3)), computed is None"),
         (["UPDATE rating_changes SET sigma_after = sigma_after - 1e-14 WHERE sequence = 5"], "board 5 (match m"),
         (["DELETE FROM rating_changes WHERE sequence = 5"], "board 5 (match m5) has no change of version"),

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cutpurse.leaderboard.errors import NotFound, Refused
-from cutpurse.leaderboard.fitting import Outcome, log_loss
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.fitting import RankedMatch, log_loss
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.refit import LEAST, refit
 from cutpurse.leaderboard.store import Store
@@ -47,9 +47,9 @@ def run(*words: object) -> Result:
 
 
 def test_what_is_fitted_knows_the_luck_and_foretells_newer_matches_better(league: Path) -> None:
-    with Reader(league) as reader, reader.reading() as connection:
+    with LeaderboardReader(league) as reader, reader.reading() as connection:
         found = refit(connection, "lucky")
-        outcomes = [Outcome(step.versions, step.places) for step in ladder_history(connection, "lucky")]
+        outcomes = [RankedMatch(step.versions, step.places) for step in ladder_history(connection, "lucky")]
         assert refit(connection, "lucky", most=LEAST).matches == LEAST
     assert (found.matches, found.judged, found.now) == (MATCHES, MATCHES // 4, NERVOUS)
     assert found.is_better
@@ -60,10 +60,12 @@ def test_what_is_fitted_knows_the_luck_and_foretells_newer_matches_better(league
 
 
 def test_a_ladder_with_few_matches_or_none_is_refused(league: Path) -> None:
-    with Reader(league) as reader, reader.reading() as connection:
-        with pytest.raises(Refused, match=f"ladder young: 0 rated matches are too few to fit to; {LEAST} are needed"):
+    with LeaderboardReader(league) as reader, reader.reading() as connection:
+        with pytest.raises(
+            InvalidEntry, match=f"ladder young: 0 rated matches are too few to fit to; {LEAST} are needed"
+        ):
             refit(connection, "young")
-        with pytest.raises(NotFound):
+        with pytest.raises(NoSuchEntry):
             refit(connection, "nowhere")
     assert run("refit", league, "young").exit_code == 2
     assert run("refit", league, "nowhere").exit_code == 4
@@ -75,12 +77,12 @@ def test_the_command_shows_both_and_changes_nothing_unless_told_to(league: Path)
     assert shown.exit_code == 0
     assert [line.split()[0] for line in shown.stdout.splitlines()] == ["beta", "now", "fitted"]
     assert "--put has the ladder rated with them" in shown.stderr
-    with Reader(league) as reader:
+    with LeaderboardReader(league) as reader:
         assert reader.ladder("lucky").rating == NERVOUS
 
 
 def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path) -> None:
-    with Reader(league) as reader:
+    with LeaderboardReader(league) as reader:
         before = {one.bot: one.pairing_skill for one in reader.rankings("lucky")}
     told = json.loads(run("refit", league, "lucky", "--put", "--json").stdout)
     assert told["epoch"] == 2
@@ -93,6 +95,6 @@ def test_put_begins_an_epoch_and_ratings_go_on_from_where_they_are(league: Path)
         store.submit(result("one more", versions, ladder="lucky")).result()
         assert all(one.equal for one in recompute(store))
     again = run("refit", league, "lucky", "--put")
-    with Reader(league) as reader:
+    with LeaderboardReader(league) as reader:
         told_better = reader.ladder("lucky").rating != rating
     assert again.exit_code == (0 if told_better else 1)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound, Refused
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import read_token
@@ -47,7 +47,7 @@ def test_a_token_is_good_until_it_expires_or_is_revoked(store: Store) -> None:
     assert revoked.revoked == NOW + hour
     assert not revoked.is_good(NOW)
     assert store.revoke_token(long[0].id, NOW + 9 * hour) == revoked  # once is enough
-    with pytest.raises(NotFound, match="there is no token 'nonesuch'"):
+    with pytest.raises(NoSuchEntry, match="there is no token 'nonesuch'"):
         store.revoke_token("nonesuch", NOW)
 
 
@@ -57,10 +57,10 @@ def test_a_class_gets_its_tokens_all_or_none(store: Store) -> None:
     assert [entry.owner for _, entry in made] == [new.owner for new in wanted]
     assert len({token.reveal() for token, _ in made}) == 60
     assert all(read_token(token.reveal()) for token, _ in made)
-    with pytest.raises(Refused, match="the token of bob would have expired at 2026-11-21"):
+    with pytest.raises(InvalidEntry, match="the token of bob would have expired at 2026-11-21"):
         store.create_tokens([NewToken("cid"), NewToken("bob", expires=NOW)], NOW)
     assert len(store.tokens()) == 60
-    with pytest.raises(NotFound, match="there is no owner 'cid'"):
+    with pytest.raises(NoSuchEntry, match="there is no owner 'cid'"):
         store.tokens("cid")
     assert [entry.label for entry in store.tokens("student7")] == ["seat 7"]
 
@@ -123,7 +123,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
 def test_an_owner_has_a_plain_name(name: str) -> None:
-    with pytest.raises(Refused, match=r"the name of an owner is .*; it can be 1 to 32 of a-z") as told:
+    with pytest.raises(InvalidEntry, match=r"the name of an owner is .*; it can be 1 to 32 of a-z") as told:
         NewToken(name)
     assert len(str(told.value)) < 300
     assert str(told.value).isprintable()
@@ -143,13 +143,13 @@ def test_an_owner_has_a_plain_name(name: str) -> None:
     ],
 )
 def test_a_token_that_makes_no_sense_is_refused(fields: dict[str, object], said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InvalidEntry, match=said):
         NewToken(**{"owner": "ann", **fields})  # type: ignore[arg-type]  # by name
 
 
 def test_a_reader_sees_tokens_while_they_are_made(store: Store) -> None:
     store.create_tokens([NewToken("ann")], NOW)
-    with Reader(store.path) as reader:
+    with LeaderboardReader(store.path) as reader:
         assert [entry.owner for entry in reader.tokens()] == ["ann"]
         store.create_tokens([NewToken("bob")], NOW + timedelta(seconds=1))
         assert [entry.owner for entry in reader.tokens()] == ["ann", "bob"]

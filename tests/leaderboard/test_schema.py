@@ -17,9 +17,9 @@ from cutpurse.leaderboard import schema
 from cutpurse.leaderboard.database import database_path, writing_engine
 from cutpurse.leaderboard.errors import NewerSchema, OlderSchema, StoreError
 from cutpurse.leaderboard.ladders import NewLadder
-from cutpurse.leaderboard.models import Table
+from cutpurse.leaderboard.models import Base
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import LadderTerms, SeatResult
 from cutpurse.leaderboard.schema import upgrade
@@ -42,7 +42,7 @@ def test_an_empty_file_becomes_what_the_models_say(tmp_path: Path) -> None:
     assert upgrade(engine) is None
     assert upgrade(engine) == "8"  # nothing is left to do
     engine.dispose()
-    assert differences(path, Table.metadata) == []
+    assert differences(path, Base.metadata) == []
 
 
 def made(path: Path) -> str:
@@ -99,8 +99,8 @@ def test_what_a_new_database_lacks_is_migrated(tmp_path: Path, monkeypatch: pyte
 
 def test_a_model_without_a_migration_is_found(tmp_path: Path) -> None:
     Store(tmp_path / "ladder.db").close()
-    more = MetaData(naming_convention=Table.metadata.naming_convention)
-    for relation in Table.metadata.sorted_tables:
+    more = MetaData(naming_convention=Base.metadata.naming_convention)
+    for relation in Base.metadata.sorted_tables:
         relation.to_metadata(more)
     Relation("planted", more, Column("id", Integer, primary_key=True))
     more.tables["seats"].append_column(Column("planted", Integer))
@@ -117,7 +117,7 @@ def test_every_constraint_of_the_database_has_a_name(tmp_path: Path) -> None:
             )
         ]
     file.close()
-    assert len(made) == len(Table.metadata.tables)
+    assert len(made) == len(Base.metadata.tables)
     for statement in made:
         for line in statement.splitlines():
             if any(word in line for word in ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")):
@@ -208,7 +208,7 @@ def test_a_database_of_the_first_schema_is_upgraded_and_loses_nothing(tmp_path: 
     assert len(epochs) == 3
     assert all(TrueSkill.from_json(settings).to_json() == settings for settings in epochs)
     assert contents(path) == before
-    assert differences(path, Table.metadata) == []
+    assert differences(path, Base.metadata) == []
 
 
 def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: Path) -> None:
@@ -225,15 +225,15 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
 def test_who_only_reads_is_told_to_upgrade(tmp_path: Path) -> None:
     path = first_schema(tmp_path / "ladder.db")
     with pytest.raises(OlderSchema, match=r"has schema 1, and 8 is needed; this does it: cutpurse db upgrade /.*\.db"):
-        Reader(path)
+        LeaderboardReader(path)
     Store(path).close()
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         assert len(reader.matches(limit=100)) == 41
     with pytest.raises(StoreError, match="unable to open database file"):
-        Reader(tmp_path / "none.db")
+        LeaderboardReader(tmp_path / "none.db")
     (tmp_path / "empty.db").touch()
     with pytest.raises(OlderSchema, match=r"empty\.db is no leaderboard yet; this does it: cutpurse db upgrade"):
-        Reader(tmp_path / "empty.db")
+        LeaderboardReader(tmp_path / "empty.db")
 
 
 def test_who_only_reads_refuses_a_newer_database(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_who_only_reads_refuses_a_newer_database(tmp_path: Path) -> None:
         file.execute("UPDATE alembic_version SET version_num = '99'")
     file.close()
     with pytest.raises(NewerSchema, match="has schema 99"):
-        Reader(tmp_path / "ladder.db")
+        LeaderboardReader(tmp_path / "ladder.db")
 
 
 # -- from the second schema
@@ -278,7 +278,7 @@ def test_a_database_of_the_second_schema_is_upgraded_and_loses_nothing(tmp_path:
         assert all(log.course is None and not log.notes for log in store.logs("owner 1", "bot 1"))
         assert store.void_unfinished(datetime(2026, 12, 1, tzinfo=UTC)) == []
     assert contents(path, OLD_2) == before
-    assert differences(path, Table.metadata) == []
+    assert differences(path, Base.metadata) == []
 
 
 @pytest.mark.parametrize("old", [first_schema, second_schema])
@@ -350,7 +350,7 @@ def test_a_database_of_the_third_schema_is_upgraded_and_loses_nothing(tmp_path: 
     assert (len(before["matches"]), len(before["open_matches"]), len(before["pauses"])) == (35, 1, 1)
     Store(path).close()
     assert contents(path, OLD_3) == before
-    assert differences(path, Table.metadata) == []
+    assert differences(path, Base.metadata) == []
 
 
 def test_a_database_of_the_third_schema_goes_on_with_boards_of_several_matches(tmp_path: Path) -> None:
@@ -395,7 +395,7 @@ def test_a_database_of_the_sixth_schema_keeps_its_places_and_gets_terms_for_paus
         seats = store.match("p0").seats
         assert [(seat.place, seat.end_cause) for seat in seats[:2]] == [(1, "crashed"), (2, "normal")]
     assert contents(path, OLD_6) == before
-    assert differences(path, Table.metadata) == []
+    assert differences(path, Base.metadata) == []
 
 
 def test_a_database_of_the_sixth_schema_goes_on_and_recomputes(tmp_path: Path) -> None:
@@ -467,4 +467,4 @@ def test_an_upgrade_that_would_lose_what_is_referred_to_changes_nothing(
             Store(one_match)
     with Store(one_match) as store:
         assert store.match("m1").seats[0].bot == "bot 0"
-    assert differences(one_match, Table.metadata) == []
+    assert differences(one_match, Base.metadata) == []

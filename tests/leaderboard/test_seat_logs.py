@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.errors import NotFound, Refused
-from cutpurse.leaderboard.results import Course, CourseFault, MatchResult, Note, SeatResult
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.results import CompletedMatch, DecisionFault, DecisionLog, SeatNote, SeatResult
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, result
 
-COURSE = Course((3, 0, 2**40), (CourseFault(2, 17, "timeout", "no answer after 1.2 s \u2713"),))
-NOTES = (Note(0, "hello"), Note(3, "half a surrogate \ud800, a bell \x07, \U0001f600"), Note(3, ""))
+COURSE = DecisionLog((3, 0, 2**40), (DecisionFault(2, 17, "timeout", "no answer after 1.2 s \u2713"),))
+NOTES = (SeatNote(0, "hello"), SeatNote(3, "half a surrogate \ud800, a bell \x07, \U0001f600"), SeatNote(3, ""))
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def versions(store: Store) -> list[int]:
     return prepare(store)
 
 
-def noted(match: str, versions: list[int], faults: int = 1) -> MatchResult:
+def noted(match: str, versions: list[int], faults: int = 1) -> CompletedMatch:
     """The first seat has a course and notes, the second only dropped bytes, the third an empty course."""
     first = SeatResult(
         versions[0], 1, 9, "normal", faults=faults, thinking_ms=3, course=COURSE, notes=NOTES, dropped_bytes=7
@@ -34,7 +34,7 @@ def noted(match: str, versions: list[int], faults: int = 1) -> MatchResult:
     seats = (
         first,
         SeatResult(versions[1], 2, 8, "normal", dropped_bytes=2**40),
-        SeatResult(versions[2], 3, 7, "normal", course=Course((), ())),
+        SeatResult(versions[2], 3, 7, "normal", course=DecisionLog((), ())),
         SeatResult(versions[3], 4, 6, "normal"),
     )
     return result(match, versions, seats=seats)
@@ -42,7 +42,7 @@ def noted(match: str, versions: list[int], faults: int = 1) -> MatchResult:
 
 def test_courses_and_notes_come_back(store: Store, versions: list[int]) -> None:
     store.submit(noted("m1", versions[:4])).result()
-    assert store.courses("m1") == (COURSE, None, Course((), ()), None)
+    assert store.courses("m1") == (COURSE, None, DecisionLog((), ()), None)
     (log,) = store.logs("owner 0", "bot 0")
     assert (log.match, log.seat, log.course, log.notes, log.dropped_bytes) == (store.match("m1"), 0, COURSE, NOTES, 7)
     (log,) = store.logs("owner 1", "bot 1")
@@ -62,12 +62,12 @@ def test_of_a_match_without_courses_none_are_told(store: Store, versions: list[i
 def test_notes_are_nowhere_but_in_their_own_table(store: Store, versions: list[int], tmp_path: Path) -> None:
     secret = "my plan is to raid"
     seats = tuple(
-        SeatResult(version, place, -place, "normal", course=COURSE, notes=(Note(1, secret),) if place == 1 else ())
+        SeatResult(version, place, -place, "normal", course=COURSE, notes=(SeatNote(1, secret),) if place == 1 else ())
         for place, version in enumerate(versions[:4], 1)
     )
     store.submit(result("m1", versions[:4], seats=seats)).result()
     (log,) = store.logs("owner 0", "bot 0")
-    assert log.notes == (Note(1, secret),)
+    assert log.notes == (SeatNote(1, secret),)
     others = [store.match("m1"), store.matches(), store.courses("m1"), store.record("m1"), store.rankings(LADDER)]
     others += [store.logs(f"owner {n}", f"bot {n}") for n in (1, 2, 3)]
     assert secret not in repr(others)
@@ -93,15 +93,15 @@ def test_logs_are_of_a_bot_a_version_a_match_or_those_with_a_fault(store: Store,
     assert matches(match="m2") == ["m2"]
     assert matches(match="m2", version="2.0") == []
     assert matches(match="m2", faulted=True) == []
-    with pytest.raises(NotFound, match="there is no match 'm9'"):
+    with pytest.raises(NoSuchEntry, match="there is no match 'm9'"):
         matches(match="m9")
-    with pytest.raises(NotFound, match=r"bot 'bot 0' of owner 'owner 0' has no version '9\.9'"):
+    with pytest.raises(NoSuchEntry, match=r"bot 'bot 0' of owner 'owner 0' has no version '9\.9'"):
         matches(version="9.9")
-    with pytest.raises(NotFound, match="owner 'owner 1' has no bot 'bot 0'"):
+    with pytest.raises(NoSuchEntry, match="owner 'owner 1' has no bot 'bot 0'"):
         store.logs("owner 1", "bot 0")
 
 
 def test_dropped_bytes_are_a_count(versions: list[int]) -> None:
     seats = (SeatResult(versions[0], 1, 1, "normal", dropped_bytes=-1), SeatResult(versions[1], 2, 0, "normal"))
-    with pytest.raises(Refused, match="are counts"):
+    with pytest.raises(InvalidEntry, match="are counts"):
         result("m1", versions[:2], seats=seats)

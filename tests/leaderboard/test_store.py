@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard import queries
-from cutpurse.leaderboard.errors import NotFound, Refused, StoreError
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.estimates.ledger import LadderEstimates
 from cutpurse.leaderboard.estimates.skills import Estimated
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
-from cutpurse.leaderboard.results import Deal, SeatResult, Stored
+from cutpurse.leaderboard.results import DealCommitment, SeatResult, Stored
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import DAWN, LADDER, RATING, VERSIONS, prepare, random_result, result
 
@@ -41,7 +41,7 @@ def test_a_result_is_stored_with_its_record_and_its_ratings(store: Store, versio
         SeatResult(versions[2], 4, -1, "timeout", faults=3, thinking_ms=0),
         SeatResult(versions[3], 2, 7, "normal", faults=0, thinking_ms=2**40),
     )
-    deal = Deal(b"\x00" * 32, b"\xff" * 32, b'{"board":"b1"}')
+    deal = DealCommitment(b"\x00" * 32, b"\xff" * 32, b'{"board":"b1"}')
     stored = store.submit(
         result(
             "m1", versions[:4], seats=seats, board="b1", rules="3", decisions=115, deal=deal, record="a record \u00e9"
@@ -109,7 +109,7 @@ def test_a_void_match_is_stored_and_rates_nothing(store: Store, versions: list[i
     match = store.match("m1")
     assert (match.void_cause, match.sequence, match.deal) == ("void_server", None, void.deal)
     assert [(s.place, s.score, s.before, s.after) for s in match.seats] == [(None, None, None, None)] * 4
-    with pytest.raises(NotFound, match="match m1 has no record"):
+    with pytest.raises(NoSuchEntry, match="match m1 has no record"):
         store.record("m1")
     assert store.submit(result("m2", versions[:4])).result().sequence == 1
 
@@ -236,7 +236,7 @@ def test_a_result_that_does_not_fit_is_refused_and_the_others_are_none_the_worse
         "match m3: seat 3 has version 99, which nobody made known",
         "match m4: board b0 has its match already, m0",
     ]
-    assert all(isinstance(future.exception(), Refused) for future in futures[:4])
+    assert all(isinstance(future.exception(), InvalidEntry) for future in futures[:4])
     assert futures[4].result().sequence == 2
     assert [match.match for match in store.matches()] == ["m5", "m0"]
 
@@ -270,7 +270,7 @@ def test_a_result_that_could_not_have_happened_is_refused_before_it_is_handed_in
     changed: dict[str, object], said: str
 ) -> None:
     fields: dict[str, object] = {"match": "m1", "versions": [1, 2], **changed}
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(InvalidEntry, match=said):
         result(**fields)  # type: ignore[arg-type]  # by name
 
 
@@ -281,7 +281,7 @@ def test_names_are_made_once(store: Store) -> None:
     others = [("bob", "sneak", "1.0"), ("ann", "thug", "1.0"), ("ann", "sneak", "1.1"), ("ann", "sneak", "'; --")]
     assert len({one, *(store.ensure_version(*names) for names in others)}) == 5
     for names in (("", "b", "v"), ("o", "b" * 201, "v"), ("o", "b", "v\n"), ("o", "b", "\ud800"), ("o", "b", "v ")):
-        with pytest.raises(Refused, match="1-200 printable characters"):
+        with pytest.raises(InvalidEntry, match="1-200 printable characters"):
             store.ensure_version(*names)
 
 
@@ -301,9 +301,9 @@ def test_a_ladder_is_made_once_and_never_changes(store: Store) -> None:
         ({"clock": {}}, "has clock"),
         ({"rating": TrueSkill(draw_probability=0.5)}, "to change that, open an epoch"),
     ):
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(InvalidEntry, match=said):
             ensure(**other)
-    with pytest.raises(Refused, match="ladder one has 1 seats; at least 2 are needed"):
+    with pytest.raises(InvalidEntry, match="ladder one has 1 seats; at least 2 are needed"):
         store.ensure_ladder("one", game="greed", seats=1, rating=RATING)
     (entry,) = store.ladders()
     assert (entry.name, entry.game, entry.settings, entry.seats, entry.clock, entry.rating, entry.matches) == (
@@ -323,7 +323,7 @@ def test_an_epoch_rates_with_other_numbers_from_the_next_board_on(store: Store, 
     assert after == rate([1, 2, 3, 4], before, fitted)
     assert after != rate([1, 2, 3, 4], before, RATING)
     assert store.ladders()[0].rating == fitted
-    with pytest.raises(Refused, match="no ladder 'nowhere'"):
+    with pytest.raises(InvalidEntry, match="no ladder 'nowhere'"):
         store.open_epoch("nowhere", fitted)
 
 
@@ -394,7 +394,7 @@ def test_what_is_not_there_is_said(store: Store, versions: list[int]) -> None:
         (lambda: store.matches("nowhere"), "there is no ladder 'nowhere'"),
         (lambda: store.matches(owner="ann", bot="bot 0"), "owner 'ann' has no bot 'bot 0'"),
     ):
-        with pytest.raises(NotFound, match=said):
+        with pytest.raises(NoSuchEntry, match=said):
             ask()
 
 

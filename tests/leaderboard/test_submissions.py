@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard import submissions
-from cutpurse.leaderboard.errors import NotFound, Refused, StoreError
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import ACCEPTED, BUILT, RECEIVED, REFUSED, TAKEN_OFF, NewSubmission
 
@@ -50,7 +50,9 @@ def test_a_version_never_means_other_bytes(store: Store) -> None:
     first = store.hand_in(sneak(), NOW)
     for state in (RECEIVED, BUILT, ACCEPTED, TAKEN_OFF):
         store.set_submission(first.id, state, NOW)
-        with pytest.raises(Refused, match=r"sneak:1 was handed in with other bytes .*another version in bot\.toml"):
+        with pytest.raises(
+            InvalidEntry, match=r"sneak:1 was handed in with other bytes .*another version in bot\.toml"
+        ):
             store.hand_in(sneak(digest=OTHER), NOW)
     assert store.hand_in(sneak(digest=OTHER, owner="bob"), NOW).owner == "bob"  # a name is its owner's own
 
@@ -68,7 +70,7 @@ def test_a_version_never_means_other_ladders(store: Store, before: list[str], no
     first = store.hand_in(replace(sneak(), ladders=before), NOW)
     for state in (RECEIVED, BUILT, ACCEPTED, TAKEN_OFF):
         kept = store.set_submission(first.id, state, NOW)
-        with pytest.raises(Refused, match=rf"^sneak:1 was handed in {told} .*another version in bot\.toml$"):
+        with pytest.raises(InvalidEntry, match=rf"^sneak:1 was handed in {told} .*another version in bot\.toml$"):
             store.hand_in(replace(sneak(), ladders=now), NOW)
         assert store.hand_in(replace(sneak(), ladders=before[::-1]), NOW) == kept  # in whatever order
     store.set_submission(first.id, REFUSED, NOW)
@@ -85,7 +87,7 @@ def test_what_was_refused_never_played_and_may_come_again(store: Store) -> None:
 
 def test_of_a_bot_one_version_plays(store: Store) -> None:
     one, two = (store.hand_in(sneak(version), NOW) for version in ("1", "2"))
-    with pytest.raises(Refused, match="was not accepted"):
+    with pytest.raises(InvalidEntry, match="was not accepted"):
         store.activate(one.id, NOW)
     for entry in (one, two):
         store.set_submission(entry.id, ACCEPTED, NOW)
@@ -102,14 +104,14 @@ def test_an_archive_that_is_gone_is_known_to_be(store: Store) -> None:
     entry = store.hand_in(sneak(), NOW)
     store.set_submission(entry.id, ACCEPTED, NOW)
     store.activate(entry.id, NOW)
-    with pytest.raises(Refused, match="that plays is kept"):
+    with pytest.raises(InvalidEntry, match="that plays is kept"):
         store.not_kept([entry.id])
     store.retire(entry.id, NOW)
     store.not_kept([entry.id])
-    with pytest.raises(Refused, match="not kept any more"):
+    with pytest.raises(InvalidEntry, match="not kept any more"):
         store.activate(entry.id, NOW)
     assert store.hand_in(sneak(), NOW).is_kept
-    with pytest.raises(NotFound):
+    with pytest.raises(NoSuchEntry):
         store.retire(999, NOW)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import OperationalError
 
 from cutpurse.leaderboard.database import explained
-from cutpurse.leaderboard.errors import LedgerBroken, StoreError, Unsure
+from cutpurse.leaderboard.errors import LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from tests.leaderboard.sample_results import LADDER, prepare, result
@@ -234,7 +234,7 @@ def test_a_ledger_with_a_gap_takes_no_result_before_it_is_mended(tmp_path: Path,
     with Store(tmp_path / "test.db") as store:
         for match in ("m3", "m4"):
             problem = store.submit(result(match, versions[:4])).exception(30)
-            assert isinstance(problem, LedgerBroken)
+            assert isinstance(problem, LedgerCorrupt)
             assert "'cutpurse db recompute'" in str(problem)
         assert store.ensure_version("zoe", "sneak", "1") not in versions  # what is no result goes on
         assert len(store.matches()) == 3

@@ -14,7 +14,7 @@ import pytest
 
 from cutpurse.engine.clocks import OutcomeKind, TimeControl, TimedMatch
 from cutpurse.engine.game import Game
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Decision, EndCause, Match
+from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match, OpenDecision
 from cutpurse.engine.record import verify, write_record
 from cutpurse.games import GAMES
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
@@ -42,7 +42,7 @@ class Driver:
         match = Match(play.rules, self.names, play.key, play.settings, log=True, hold_polls=hold_polls, ask_all=ask_all)
         self.now = random.choice([0.0, 12345.678])
         self.timed = TimedMatch(match, control, self.now)
-        self.events: list[tuple[float, int, str, Decision]] = []
+        self.events: list[tuple[float, int, str, OpenDecision]] = []
         self.planned = 0
         self.put_at: dict[tuple[int, int], float] = {}
         self.credited: dict[tuple[int, int], float] = {}
@@ -51,7 +51,7 @@ class Driver:
         # By seat, how it is: quick, a thinker at the edge of its time, or one that is hardly there.
         self.manner = [random.choice(["quick", "quick", "edge", "absent"]) for _ in self.names]
 
-    def later(self, delay: float, what: str, decision: Decision) -> None:
+    def later(self, delay: float, what: str, decision: OpenDecision) -> None:
         self.planned += 1
         heappush(self.events, (self.now + delay, self.planned, what, decision))
 
@@ -78,7 +78,7 @@ class Driver:
                 self.later(self.random.random(), "leave", decision)
                 self.later(self.random.random() * 2, "return", decision)
 
-    def happen(self, what: str, decision: Decision) -> None:
+    def happen(self, what: str, decision: OpenDecision) -> None:
         timed, random, seat, number = self.timed, self.random, decision.seat, decision.number
         match what:
             case "hand":

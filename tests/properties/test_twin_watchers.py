@@ -21,7 +21,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.sdk.wire.phrases import _BODY, Phrases
+from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
@@ -132,7 +132,7 @@ def test_twin_worlds_send_a_watcher_the_same_bytes(name: str, soak: bool, monkey
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_face_too_many_in_an_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Phrases, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
+    monkeypatch.setattr(PhraseCache, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
     with pytest.raises(Leak, match="is sent"):
         compared(name, 400, monkeypatch)
 

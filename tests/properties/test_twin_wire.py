@@ -9,7 +9,7 @@ import pytest
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.sdk.wire.phrases import _BODY, Phrases
+from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game
@@ -89,7 +89,7 @@ def test_twin_worlds_send_the_same_bytes(name: str, seats: int, soak: bool, monk
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_face_too_many_in_an_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Phrases, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
+    monkeypatch.setattr(PhraseCache, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
     with pytest.raises(Leak, match="is sent"):
         compared(name, GAMES[name].usual_seats, 400, monkeypatch)
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from cutpurse.server.runners.cgroups import MEMBERSHIP, ROOT, cgroups
-from cutpurse.server.runners.port import Cause, Limits, Task, runner_named
+from cutpurse.server.runners.port import Cause, ProgramSpec, ResourceLimits, runner_named
 
 __all__ = ["PROGRAMS"]
 
@@ -25,11 +25,15 @@ while True:
 """
 
 # A program, its limits, and what it must end of.
-PROGRAMS: tuple[tuple[str, Limits, Cause], ...] = (
-    ("print('well')", Limits(), "exited"),
-    ("held = []\nwhile True: held.append(bytearray(b'x' * (1 << 20)))", Limits(memory_bytes=64 * MIB), "memory"),
-    (FORKS, Limits(processes=20, wall_s=120), "processes"),
-    ("while True: pass", Limits(cpu_s=1.0, cpu_cores=0.25), "processor"),
+PROGRAMS: tuple[tuple[str, ResourceLimits, Cause], ...] = (
+    ("print('well')", ResourceLimits(), "exited"),
+    (
+        "held = []\nwhile True: held.append(bytearray(b'x' * (1 << 20)))",
+        ResourceLimits(memory_bytes=64 * MIB),
+        "memory",
+    ),
+    (FORKS, ResourceLimits(processes=20, wall_s=120), "processes"),
+    ("while True: pass", ResourceLimits(cpu_s=1.0, cpu_cores=0.25), "processor"),
 )
 
 
@@ -45,7 +49,7 @@ def main() -> int:
         (folder / "bot").mkdir()
         for source, limits, cause in PROGRAMS if not wrong else ():
             (folder / "bot" / "main.py").write_text(source, encoding="utf-8")
-            task = Task("guest", folder / "bot", ("python3", "-S", "main.py"), folder / "talk", limits=limits)
+            task = ProgramSpec("guest", folder / "bot", ("python3", "-S", "main.py"), folder / "talk", limits=limits)
             ended = runner.start(task).wait(300)
             print(ended, flush=True)  # noqa: T201
             if ended is None or ended.cause != cause:

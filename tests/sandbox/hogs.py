@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutpurse.server.runners.port import Cause, Limits
+from cutpurse.server.runners.port import Cause, ResourceLimits
 from tests.sandbox.trying import MIB
 
 __all__ = ["HOGS", "Hog"]
@@ -26,15 +26,15 @@ class Hog:
     happens: str
     source: str
     causes: tuple[Cause, ...]
-    limits: Limits
+    limits: ResourceLimits
     said: str = ""
     needs: tuple[str, ...] = ()
     is_build: bool = False
 
 
-SMALL = Limits(memory_bytes=64 * MIB, processes=24, file_bytes=8 * MIB, wall_s=60.0)
-SECOND = Limits(cpu_s=1.0, wall_s=60.0)
-BRIEF = Limits(wall_s=1.0)
+SMALL = ResourceLimits(memory_bytes=64 * MIB, processes=24, file_bytes=8 * MIB, wall_s=60.0)
+SECOND = ResourceLimits(cpu_s=1.0, wall_s=60.0)
+BRIEF = ResourceLimits(wall_s=1.0)
 
 HOGS: dict[str, Hog] = {
     "fork bomb": Hog(
@@ -168,7 +168,7 @@ HOGS: dict[str, Hog] = {
             number += 1
         """,
         ("memory", "exited"),
-        Limits(memory_bytes=32 * MIB, file_bytes=8 * MIB, wall_s=90.0, cpu_cores=1.0),
+        ResourceLimits(memory_bytes=32 * MIB, file_bytes=8 * MIB, wall_s=90.0, cpu_cores=1.0),
         needs=("memory",),
     ),
     "open files": Hog(
@@ -236,7 +236,7 @@ HOGS: dict[str, Hog] = {
             os.write(1, b"x" * 65536)
         """,
         ("processor",),
-        Limits(cpu_s=0.2, wall_s=90.0),
+        ResourceLimits(cpu_s=0.2, wall_s=90.0),
         said="bytes left out",
     ),
     "terminal escapes": Hog(
@@ -354,7 +354,7 @@ HOGS: dict[str, Hog] = {
         import signal; signal.pause()
         """,
         ("disk",),
-        Limits(cpu_cores=1.0),
+        ResourceLimits(cpu_cores=1.0),
         is_build=True,
     ),
     "build that digs": Hog(
@@ -368,7 +368,7 @@ HOGS: dict[str, Hog] = {
         signal.pause()
         """,
         ("disk",),
-        Limits(wall_s=20.0),
+        ResourceLimits(wall_s=20.0),
         is_build=True,
     ),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.runners.cgroups import CONTROLLERS, Group, cgroups
-from cutpurse.server.runners.port import Limits
+from cutpurse.server.runners.port import ResourceLimits
 from tests.sandbox.trying import MIB
 
 
@@ -50,7 +50,7 @@ def test_limits_and_figures_of_version_2(tmp_path: Path) -> None:
     for name in ("memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cpu.max", "cpu.weight"):
         (tmp_path / name).write_text("max", encoding="ascii")
     group = Group(dict.fromkeys(CONTROLLERS, tmp_path), 2)
-    group.limit(Limits(memory_bytes=64 * MIB, processes=10, cpu_cores=0.25), 2)
+    group.limit(ResourceLimits(memory_bytes=64 * MIB, processes=10, cpu_cores=0.25), 2)
     written = {file.name: file.read_text(encoding="ascii") for file in tmp_path.iterdir()}
     assert written == {
         "memory.max": str(64 * MIB),

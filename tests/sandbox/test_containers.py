@@ -16,7 +16,7 @@ from cutpurse.server.runners import container_program, seccomp
 from cutpurse.server.runners.cgroups import group_of
 from cutpurse.server.runners.container import LABEL, ContainerRunner
 from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
-from cutpurse.server.runners.port import Limits
+from cutpurse.server.runners.port import ResourceLimits
 from tests.sandbox.trying import MIB, Bench, runner_or_skip
 
 ORPHANS = """
@@ -109,7 +109,7 @@ def test_what_a_server_left_half_made_is_removed_at_the_next_start(
 def test_orphans_that_have_ended_do_not_count_as_processes(runner: ContainerRunner, tmp_path: Path) -> None:
     bench = Bench(runner, tmp_path)
     try:
-        running = bench.start("orphans", ORPHANS, Limits(processes=12, wall_s=90.0))
+        running = bench.start("orphans", ORPHANS, ResourceLimits(processes=12, wall_s=90.0))
         running.wait(100)
     finally:
         bench.close()
@@ -125,7 +125,7 @@ def test_a_bot_that_forges_its_end_is_taken_at_its_word(runner: ContainerRunner,
     signal.pause()
     """
     try:
-        running = bench.start("forges", forger, Limits(wall_s=30.0))
+        running = bench.start("forges", forger, ResourceLimits(wall_s=30.0))
         ended = running.wait(60)
     finally:
         bench.close()
@@ -139,7 +139,7 @@ def test_figures_are_the_engines_where_the_group_cannot_be_seen(
     monkeypatch.setattr(container_program, "group_of", lambda pid, name: None)
     bench = Bench(runner, tmp_path)
     try:
-        hog = bench.start("hogs", "held = bytearray(b'x' * (40 << 20))\nwhile True: pass", Limits(cpu_s=0.4))
+        hog = bench.start("hogs", "held = bytearray(b'x' * (40 << 20))\nwhile True: pass", ResourceLimits(cpu_s=0.4))
         ended = hog.wait(60)
     finally:
         bench.close()
@@ -158,7 +158,7 @@ def test_an_engine_without_control_groups_is_not_asked_what_a_container_has_used
     monkeypatch.setattr(Engine, "figures", lambda engine, container: whole)
     monkeypatch.setattr(Engine, "inspect", lambda engine, container: {"State": {"OOMKilled": False}})
     counted = container_program.counted_of(Engine(Path("/none.sock")), "a container", os.getpid())
-    assert isinstance(counted, container_program.Looked)
+    assert isinstance(counted, container_program.UsageSample)
     counted.look()
     assert 0 < (counted.cpu_s() or 0) < 1e6
     assert MIB < (counted.peak_bytes() or 0) < 1 << 49

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.server.runners.port import Task
+from cutpurse.server.runners.port import ProgramSpec
 from tests.sandbox.trying import runner_or_skip
 
 ASKED = "from cutpurse.server.runners.runtimes import python_runtime; print(*python_runtime(), sep='\\n')"
@@ -53,7 +53,7 @@ def test_a_bot_runs_in_an_environment_whose_interpreter_is_found_by_links(way: s
     (folder := tmp_path / "bot").mkdir()
     command = ("python", "-c", "import sys; print(sys.prefix)")
     talk = tmp_path / "talk"
-    ended = runner.start(Task(name="bot", folder=folder, command=command, talk=talk, runtimes=runtimes)).wait(60)
+    ended = runner.start(ProgramSpec(name="bot", folder=folder, command=command, talk=talk, runtimes=runtimes)).wait(60)
     assert ended is not None
     assert (ended.cause, ended.code) == ("exited", 0), talk.read_text()
     assert talk.read_text().strip() == str(environment)

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import sandbox
 from cutpurse.server.runners.bubblewrap import BubblewrapRunner
 from cutpurse.server.runners.cgroups import Cgroups
-from cutpurse.server.runners.port import Limits
+from cutpurse.server.runners.port import ResourceLimits
 from tests.sandbox.trying import MIB, Bench, is_peak, runner_or_skip
 
 
@@ -21,7 +21,7 @@ def test_a_bot_plays_matches_in_there(name: str, runner: str, tmp_path: Path) ->
     found = {bot.name: bot for bot in sandbox.bots(tmp_path)}
     if name not in found:
         pytest.skip("Node or its packages are not here: npm ci --prefix sample_bots/javascript --ignore-scripts")
-    played = sandbox.measured(found[name], runner, matches=1, limits=Limits())
+    played = sandbox.measured(found[name], runner, matches=1, limits=ResourceLimits())
     assert played.decisions > 10
     assert is_peak(played.peak_bytes, MIB, 256 * MIB)
     assert 0 < played.start_s < played.first_s
@@ -48,7 +48,7 @@ def test_a_host_without_control_groups_still_holds_memory_and_processes_down(tmp
                 held.clear()
                 print(count)
             """,
-            Limits(memory_bytes=64 * MIB),
+            ResourceLimits(memory_bytes=64 * MIB),
         )
         bomb = bench.start(
             "bomb",
@@ -62,7 +62,7 @@ def test_a_host_without_control_groups_still_holds_memory_and_processes_down(tmp
                     break
             print(started)
             """,
-            Limits(processes=20),
+            ResourceLimits(processes=20),
         )
         greedy_ended, bomb_ended = greedy.wait(60), bomb.wait(60)
     finally:

@@ -16,8 +16,8 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.runners import nobody
 from cutpurse.server.runners import started as starting
-from cutpurse.server.runners.growth import Growth
-from cutpurse.server.runners.port import Limits, RunnerError, Task, runner_named
+from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, RunnerError, runner_named
 from tests.sandbox.trying import IMAGE, MIB, NAMES, Bench, is_peak, runner_or_skip
 from tests.server.test_children import wait_until_gone
 
@@ -129,8 +129,8 @@ def test_a_program_that_does_not_want_to_end_is_ended(bench: Bench) -> None:
 
 
 def test_time_of_the_processor_and_of_the_clock_is_limited(bench: Bench) -> None:
-    spinning = bench.start("spins", "while True: pass", Limits(cpu_s=0.3))
-    sleeping = bench.start("sleeps", FOR_EVER, Limits(wall_s=0.5))
+    spinning = bench.start("spins", "while True: pass", ResourceLimits(cpu_s=0.3))
+    sleeping = bench.start("sleeps", FOR_EVER, ResourceLimits(wall_s=0.5))
     spun, slept = spinning.wait(60), sleeping.wait(60)
     assert spun is not None
     assert slept is not None
@@ -157,7 +157,7 @@ def test_a_command_that_is_not_there_is_told(bench: Bench) -> None:
 
 @pytest.mark.soak
 def test_only_the_newest_of_endless_talk_is_kept_and_nobody_waits_for_it(bench: Bench) -> None:
-    limits = Limits(cpu_s=0.2, talk_bytes_per_s=20_000, talk_bytes=30_000)
+    limits = ResourceLimits(cpu_s=0.2, talk_bytes_per_s=20_000, talk_bytes=30_000)
     running = bench.start(
         "babbles",
         """
@@ -214,7 +214,7 @@ def test_a_build_step_that_writes_too_much_is_ended(bench: Bench) -> None:
                 file.write(bytes(1 << 20))
             number += 1
         """,
-        Limits(file_bytes=4 * MIB),
+        ResourceLimits(file_bytes=4 * MIB),
         is_writable=True,
     )
     ended = running.wait(60)
@@ -297,7 +297,7 @@ def test_what_cannot_be_started_raises_and_leaves_nothing(name: str, tmp_path: P
     runner = runner_or_skip(name)
     descriptors = open_descriptors()
     with pytest.raises((RunnerError, OSError)):
-        runner.start(Task(name="none", folder=tmp_path / "none", command=("true",), talk=tmp_path / "talk"))
+        runner.start(ProgramSpec(name="none", folder=tmp_path / "none", command=("true",), talk=tmp_path / "talk"))
     assert open_descriptors() <= descriptors  # some of an earlier test may be closed meanwhile
 
 
@@ -315,7 +315,7 @@ def test_a_start_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(starting, "give_users", refuse)
     descriptors = open_descriptors()
     with pytest.raises(PermissionError, match="not allowed"):
-        runner.start(Task(name="none", folder=tmp_path, command=("true",), talk=tmp_path / "talk"))
+        runner.start(ProgramSpec(name="none", folder=tmp_path, command=("true",), talk=tmp_path / "talk"))
     wait_until_gone(pids)
     assert open_descriptors() <= descriptors  # some of an earlier test may be closed meanwhile
 
@@ -334,7 +334,7 @@ def test_a_folder_that_cannot_be_looked_at_has_grown_too_much(tmp_path: Path) ->
     folder = tmp_path / "bot"
     folder.mkdir()
     (folder / "given").write_bytes(bytes(100_000))
-    growth = Growth(folder, 1_000)
+    growth = DiskQuota(folder, 1_000)
     assert not growth.is_too_much()
     (folder / "link").symlink_to("/")
     assert not growth.is_too_much()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.server.runners.port import RunnerError, Task
+from cutpurse.server.runners.port import ProgramSpec, RunnerError
 from cutpurse.server.runners.processes import children
 from tests.sandbox.trying import runner_or_skip
 
@@ -56,7 +56,7 @@ def failing_at(moment: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int
 @pytest.mark.parametrize("name", ["process", "bubblewrap"])
 def test_a_start_without_a_descriptor_at_any_moment_leaves_nothing_and_nobody_waits(name: str, tmp_path: Path) -> None:
     runner = runner_or_skip(name)
-    task = Task(name="bot", folder=tmp_path, command=("true",), talk=tmp_path / "talk")
+    task = ProgramSpec(name="bot", folder=tmp_path, command=("true",), talk=tmp_path / "talk")
     refused = 0
     for moment in itertools.count():
         open_before, running_before = left()
@@ -90,5 +90,5 @@ def test_a_start_without_a_thread_is_refused_and_leaves_nothing(
     monkeypatch.setattr(threading.Thread, "start", refuse)
     open_before, _ = left()
     with pytest.raises(RunnerError, match="bot cannot be run here: no thread can look after it"):
-        runner.start(Task(name="bot", folder=tmp_path, command=("true",), talk=tmp_path / "talk"))
+        runner.start(ProgramSpec(name="bot", folder=tmp_path, command=("true",), talk=tmp_path / "talk"))
     assert [one for one in left()[0] if one not in open_before] == []

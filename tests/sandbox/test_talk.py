@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.server.runners.talk import Talk, read_talk
+from cutpurse.server.runners.talk import OutputLog, read_talk
 
 
 def test_a_second_has_its_room_which_comes_back_in_portions(tmp_path: Path) -> None:
-    talk = Talk(tmp_path / "talk", 1_600, 10_000, 0.0)
+    talk = OutputLog(tmp_path / "talk", 1_600, 10_000, 0.0)
     assert talk.room(0.0) == 1_600
     talk.take(b"a" * 1_590 + b"\n")
     assert talk.room(0.01) == 0  # 25 bytes by now, which are not worth while
@@ -23,7 +23,7 @@ def test_a_second_has_its_room_which_comes_back_in_portions(tmp_path: Path) -> N
 
 
 def test_the_older_half_goes_when_the_file_is_full(tmp_path: Path) -> None:
-    talk = Talk(tmp_path / "talk", 10**9, 1_000, 0.0)
+    talk = OutputLog(tmp_path / "talk", 10**9, 1_000, 0.0)
     for number in range(100):
         talk.take(b"%098d\n\n" % number)
     talk.close()
@@ -34,7 +34,7 @@ def test_the_older_half_goes_when_the_file_is_full(tmp_path: Path) -> None:
 
 
 def test_a_letter_in_two_pieces_is_one_and_what_is_no_letter_is_shown(tmp_path: Path) -> None:
-    talk = Talk(tmp_path / "talk", 1_000, 1_000, 0.0)
+    talk = OutputLog(tmp_path / "talk", 1_000, 1_000, 0.0)
     talk.take("ż".encode()[:1])
     talk.take("ż".encode()[1:] + b"\x00\x7f\r\n\xe2\x80\xae\xff")
     talk.take(b"\xc5")
@@ -46,5 +46,5 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None
     (tmp_path / "precious").write_text("precious", encoding="utf-8")
     (tmp_path / "talk").symlink_to(tmp_path / "precious")
     with pytest.raises(OSError, match="talk"):
-        Talk(tmp_path / "talk", 1_000, 1_000, 0.0)
+        OutputLog(tmp_path / "talk", 1_000, 1_000, 0.0)
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"

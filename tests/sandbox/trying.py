@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.runners.cgroups import cgroups
-from cutpurse.server.runners.port import Limits, Runner, Running, Task, runner_named
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Runner, Running, runner_named
 from cutpurse.server.runners.runtimes import python_runtime
 
 __all__ = ["MIB", "NAMES", "Bench", "is_peak", "runner_or_skip"]
@@ -46,20 +46,20 @@ class Bench:
     root: Path
     started: list[Running] = field(default_factory=list)
 
-    def task(self, name: str, source: str, limits: Limits | None = None, **more: object) -> Task:
+    def task(self, name: str, source: str, limits: ResourceLimits | None = None, **more: object) -> ProgramSpec:
         """A Python program in a folder of its own."""
         folder = self.root / name
         folder.mkdir(exist_ok=True)
         (folder / "main.py").write_text(textwrap.dedent(source), encoding="utf-8")
         given = {
             "command": ("python", "-S", "main.py"),
-            "limits": limits or Limits(),
+            "limits": limits or ResourceLimits(),
             "runtimes": python_runtime(),
             **more,
         }
-        return Task(name=name, folder=folder, talk=self.root / f"{name}.talk", **given)  # type: ignore[arg-type]
+        return ProgramSpec(name=name, folder=folder, talk=self.root / f"{name}.talk", **given)  # type: ignore[arg-type]
 
-    def start(self, name: str, source: str, limits: Limits | None = None, **more: object) -> Running:
+    def start(self, name: str, source: str, limits: ResourceLimits | None = None, **more: object) -> Running:
         """The same, started."""
         running = self.runner.start(self.task(name, source, limits, **more))
         self.started.append(running)

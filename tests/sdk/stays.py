@@ -10,8 +10,8 @@ from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, MatchInfo
 from cutpurse.sdk.playing.seating import play_match
-from cutpurse.sdk.run import PlayedMatch, Stay, connect
-from cutpurse.sdk.views.acts import Told
+from cutpurse.sdk.run import PlayedMatch, RunSummary, connect
+from cutpurse.sdk.views.acts import SeenEvent
 from tests.sdk.arena import Arena, Ending, Meeting, others_chance
 
 __all__ = ["LOST", "AsyncDiary", "Diary", "First", "diary", "played_here", "stay"]
@@ -32,7 +32,7 @@ class Diary:
     def start(self, match: MatchInfo) -> None:
         self.lines = self.pages[f"{match.game} {match.seat}"] = [f"start {match.seats} {dict(match.settings)}"]
 
-    def event(self, event: Told) -> None:
+    def event(self, event: SeenEvent) -> None:
         self.lines.append(f"{event.number} {event.text}")
 
     def choose(self, view: Any, decision: Any) -> Any:
@@ -50,7 +50,7 @@ class Diary:
 
 
 class AsyncDiary(Diary):
-    async def event(self, event: Told) -> None:  # type: ignore[override]
+    async def event(self, event: SeenEvent) -> None:  # type: ignore[override]
         await asyncio.sleep(0)
         super().event(event)
 
@@ -86,7 +86,9 @@ def played_here(meeting: Meeting) -> list[str]:
     return pages[f"{meeting.game} {meeting.seat}"]
 
 
-async def stay(server: Arena, bot: Any, matches: int | None = None, **wishes: Any) -> tuple[Stay, list[PlayedMatch]]:
+async def stay(
+    server: Arena, bot: Any, matches: int | None = None, **wishes: Any
+) -> tuple[RunSummary, list[PlayedMatch]]:
     """A bot plays there, for as many matches as the server has unless told otherwise."""
     played: list[PlayedMatch] = []
     wishes = {"name": "bot", **wishes}

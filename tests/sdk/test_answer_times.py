@@ -11,7 +11,7 @@ from cutpurse.sdk import hooks
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.hooks import Flow
 from cutpurse.sdk.online.answer_times import DEFAULT_S, ENOUGH, RECENT, AnswerTimes
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.remote import SHARE_OF_BASE, RemoteBots
 from cutpurse.sdk.online.thinking import Kind, Thinker
 from tests.sdk.arena import Meeting
@@ -120,7 +120,7 @@ class Played:
             BotMaker("bot", Bot),
             script.session,
             cast("Thinker", Inline()),
-            Pace(),
+            ConcurrencyControl(),
             self.says,
             lambda match: None,
             lambda: None,

@@ -15,7 +15,7 @@ import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.boards import FAILING_BOARDS, Boards, compare, field_for
+from cutpurse.sdk.boards import FAILING_BOARDS, ComparisonRun, compare, field_for
 from cutpurse.sdk.bot import BotMaker, load_bot
 from cutpurse.sdk.sprt import Design, Verdict
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
@@ -154,7 +154,7 @@ def test_each_version_sits_once_in_every_seat_with_the_same_deal() -> None:
 
         return BotMaker(name, Notes)
 
-    one = Boards(GAMES["greed"], named("new"), named("old"), (named("x"), named("y")), 0, {})
+    one = ComparisonRun(GAMES["greed"], named("new"), named("old"), (named("x"), named("y")), 0, {})
     one.board(0)
     new, old = ([one for one in seated if one[0] == name] for name in ("new", "old"))
     assert [seat for _, seat, _ in new] == [0, 1, 2]
@@ -176,7 +176,7 @@ def test_over_the_boards_everybody_of_the_field_sits_left_of_the_compared_bot_eq
             return 0
 
     new, old, *field = (BotMaker(name, Notes) for name in ("new", "old", "x", "y", "z"))
-    one = Boards(GAMES["greed"], new, old, tuple(field), 0, {})
+    one = ComparisonRun(GAMES["greed"], new, old, tuple(field), 0, {})
     for board in range(3):
         one.board(board)
     left = Counter((row[seat - 1], name) for row in seats for seat, name in enumerate(row))
@@ -209,13 +209,13 @@ def test_a_comparison_that_was_broken_off_goes_on(tmp_path: Path, monkeypatch: p
     assert json.loads(state.read_text(encoding="utf-8"))["test"]["boards"] == 2
     assert list(tmp_path.glob("*.new")) == []
     played: list[int] = []
-    board = Boards.board
+    board = ComparisonRun.board
 
-    def note(self: Boards, number: int) -> Any:
+    def note(self: ComparisonRun, number: int) -> Any:
         played.append(number)
         return board(self, number)
 
-    monkeypatch.setattr(Boards, "board", note)
+    monkeypatch.setattr(ComparisonRun, "board", note)
     done = compare("greed", path, "random", seats=2, design=SMALL, state=state)
     assert done.result == whole
     assert (done.resumed, played) == (2, [2, 3, 4, 5])

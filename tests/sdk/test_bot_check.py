@@ -13,7 +13,7 @@ import pytest
 from cutpurse.games import GAMES
 from cutpurse.sdk.check import course, scenarios
 from cutpurse.sdk.check.course import check_bot
-from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.v1 import ladder_pb2
@@ -23,26 +23,36 @@ from tests.sdk.programs import is_alive, pids_in, raw_bot, wait_until_gone
 from tests.sdk.test_command_line import run
 
 PLANTED = [
-    ("handshake", "bad-name", Verdict.FAILED, "its Hello is refused: Hello.bot is 'Bad Name'"),
-    ("handshake", "silent", Verdict.FAILED, "it did not dial in to $CUTPURSE_SERVER in 3 s; its last words: pid "),
-    ("handshake", "quits", Verdict.FAILED, "the program ended with exit code 1; its last words: pid"),
-    ("greed, a match", "illegal", Verdict.FAILED, "to decision 1 (play_a_card), which has options 0 to "),
-    ("greed, a match", "gives-up", Verdict.FAILED, "it gave up at decision 6"),
-    ("greed, a match", "silent-at-5", Verdict.FAILED, "no answer to decision 6 in 2 s; let it go on to the next"),
-    ("greed, a match", "exits-at-5", Verdict.FAILED, "the program ended with exit code 1; its last words: "),
-    ("a second match", "first-table-only", Verdict.FAILED, "no answer to a match that came after another in 2 s"),
-    ("several tables", "one-at-a-time", Verdict.FAILED, "no answer to decisions at "),
-    ("illegal answer", "never-corrects", Verdict.FAILED, "no answer to an answer that was refused as ILLEGAL"),
-    ("refused thrice", "exits-when-refused", Verdict.FAILED, "its last words: pid"),
-    ("too late", "exits-when-late", Verdict.FAILED, "too late, says the server"),
-    ("heartbeat", "no-heartbeat", Verdict.FAILED, "an empty envelope was not acknowledged in 2 s"),
-    ("unknown fields", "strict", Verdict.FAILED, "a field that I do not know"),
-    ("lost stream", "no-resume", Verdict.FAILED, "it said Hello anew, without Resume; come back with Hello.resume"),
-    ("forgotten session", "no-anew", Verdict.FAILED, "it did not say Hello anew in 5 s after its Resume was refused"),
-    ("drain", "stops-at-drain", Verdict.FAILED, "no answer to Drain in 2 s"),
-    ("drain", "hasty", Verdict.WARNED, " s though told to wait 1 s"),
-    ("leaving", "stubborn", Verdict.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
-    ("leaving", "leaves-a-process", Verdict.FAILED, "it ended, but 1 process that it had started still ran 1 s after "),
+    ("handshake", "bad-name", CheckStatus.FAILED, "its Hello is refused: Hello.bot is 'Bad Name'"),
+    ("handshake", "silent", CheckStatus.FAILED, "it did not dial in to $CUTPURSE_SERVER in 3 s; its last words: pid "),
+    ("handshake", "quits", CheckStatus.FAILED, "the program ended with exit code 1; its last words: pid"),
+    ("greed, a match", "illegal", CheckStatus.FAILED, "to decision 1 (play_a_card), which has options 0 to "),
+    ("greed, a match", "gives-up", CheckStatus.FAILED, "it gave up at decision 6"),
+    ("greed, a match", "silent-at-5", CheckStatus.FAILED, "no answer to decision 6 in 2 s; let it go on to the next"),
+    ("greed, a match", "exits-at-5", CheckStatus.FAILED, "the program ended with exit code 1; its last words: "),
+    ("a second match", "first-table-only", CheckStatus.FAILED, "no answer to a match that came after another in 2 s"),
+    ("several tables", "one-at-a-time", CheckStatus.FAILED, "no answer to decisions at "),
+    ("illegal answer", "never-corrects", CheckStatus.FAILED, "no answer to an answer that was refused as ILLEGAL"),
+    ("refused thrice", "exits-when-refused", CheckStatus.FAILED, "its last words: pid"),
+    ("too late", "exits-when-late", CheckStatus.FAILED, "too late, says the server"),
+    ("heartbeat", "no-heartbeat", CheckStatus.FAILED, "an empty envelope was not acknowledged in 2 s"),
+    ("unknown fields", "strict", CheckStatus.FAILED, "a field that I do not know"),
+    ("lost stream", "no-resume", CheckStatus.FAILED, "it said Hello anew, without Resume; come back with Hello.resume"),
+    (
+        "forgotten session",
+        "no-anew",
+        CheckStatus.FAILED,
+        "it did not say Hello anew in 5 s after its Resume was refused",
+    ),
+    ("drain", "stops-at-drain", CheckStatus.FAILED, "no answer to Drain in 2 s"),
+    ("drain", "hasty", CheckStatus.WARNED, " s though told to wait 1 s"),
+    ("leaving", "stubborn", CheckStatus.FAILED, "it was still there 1 s after SIGTERM and had to be killed"),
+    (
+        "leaving",
+        "leaves-a-process",
+        CheckStatus.FAILED,
+        "it ended, but 1 process that it had started still ran 1 s after ",
+    ),
 ]
 
 
@@ -55,7 +65,7 @@ def time_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("bot", ["file", "program"])
 async def test_a_good_bot_passes_every_scenario_with_every_game(bot: str, tmp_path: Path) -> None:
     findings = await check_bot(raw_bot() if bot == "program" else bot_file(tmp_path, FIRST))
-    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
     matches = [f"{game}, a match" for game in GAMES]
     assert [one.scenario for one in findings] == ["handshake", *matches, *[name for name, _ in SCENARIOS[1:]]]
 
@@ -67,14 +77,14 @@ async def test_a_bot_in_a_folder_with_files_named_as_modules_of_python_is_checke
         bot_file(tmp_path, "raise RuntimeError('this is not the module that was meant')\n", f"{name}.py")
     monkeypatch.chdir(tmp_path)
     handshake, *_ = await check_bot(bot_file(tmp_path, FIRST), ["greed"])
-    assert (handshake.scenario, handshake.verdict) == ("handshake", Verdict.PASSED)
+    assert (handshake.scenario, handshake.verdict) == ("handshake", CheckStatus.PASSED)
 
 
 @pytest.mark.parametrize(
     ("scenario", "fault", "verdict", "seen"), PLANTED, ids=[f"{one[0]}-{one[1]}" for one in PLANTED]
 )
 async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
-    scenario: str, fault: str, verdict: Verdict, seen: str, monkeypatch: pytest.MonkeyPatch
+    scenario: str, fault: str, verdict: CheckStatus, seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = [one for one in SCENARIOS if one[0] in ("handshake", scenario)]
     monkeypatch.setattr(course, "SCENARIOS", tuple(wanted))
@@ -162,7 +172,7 @@ async def test_a_bot_that_acknowledges_only_after_thinking_is_warned(monkeypatch
     monkeypatch.setattr(scenarios, "BASE_S", 0.05)
     findings = await check_bot(raw_bot("acknowledges-late"), ["greed"])
     slow, late = findings[1], findings[2]
-    assert (slow.verdict, late.verdict) == (Verdict.WARNED, Verdict.WARNED)
+    assert (slow.verdict, late.verdict) == (CheckStatus.WARNED, CheckStatus.WARNED)
     assert "costs from the bank" in slow.seen
     assert "acknowledge on receipt, before thinking" in late.seen
 
@@ -200,9 +210,9 @@ async def test_only_who_plays_well_at_one_table_is_told_to_keep_matches_apart(
 ) -> None:
     findings = await check_bot(bot_file(tmp_path, source), ["greed"])
     verdicts = {one.scenario: one.verdict for one in findings}
-    assert (verdicts["greed, a match"] is Verdict.PASSED) == is_told
+    assert (verdicts["greed, a match"] is CheckStatus.PASSED) == is_told
     (several,) = [one for one in findings if one.scenario == "several tables"]
-    assert several.verdict is Verdict.FAILED
+    assert several.verdict is CheckStatus.FAILED
     assert several.seen.endswith("; keep what belongs to a match apart, by its table") == is_told
 
 
@@ -219,8 +229,8 @@ class Bot:
 async def test_a_bot_whose_end_raises_is_not_ready_and_is_told_where(tmp_path: Path) -> None:
     file = bot_file(tmp_path, END_RAISES)
     findings = await check_bot(file, ["greed"])
-    (failed,) = [one for one in findings if one.verdict is not Verdict.PASSED]
-    assert (failed.scenario, failed.verdict) == ("end of a match", Verdict.FAILED)
+    (failed,) = [one for one in findings if one.verdict is not CheckStatus.PASSED]
+    assert (failed.scenario, failed.verdict) == ("end of a match", CheckStatus.FAILED)
     assert failed.seen == f"its method `end` raised: {file}:6: KeyError: 'no place'"
 
 
@@ -237,7 +247,11 @@ class Bot:
 async def test_a_bot_that_answers_nothing_is_not_asked_in_every_scenario(tmp_path: Path) -> None:
     findings = await check_bot(bot_file(tmp_path, NEVER_ANSWERS), answer_s=1.0)
     handshake, match, rest = findings
-    assert (handshake.verdict, match.verdict, rest.verdict) == (Verdict.PASSED, Verdict.FAILED, Verdict.FAILED)
+    assert (handshake.verdict, match.verdict, rest.verdict) == (
+        CheckStatus.PASSED,
+        CheckStatus.FAILED,
+        CheckStatus.FAILED,
+    )
     assert match.seen.startswith("no answer to decision 1 in 1 s; one of the bot's methods has not returned: look for ")
     assert rest.scenario == "all others"
     assert rest.seen == "not tried: it has not answered a single decision, and all others begin with one"

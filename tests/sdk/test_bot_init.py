@@ -12,7 +12,7 @@ import pytest
 from cutpurse.games import GAMES
 from cutpurse.sdk.check import scenarios
 from cutpurse.sdk.check.course import check_bot
-from cutpurse.sdk.check.findings import Verdict
+from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.submission.packing import pack
 from tests.sdk.test_command_line import run
 
@@ -46,7 +46,7 @@ async def test_what_is_written_passes_the_check(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(scenarios, "DIAL_IN_S", 60.0)
     assert run("bot", "init", "my_bot").exit_code == 0
     findings = await check_bot("my_bot/my_bot.py", ["greed"])
-    assert [(one.scenario, one.seen) for one in findings if one.verdict is not Verdict.PASSED] == []
+    assert [(one.scenario, one.seen) for one in findings if one.verdict is not CheckStatus.PASSED] == []
 
 
 def test_the_commands_of_the_page_exist(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk import local
 from cutpurse.sdk.cli import app
-from cutpurse.sdk.local import Played
+from cutpurse.sdk.local import LocalRun
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, bot_file
 
 COMMANDS = [
@@ -223,10 +223,10 @@ def test_play_with_json_prints_one_document(tmp_path: Path) -> None:
 
 
 def test_a_long_run_takes_no_more_memory_than_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[Played] = []
+    runs: list[LocalRun] = []
     play = local.play
 
-    def kept(*given: Any, **named: Any) -> Played:
+    def kept(*given: Any, **named: Any) -> LocalRun:
         runs.append(play(*given, **named))
         return runs[-1]
 

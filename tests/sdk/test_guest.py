@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 from google.rpc import status_pb2
 
-from cutpurse.sdk.programs.guest import Ending, Guest, Stream
+from cutpurse.sdk.programs.guest import Guest, GuestStream, StreamStatus
 from cutpurse.sdk.programs.host import Host
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot
@@ -18,7 +18,7 @@ def test_it_is_in_once_it_has_acknowledged_an_envelope_of_the_stream_that_it_has
     guest = Guest(arena_pb2.Hello(bot="ann"), lambda: 0.0)
     seen = [guest.is_in]
     for _ in range(2):  # a stream after another: each has a welcome of its own
-        stream = Stream(nothing)
+        stream = GuestStream(nothing)
         guest.connect(stream, arena_pb2.Welcome())
         stream.sent = 1
         guest.hear(stream, arena_pb2.PlayRequest(max_tables=2))
@@ -34,7 +34,7 @@ async def test_one_that_is_forgotten_is_not_taken_for_the_next_though_its_stream
     nothing: Any = None
     host = Host()
     host.guest = Guest(arena_pb2.Hello(bot="ann"), lambda: 0.0)
-    host.guest.connect(Stream(nothing), arena_pb2.Welcome())
+    host.guest.connect(GuestStream(nothing), arena_pb2.Welcome())
     assert await host.bot(0.0) is host.guest
     host.forget()
     assert await host.bot(0.0) is None
@@ -46,7 +46,7 @@ async def test_a_stream_that_is_lost_ends_without_a_reason_as_on_a_server() -> N
         await bot.say_hello("ann")
         assert (await bot.read()).HasField("welcome")
         assert host.guest is not None
-        host.guest.end_stream(Ending(grpc.StatusCode.UNAVAILABLE, "lost on purpose"))
+        host.guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose"))
         metadata = dict(await bot.call.trailing_metadata())
     status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
     assert (status.message, list(status.details)) == ("lost on purpose", [])

@@ -12,7 +12,7 @@ from cutpurse.engine.seating import arrangement
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.local import play
-from cutpurse.sdk.views.acts import Told
+from cutpurse.sdk.views.acts import SeenEvent
 from tests.sdk.bot_files import bot_file
 
 
@@ -26,7 +26,7 @@ class Diary:
         self.chance = match.chance
         self.lines.append(f"start {match.game} {match.seat}")
 
-    def event(self, event: Told) -> None:
+    def event(self, event: SeenEvent) -> None:
         self.lines.append(f"{event.number} {event.text}")
 
     def choose(self, view: Any, decision: Any) -> int:
@@ -45,7 +45,7 @@ class AsyncDiary(Diary):
         super().start(match)
         self.loop = asyncio.get_running_loop()
 
-    async def event(self, event: Told) -> None:  # type: ignore[override]
+    async def event(self, event: SeenEvent) -> None:  # type: ignore[override]
         await asyncio.sleep(0)
         super().event(event)
 
@@ -94,7 +94,7 @@ def test_a_bot_hears_only_what_its_seat_may_know() -> None:
     heard: list[tuple[Any, ...]] = []
 
     class Hears:
-        def event(self, event: Told) -> None:
+        def event(self, event: SeenEvent) -> None:
             if event.kind == "moved":
                 heard.append(event.cards)
 
@@ -129,7 +129,7 @@ def test_an_illegal_answer_is_asked_again_without_telling_the_events_twice() -> 
     class Stubborn:
         asked = -1
 
-        def event(self, event: Told) -> None:
+        def event(self, event: SeenEvent) -> None:
             told.append(event.number)
 
         async def choose(self, view: Any, decision: Any) -> int:
@@ -158,7 +158,7 @@ def test_a_method_that_hears_events_outweighs_the_word_that_none_are_read() -> N
     class Hears:
         reads_events = False
 
-        def event(self, event: Told) -> None:
+        def event(self, event: SeenEvent) -> None:
             told.append(event.number)
 
         def choose(self, view: Any, decision: Any) -> int:

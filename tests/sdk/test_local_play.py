@@ -19,7 +19,7 @@ from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.local import MatchRow, play
+from cutpurse.sdk.local import LocalMatch, play
 from tests.sdk.bot_files import CRASHES, FIRST, ILLEGAL, Array, Broken, bot_file
 
 NEVER_WORKS = str(Path(__file__).with_name("never_works.py"))
@@ -306,7 +306,7 @@ def test_progress_is_told_after_every_match() -> None:
 
 
 def test_a_run_that_keeps_no_rows_counts_the_same_up() -> None:
-    told: list[MatchRow] = []
+    told: list[LocalMatch] = []
     kept = play("greed", ["random"] * 3, matches=5, seed=2)
     run = play("greed", ["random"] * 3, matches=5, seed=2, on_match=told.append, keep_rows=False)
     assert replace(run, seconds=0.0, rows=kept.rows) == replace(kept, seconds=0.0)

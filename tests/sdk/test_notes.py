@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cutpurse.sdk.decision import Decision
 from cutpurse.sdk.local import play
-from cutpurse.sdk.notes import NOTE_MOST, Notes, about, prints_are_noted
+from cutpurse.sdk.notes import NOTE_MOST, NoteBuffer, about, prints_are_noted
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
@@ -27,7 +27,7 @@ KEEPS.MergeFrom(WELCOME)
 
 # -- what is said, as one text
 def test_lines_are_one_text_which_is_taken_once() -> None:
-    notes = Notes()
+    notes = NoteBuffer()
     notes.add_line("one")
     notes.add("tw")
     notes.add("o\n")
@@ -38,7 +38,7 @@ def test_lines_are_one_text_which_is_taken_once() -> None:
 
 @given(st.lists(st.text(st.characters(codec=None), max_size=300), max_size=30))
 def test_no_text_is_greater_than_a_server_keeps(said: list[str]) -> None:
-    notes = Notes()
+    notes = NoteBuffer()
     for text in said:
         notes.add(text)
     whole = "".join(said)
@@ -55,7 +55,7 @@ def test_no_text_is_greater_than_a_server_keeps(said: list[str]) -> None:
 
 
 def test_whoever_talks_without_end_takes_no_memory() -> None:
-    notes = Notes()
+    notes = NoteBuffer()
     for _ in range(10_000):
         notes.add("x" * 1_000)
     assert sum(map(len, notes._parts)) == NOTE_MOST
@@ -64,7 +64,7 @@ def test_whoever_talks_without_end_takes_no_memory() -> None:
 
 # -- what is printed
 def test_prints_belong_to_what_they_are_about_in_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
-    mine, other = Notes(), Notes()
+    mine, other = NoteBuffer(), NoteBuffer()
 
     def think() -> None:
         print("nobody's")
@@ -88,7 +88,7 @@ def test_prints_belong_to_what_they_are_about_in_each_thread(capsys: pytest.Capt
 def test_two_may_want_prints_at_a_time_and_the_streams_are_put_back() -> None:
     before = sys.stdout, sys.stderr
     first, second = prints_are_noted(), prints_are_noted()
-    notes = Notes()
+    notes = NoteBuffer()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

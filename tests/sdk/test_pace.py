@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.online.pace import Durations, Pace, Proven
+from cutpurse.sdk.online.pace import ConcurrencyControl, Durations, SpeedProof
 
 
-def after(pace: Pace, seconds: float, decisions: int) -> int:
+def after(pace: ConcurrencyControl, seconds: float, decisions: int) -> int:
     for _ in range(decisions):
         pace.decided(seconds)
     return pace.tables
@@ -31,7 +31,7 @@ def after(pace: Pace, seconds: float, decisions: int) -> int:
 def test_the_number_of_tables_a_steady_bot_ends_up_with(
     took_s: float, base_s: float, most: int, upper: int | None, tables: int
 ) -> None:
-    pace = Pace(upper)
+    pace = ConcurrencyControl(upper)
     pace.granted(most)
     pace.started(base_s)
     assert after(pace, took_s, 2_000) == tables
@@ -39,22 +39,22 @@ def test_the_number_of_tables_a_steady_bot_ends_up_with(
 
 def test_it_begins_with_one_table_whatever_is_allowed() -> None:
     """Who thinks for nearly the whole base at each decision would be late at two."""
-    assert Pace().tables == 1
-    assert Pace(upper=3).tables == 1
-    pace = Pace(upper=100)
+    assert ConcurrencyControl().tables == 1
+    assert ConcurrencyControl(upper=3).tables == 1
+    pace = ConcurrencyControl(upper=100)
     pace.granted(64)
     assert pace.tables == 1
 
 
 def test_it_rises_slowly() -> None:
-    pace = Pace()
+    pace = ConcurrencyControl()
     pace.granted(64)
     assert [after(pace, 0.001, decisions) for decisions in (7, 1, 15, 1, 24)] == [1, 2, 2, 3, 4]
     assert [after(pace, 0.001, 32) for _ in range(9)] == [6, 9, 13, 19, 28, 42, 63, 64, 64]
 
 
 def test_it_falls_at_once_and_recovers() -> None:
-    pace = Pace()
+    pace = ConcurrencyControl()
     pace.granted(64)
     assert after(pace, 0.001, 1_000) == 64
     assert after(pace, 0.300, 1) == 64  # one slow decision in 64 is no habit
@@ -64,12 +64,12 @@ def test_it_falls_at_once_and_recovers() -> None:
 
 
 def test_a_slow_first_decision_counts() -> None:
-    pace = Pace()
+    pace = ConcurrencyControl()
     assert after(pace, 0.400, 1) == 1
 
 
 def test_a_late_decision_halves_the_tables() -> None:
-    pace = Pace()
+    pace = ConcurrencyControl()
     pace.granted(64)
     after(pace, 0.0, 2_000)
     pace.late()
@@ -80,7 +80,7 @@ def test_a_late_decision_halves_the_tables() -> None:
 
 
 def test_a_shorter_base_time_counts_at_once() -> None:
-    pace = Pace()
+    pace = ConcurrencyControl()
     pace.granted(64)
     assert after(pace, 0.010, 2_000) == 50
     pace.started(0.2)
@@ -101,7 +101,7 @@ def test_durations_forget_the_oldest() -> None:
 
 
 def test_a_bot_is_proven_by_32_quick_decisions_and_doubted_after_a_slow_one() -> None:
-    proven = Proven()
+    proven = SpeedProof()
     seen = []
     for seconds in [*[0.001] * 32, 0.019, 0.021, *[0.001] * 32]:
         proven.took(seconds)
@@ -111,7 +111,7 @@ def test_a_bot_is_proven_by_32_quick_decisions_and_doubted_after_a_slow_one() ->
 
 
 def test_a_bot_that_often_needs_longer_is_not_proven() -> None:
-    proven = Proven()
+    proven = SpeedProof()
     for seconds in [0.001, 0.003] * 100:
         proven.took(seconds)
     assert not proven.fast

@@ -16,7 +16,7 @@ from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
 from cutpurse.sdk.card_text import cards_in_view, describe_card
-from cutpurse.sdk.commands.play import Watcher
+from cutpurse.sdk.commands.play import MatchPrinter
 from cutpurse.sdk.picture import picture
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.positions import decision_for
@@ -154,7 +154,7 @@ class Terminal(io.StringIO):
 def test_a_spectator_watches_every_step(stream: Any, clears: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     match = Match(GAMES["greed"], ["a", "b"], match_key(4, 0), log=True)
-    play_match(match, [load_bot("random")] * 2, Watcher(Screen(stream, step_s=0)))
+    play_match(match, [load_bot("random")] * 2, MatchPrinter(Screen(stream, step_s=0)))
     shown = stream.getvalue()
     assert ("\x1b[2J" in shown) == clears
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)

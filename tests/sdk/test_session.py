@@ -11,7 +11,7 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import Ask, Begin, Finish, Illegal, Note, Opened, Session, Todo, Welcomed
+from cutpurse.sdk.online.session import Ask, Begin, ClientSession, Finish, Illegal, Opened, OwnerNotice, Todo, Welcomed
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import Meeting
 
@@ -20,7 +20,7 @@ WELCOME = arena_pb2.Welcome(
 )
 
 
-def sent(session: Session) -> arena_pb2.PlayRequest | None:
+def sent(session: ClientSession) -> arena_pb2.PlayRequest | None:
     """The next envelope from the bot."""
     data = session.next_envelope()
     return None if data is None else arena_pb2.PlayRequest.FromString(data)
@@ -30,7 +30,7 @@ class Script:
     """A session and what the server says to it, an envelope at a time."""
 
     def __init__(self, *meetings: Meeting, **wishes: Any) -> None:
-        self.session = Session("bot", **wishes)
+        self.session = ClientSession("bot", **wishes)
         self.meetings = meetings
         self.envelopes = 0
         self.hello = arena_pb2.PlayRequest.FromString(self.session.opening()).hello
@@ -195,7 +195,7 @@ def test_the_owner_is_told_of_refusals_that_are_his_business(reason: Any, notes:
     told = script.say(refusals=[refusal])
     assert len(told) == notes
     for note in told:
-        assert isinstance(note, Note)
+        assert isinstance(note, OwnerNotice)
         assert "decision 1" in note.text
         assert note.late == ("12 ms too late" in note.text)
 
@@ -331,7 +331,7 @@ def another_board(end: arena_pb2.MatchEnded) -> None:
 @pytest.mark.parametrize("change", [other_params, another_board])
 def test_a_broken_promise_is_told_loudly(change: Any) -> None:
     _, note = ended_with(change)
-    assert isinstance(note, Note)
+    assert isinstance(note, OwnerNotice)
     assert note.text.startswith("WARNING: match ")
     assert "not dealt as promised" in note.text
 
@@ -343,7 +343,7 @@ def test_a_promise_must_be_of_this_board(params: bytes) -> None:
     end.opening.params = params
     start.commitment = commitment(played.seed, params)
     *_, note = Script().say(welcome=WELCOME, starts=[start], ends=[end])
-    assert isinstance(note, Note)
+    assert isinstance(note, OwnerNotice)
     assert "what was promised before the deal" in note.text
 
 
@@ -366,7 +366,7 @@ def test_what_was_dealt_on_a_board_is_checked_when_it_is_told_later() -> None:
             board.opening.seed = bytes(32)
         todos = script.say(boards=[board])
         assert todos[-1] == Opened(start.match, True)
-        warnings = [todo.text for todo in todos if isinstance(todo, Note)]
+        warnings = [todo.text for todo in todos if isinstance(todo, OwnerNotice)]
         assert ["not dealt as promised" in text for text in warnings] == ([] if is_right else [True])
         assert script.say(boards=[board]) == []  # once; and of other matches nothing is known
 
@@ -454,11 +454,11 @@ def test_problems_and_the_end_of_the_server_are_told() -> None:
     drain = arena_pb2.Drain(time_left_ms=30_000, reconnect_after_ms=1_500, text="a new version")
     problem = arena_pb2.Problem(text="too long", strikes_left=2)
     said, trouble = script.say(drain=drain, problems=[problem])
-    assert said == Note("the server is about to stop: a new version; open tables go on for 30 s")
-    assert trouble == Note("the server has a problem with this bot: too long; 2 more of these end the session")
+    assert said == OwnerNotice("the server is about to stop: a new version; open tables go on for 30 s")
+    assert trouble == OwnerNotice("the server has a problem with this bot: too long; 2 more of these end the session")
     assert script.session.come_back_s == 1.5
     frozen = arena_pb2.Problem(reason=arena_pb2.ERROR_REASON_FROZEN, text="ladder it is frozen")
-    assert script.say(problems=[frozen]) == [Note("the server says: ladder it is frozen")]  # no fault of the bot
+    assert script.say(problems=[frozen]) == [OwnerNotice("the server says: ladder it is frozen")]  # no fault of the bot
 
 
 def test_tables_that_are_over_are_remembered_for_as_long_as_they_may_be_told_again() -> None:

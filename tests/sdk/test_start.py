@@ -50,7 +50,7 @@ def test_a_bot_imports_the_rules_of_no_game_and_nothing_of_the_command_line() ->
 
 
 def test_it_has_the_rules_of_a_game_that_it_names_and_of_no_other() -> None:
-    code = f"{FILE}\nfrom cutpurse.sdk.online.session import Session\nSession('me', games=['greed']).opening()"
+    code = f"{FILE}\nfrom cutpurse.sdk.online.session import ClientSession\nSession('me', games=['greed']).opening()"
     assert games_of(imported(code)) == {"greed"}
 
 

@@ -22,7 +22,7 @@ from cutpurse.sdk.picture import picture
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match, view_for
 from cutpurse.sdk.views import VIEWS
-from cutpurse.sdk.views.attributes import Column, Count, Flag, OnePile, Piles, SeatOf
+from cutpurse.sdk.views.attributes import Column, CounterAttribute, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile, pile_text
 
@@ -32,7 +32,7 @@ EVERY_GAME = pytest.mark.parametrize("game", list(GAMES))
 def attributes(cls: type) -> dict[str, Any]:
     """The typed attributes of a class, by the zone or counter that each stands for."""
     found = (getattr(cls, name) for name in dir(cls))
-    return {one.name: one for one in found if isinstance(one, Count | Column | OnePile | Piles)}
+    return {one.name: one for one in found if isinstance(one, CounterAttribute | Column | OnePile | Piles)}
 
 
 def positions(game: str, seed: int = 1, seats: int | None = None, **settings: object) -> Iterator[tuple[Match, int]]:
@@ -57,7 +57,7 @@ def test_every_zone_and_counter_has_a_typed_name(game: str) -> None:
             assert number.name in of_pile, f"{number.name} of {kind.name}"
     for names, counters in ((of_table, words.table_counters), (of_player, words.seat_counters)):
         for counter in counters:
-            assert isinstance(names[counter.name], Count), counter.name
+            assert isinstance(names[counter.name], CounterAttribute), counter.name
             assert isinstance(names[counter.name], Flag) == (counter.unit is Unit.FLAG), counter.name
             assert isinstance(names[counter.name], SeatOf) == (counter.unit is Unit.SEAT), counter.name
 

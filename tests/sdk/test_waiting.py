@@ -7,9 +7,9 @@ import pytest
 from cutpurse.sdk.bot import bot_makers
 from cutpurse.sdk.online.client import Client
 from cutpurse.sdk.online.dialling import dialling
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.session import ClientSession
 from cutpurse.sdk.online.thinking import Thinker
 from tests.sdk.arena import Ending, arena
 
@@ -27,7 +27,7 @@ async def test_a_server_that_does_not_tell_is_asked_less_and_less_often_and_noth
             client.leave()
 
     async with arena(matches=0, no_ladders=[Ending()]) as server:  # then it tells of no ladder at all
-        pace, session = Pace(1), Session("bot", games=["greed"])
+        pace, session = ConcurrencyControl(1), ClientSession("bot", games=["greed"])
         client = Client(dialling(server.address), session, pace, lines.append, says_why=True, pause=pause)
         thinker = Thinker(False, client.broken)
         (maker,) = bot_makers(["random"])

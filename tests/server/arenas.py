@@ -12,7 +12,7 @@ from typing import Any
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 
 __all__ = ["QUICK", "RunningArena", "running_arena"]
@@ -38,7 +38,7 @@ class RunningArena:
 async def running_arena(
     folder: Path,
     ladders: Sequence[Ladder] = (),
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     address: str = "127.0.0.1:0",
     **more: Any,
 ) -> AsyncIterator[RunningArena]:

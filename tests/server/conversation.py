@@ -17,7 +17,7 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 
-from cutpurse.leaderboard.results import Note
+from cutpurse.leaderboard.results import SeatNote
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.logs import logger
@@ -42,7 +42,7 @@ class Noted(Taken):
     """Keeps what all bots had to say."""
 
     def __init__(self) -> None:
-        self.notes: list[Note] = []
+        self.notes: list[SeatNote] = []
 
     def take(self, result: FinishedMatch) -> None:
         self.notes += [note for seat in result.seats for note in seat.notes]
@@ -151,7 +151,7 @@ async def conversation() -> dict[str, str]:
             await asyncio.gather(_plays(bot, recorder), _says_something(other, recorder))
             noted = recorder.said["noted"]
             assert isinstance(noted, arena_pb2.PlayRequest)
-            assert taken.notes == [Note(note.decision, note.text) for note in noted.notes]
+            assert taken.notes == [SeatNote(note.decision, note.text) for note in noted.notes]
             start = recorder.said["starts"]
             assert isinstance(start, arena_pb2.PlayResponse)
             asked = game_pb2.GetGameRequest(game="greed", seats=len(start.starts[0].seats))

@@ -14,7 +14,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from cutpurse.server.hosting.host import Arena
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.v1 import arena_pb2
 from tests.server.toys import ToyLobby
@@ -155,7 +155,7 @@ async def how_it_ended(call: Any) -> Ended:
 
 @contextlib.asynccontextmanager
 async def house(
-    lobby: ToyLobby | None = None, limits: Limits | None = None, address: str = "127.0.0.1:0"
+    lobby: ToyLobby | None = None, limits: ServerLimits | None = None, address: str = "127.0.0.1:0"
 ) -> AsyncIterator[House]:
     """A server that runs for the length of the block, and one channel to it."""
     lobby = lobby or ToyLobby()

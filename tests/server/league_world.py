@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.registry import NewToken
-from cutpurse.leaderboard.results import Course, CourseFault, LadderTerms, Note
+from cutpurse.leaderboard.results import DecisionFault, DecisionLog, LadderTerms, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.server.ladders import Ladder, ladder_of
@@ -183,12 +183,12 @@ def _play(store: Store) -> None:
     """Three matches that all may see, and four of which nobody else is to hear; one of ann's bots is paused there."""
     ann, bob = store.ensure_version("ann", "sneak", "1.0"), store.ensure_version("bob", "thug", "2")
     hush, cid = store.ensure_version("ann", "hush", "1"), store.ensure_version("cid", "hush_too", "1")
-    course = Course((12, 34), (CourseFault(2, 1, "crashed", "quietly"),))
+    course = DecisionLog((12, 34), (DecisionFault(2, 1, "crashed", "quietly"),))
     for number in range(3):
         made = result(f"match000{number}", [ann, bob], ladder="duel")
-        seat = replace(made.seats[0], end_cause="crashed", faults=1, course=course, notes=(Note(1, "whispered"),))
+        seat = replace(made.seats[0], end_cause="crashed", faults=1, course=course, notes=(SeatNote(1, "whispered"),))
         store.submit(replace(made, seats=(seat, made.seats[1]))).result()
     for number in range(4):
         made = result(f"feedc0de000{number}", [hush, cid], ladder="hidden", reason="hush met hush_too")
-        seat = replace(made.seats[0], faults=1, course=course, notes=(Note(1, "whispered"),))
+        seat = replace(made.seats[0], faults=1, course=course, notes=(SeatNote(1, "whispered"),))
         store.submit(replace(made, seats=(seat, made.seats[1]))).result()

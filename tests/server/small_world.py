@@ -16,13 +16,13 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
-from cutpurse.engine.clocks import Outcome
+from cutpurse.engine.clocks import AnswerOutcome
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.table import SeatAt
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore, StoreUnsure
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome, StoreUnsure
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]
@@ -56,14 +56,14 @@ class Store:
         self.is_broken = False
         self.is_unsure = False  # it stores, and cannot say so
         self.kept: dict[str, FinishedMatch] = {}
-        self.announced: dict[str, Announced] = {}
+        self.announced: dict[str, MatchAnnouncement] = {}
         self.announces_later = False  # when the test says so, of those in `announcing`
-        self.announcing: list[tuple[Announced, Future[None]]] = []
+        self.announcing: list[tuple[MatchAnnouncement, Future[None]]] = []
         self.known: dict[Identity, Mapping[str, tuple[Skill, int]]] = {}
-        self.follows: Callable[[FinishedMatch], Kept] = lambda result: Kept()
+        self.follows: Callable[[FinishedMatch], StoreOutcome] = lambda result: StoreOutcome()
         self.offered = 0
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         future: Future[None] = Future()
         if self.announces_later:
             self.announcing.append((match, future))
@@ -77,13 +77,13 @@ class Store:
         future.set_result(self.known.get(player, {}))
         return future
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
-        future: Future[Kept] = Future()
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
+        future: Future[StoreOutcome] = Future()
         self.offered += 1
         self.world.after(self.takes_s, lambda: self._settle(result, future))
         return future
 
-    def _settle(self, result: FinishedMatch, future: Future[Kept]) -> None:
+    def _settle(self, result: FinishedMatch, future: Future[StoreOutcome]) -> None:
         if self.is_broken:
             future.set_exception(StoreBroke(f"disk full while writing {result.record()}"))
             return
@@ -134,7 +134,7 @@ class Played:
     wants_events: bool
     events: list[game_pb2.Event] = field(default_factory=list)
     decisions: dict[int, arena_pb2.Decision] = field(default_factory=dict)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[AnswerOutcome] = field(default_factory=list)
     ended: arena_pb2.MatchEnded | None = None
     told: list[bytes] = field(default_factory=list)
     has_gap: bool = False  # a decision was lost with its stream, and its events with it

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 
 __all__ = ["Taken"]
 
@@ -14,7 +14,7 @@ __all__ = ["Taken"]
 class Taken:
     """A `ResultStore`; whoever wants to see a result overrides `take`."""
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         future: Future[None] = Future()
         future.set_result(None)
         return future
@@ -24,10 +24,10 @@ class Taken:
         future.set_result({})
         return future
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         self.take(result)
-        future: Future[Kept] = Future()
-        future.set_result(Kept())
+        future: Future[StoreOutcome] = Future()
+        future.set_result(StoreOutcome())
         return future
 
     def take(self, result: FinishedMatch) -> None:

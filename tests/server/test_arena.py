@@ -23,7 +23,7 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.errors import StoreError
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import default_ladders
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.results import FinishedMatch
@@ -106,7 +106,7 @@ async def test_every_game_is_played_stored_and_opened_and_the_log_keeps_its_secr
     lines = logger(log, "debug")
     ladders = default_ladders(matches_wanted=2)
     lobby = Lobby(ladders, store, entropy=drawn, utc=lambda: datetime.now(UTC), log=lines)
-    arena = Arena("127.0.0.1:0", lobby, lines, limits=Limits(), entropy=drawn)
+    arena = Arena("127.0.0.1:0", lobby, lines, limits=ServerLimits(), entropy=drawn)
     address = await arena.start()
     async with grpc.aio.insecure_channel(address) as channel:
         names = [f"bot{number}" for number in range(BOTS)]

@@ -13,14 +13,14 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches import books, dealing, deals
 from cutpurse.server.matches import pairing as pairing_module
 from cutpurse.server.matches.boards import WAITS_S
-from cutpurse.server.results import HOUSE, Announced, FinishedMatch, Identity
+from cutpurse.server.results import HOUSE, FinishedMatch, Identity, MatchAnnouncement
 from cutpurse.server.streams.hello import Introduction
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
@@ -57,7 +57,7 @@ def boards_of(world: World) -> dict[str, list[FinishedMatch]]:
     return found
 
 
-def seats_of(result: FinishedMatch | Announced) -> list[Identity]:
+def seats_of(result: FinishedMatch | MatchAnnouncement) -> list[Identity]:
     return [seat if isinstance(seat, Identity) else seat.player for seat in result.seats]
 
 
@@ -79,7 +79,9 @@ def test_in_a_rotation_the_same_bots_have_every_seat_once() -> None:
 
 def test_only_those_who_forget_play_rotations() -> None:
     world = World([ladder("rotation"), ladder("plain")])
-    with pytest.raises(Refused, match=r"plays rotations, where a bot meets the same cards again.*hand yours in") as no:
+    with pytest.raises(
+        CallRefused, match=r"plays rotations, where a bot meets the same cards again.*hand yours in"
+    ) as no:
         world.lobby.check(Identity("ann", "sneak", "1"), {"toy": ["of-rotation"]})
     assert no.value.ending.reason == "NOT_YOURS"
     world.lobby.check(Identity("ann", "sneak", "1"), {"toy": ["of-rotation"]}, forgets=True)
@@ -88,7 +90,7 @@ def test_only_those_who_forget_play_rotations() -> None:
     world.run(lambda: len(world.store.kept) >= 10)
     assert {result.ladder for result in world.store.kept.values()} == {"of-plain"}
     only = World([ladder("rotation")])
-    with pytest.raises(Refused, match="plays rotations"):
+    with pytest.raises(CallRefused, match="plays rotations"):
         only.lobby.check(Identity("ann", "sneak", "1"), {})
 
 
@@ -282,7 +284,7 @@ def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end(
         changed = enter = leave = staticmethod(lambda session: None)
 
     about = Introduction(Identity("ann", "sneak", "1"), "", "", 0, 4, False, frozenset(), {}, forgets=True)
-    session: Any = Session("s", b"", about, Matches())  # type: ignore[arg-type]
+    session: Any = ServerSession("s", b"", about, Matches())  # type: ignore[arg-type]
     assert session.forgets
     seat: Any = type("Seat", (), {"number": 0, "connected": lambda self: None, "disconnected": lambda self: None})()
     session.sit(seat)
@@ -303,7 +305,7 @@ def test_what_was_dealt_is_told_to_a_bot_that_is_there_and_has_heard_of_the_end(
 LADDERS = ("plain", "rotation", "duplicate")
 
 
-def evening(seed: int, boards: int) -> Iterator[Announced]:
+def evening(seed: int, boards: int) -> Iterator[MatchAnnouncement]:
     """What was dealt to a crowd of owners with several bots and versions each, of whom some forget."""
     world = World(
         [ladder(kind, seats) for kind, seats in zip(LADDERS, (2, 3, 2), strict=True)]
@@ -326,7 +328,7 @@ def evening(seed: int, boards: int) -> Iterator[Announced]:
 evening_forgets: set[Identity] = set()
 
 
-def met_twice(dealt: list[Announced], forgets: set[Identity]) -> list[str]:
+def met_twice(dealt: list[MatchAnnouncement], forgets: set[Identity]) -> list[str]:
     """Who, or whose owner, was dealt the same cards twice, and remembers."""
     seen: dict[bytes, list[Identity]] = {}
     for one in dealt:

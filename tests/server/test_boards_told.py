@@ -19,7 +19,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk import match_file as reading
 from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.sdk.match_file import check, read_matches
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder, ladder_defined
 from cutpurse.server.league.league import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import Presence
@@ -83,7 +83,7 @@ def told(store: Store, match: str, caller: Caller) -> dict[str, str]:
     for name, ask in asked.items():
         try:
             said[name] = str(ask())
-        except Refused as refused:
+        except CallRefused as refused:
             said[name] = refused.ending.text
     return said
 
@@ -131,11 +131,11 @@ def test_spectators_do_not_watch_it_and_an_owner_watches_his_seat() -> None:
         watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, lambda: None)
 
     for asked in ({"match": match.name}, {"ladder": "dup"}):
-        with pytest.raises(Refused, match="the same cards are played at other tables") as no:
+        with pytest.raises(CallRefused, match="the same cards are played at other tables") as no:
             watch("owner0", **asked)
         assert no.value.ending.reason == "NOT_YOURS"
     watch(match.seats[1].owner, match=match.name, seat=1)
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         watch(match.seats[0].owner, match=match.name, seat=1)
     watch(None, ladder="it")
 
@@ -151,7 +151,7 @@ def test_a_sealed_match_is_never_said_to_be_watchable(store: Store) -> None:
     answers = Answers(store, lambda: datetime.now(UTC))
     for one in answers.list_open_matches(ladder_pb2.ListOpenMatchesRequest(), STRANGER, presence).matches:
         assert one.is_sealed
-        with pytest.raises(Refused, match="is being played, as others are with its cards") as no:
+        with pytest.raises(CallRefused, match="is being played, as others are with its cards") as no:
             answers.get_match(ladder_pb2.GetMatchRequest(match=one.match), STRANGER, presence)
         assert "watched" not in no.value.ending.text
 
@@ -214,5 +214,5 @@ def test_a_ladder_is_made_with_its_kind_of_boards_by_command_and_by_file(tmp_pat
     (defined,) = read_ladders(file)
     assert ladder_defined(defined).boards == "rotation"
     assert {ladder_defined(ladder_pb2.LadderDefined(name=game, game=game)).boards for game in GAMES} == {"plain"}
-    with pytest.raises(Refused, match="has boards of kind 9; there are: plain, rotation, duplicate"):
+    with pytest.raises(CallRefused, match="has boards of kind 9; there are: plain, rotation, duplicate"):
         ladder_defined(ladder_pb2.LadderDefined(name="odd", game="greed", boards=9))  # type: ignore[arg-type]

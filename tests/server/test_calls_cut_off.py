@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 import grpc
 import pytest
 
-from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Grant, OpenGuard, TokenRefused
 from cutpurse.server.counts import Counts
 from cutpurse.server.league.ladder_service import PIECE, LadderService, RunningLeague
@@ -117,7 +117,7 @@ async def test_who_is_held_up_and_goes_keeps_no_place() -> None:
     log = logger(sys.stderr, "error")
 
     def scene() -> Asked:
-        door = Entrance(LateGuard(), log, Counts())
+        door = AuthInterceptor(LateGuard(), log, Counts())
         return Asked(lambda call: door.enter(cast("Any", call), "play"), lambda: not door._held)
 
     assert await end_at_every_moment(scene) == MOST  # until he is told, which is seconds later
@@ -136,7 +136,7 @@ async def test_who_watches_and_goes_leaves_nothing_that_is_looked_at(what: str, 
         table = hall.begin()
         watch = WatchService(
             watching,
-            Entrance(AnnsGuard(), log, Counts()),
+            AuthInterceptor(AnnsGuard(), log, Counts()),
             log,
             is_good=lambda token: True,
             incident_number=lambda: "1",
@@ -171,7 +171,7 @@ async def test_whoever_watches_from_the_turn_on_in_which_the_server_stops_is_tol
     """grpc would cut him off a second later, with no word why; as long the server would wait for him."""
     log = logger(sys.stderr, "error")
     watching = Hall("greed").watching
-    entrance = Entrance(AnnsGuard(), log, Counts())
+    entrance = AuthInterceptor(AnnsGuard(), log, Counts())
     watch = WatchService(watching, entrance, log, is_good=lambda token: True, incident_number=lambda: "1")
     call = Call()
     accepted = call.run(watch.watch(ladder_pb2.WatchMatchRequest(ladder="it").SerializeToString(), cast("Any", call)))
@@ -199,7 +199,7 @@ def league(turns: Turns) -> LadderService:
     log = logger(sys.stderr, "error")
     service = LadderService(
         RunningLeague(cast("Any", answers), cast("Any", steering), cast("Any", lobby)),
-        Entrance(AnnsGuard(), log, Counts()),
+        AuthInterceptor(AnnsGuard(), log, Counts()),
         log,
         incident_number=lambda: "1",
     )
@@ -253,7 +253,7 @@ async def test_an_upload_that_is_cut_off_is_forgotten_or_handed_in_as_a_whole() 
         service = SubmissionService(
             cast("Any", desk),
             cast("Any", ladders),
-            Entrance(AnnsGuard(), log, Counts()),
+            AuthInterceptor(AnnsGuard(), log, Counts()),
             log,
             is_open=lambda: True,
             is_run_elsewhere=lambda identity: False,

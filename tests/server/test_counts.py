@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from cutpurse.engine.clocks import OutcomeKind, TimeControl
-from cutpurse.server.counts import Counts, Tally
+from cutpurse.server.counts import Counts, Histogram
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import Manner, World
@@ -17,7 +17,7 @@ QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
 
 
 def test_a_value_is_counted_in_the_first_bound_that_holds_it() -> None:
-    tally = Tally((1.0, 2.0))
+    tally = Histogram((1.0, 2.0))
     for value in (0.5, 1.0, 1.5, 2.0, 7.0):
         tally.add(value)
     assert tally.counts == [2, 2, 1]
@@ -82,7 +82,7 @@ class Stream:
 
 def test_answers_envelopes_and_problems_of_a_stream() -> None:
     counts = Counts()
-    sessions = Sessions(ToyLobby(), Limits(), "test", bytes, counts)
+    sessions = Sessions(ToyLobby(), ServerLimits(), "test", bytes, counts)
     stream = Stream(counts, sessions)
     assert (counts.connected, counts.sessions_opened, counts.envelopes_in) == (1, 1, 1)
     seat = ToySeat(stream.link.session, asks_itself=True).sit()
@@ -102,7 +102,7 @@ def test_answers_envelopes_and_problems_of_a_stream() -> None:
 
 def test_a_session_is_connected_as_long_as_it_has_a_stream() -> None:
     counts = Counts()
-    sessions = Sessions(ToyLobby(), Limits(), "test", lambda size: bytes([1]) * size, counts)
+    sessions = Sessions(ToyLobby(), ServerLimits(), "test", lambda size: bytes([1]) * size, counts)
     first = Stream(counts, sessions)
     welcome = first.take().welcome
     resume = arena_pb2.Resume(session=welcome.session, secret=welcome.resume_secret)

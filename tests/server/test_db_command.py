@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.schema import describe_upgrade
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
@@ -47,7 +47,7 @@ def league(tmp_path: Path) -> Path:
 
 
 def matches(path: Path) -> int:
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         return len(reader.matches(limit=1000))
 
 
@@ -286,7 +286,7 @@ def test_an_archive_is_estimated_from_all_of_its_results(tmp_path: Path, league:
     run = db("estimate", "league.db", "--json", folder=tmp_path)
     assert run.returncode == 0, run.stderr
     (row,) = json.loads(run.stdout)
-    with Reader(league) as reader:
+    with LeaderboardReader(league) as reader:
         rankings = reader.rankings("greed-main")
     assert row == {"ladder": "greed-main", "boards": rankings[0].estimated, "versions": len(rankings)}
     assert row["boards"] > 5

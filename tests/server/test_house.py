@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
@@ -298,13 +298,13 @@ def test_a_newcomer_on_a_ladder_that_was_made_while_the_server_runs_plays_with_t
         assert made.returncode == 0, made.stderr
         played = cutpurse("bot", "run", "first_option", "--ladder", "duel", "--matches", "2")
         assert played.returncode == 0, played.stderr
-        with Reader(host.database) as reader:
+        with LeaderboardReader(host.database) as reader:
             seats = {frozenset((seat.owner, seat.bot) for seat in match.seats) for match in reader.matches("duel")}
         assert seats == {frozenset({("house", "random"), ("local", "first_option")})}
         changed = cutpurse("ladder", "change", "duel", "--house", "greedy")
         assert changed.returncode == 0, changed.stderr
         played = cutpurse("bot", "run", "first_option", "--ladder", "duel", "--matches", "1")
         assert played.returncode == 0, played.stderr
-        with Reader(host.database) as reader:
+        with LeaderboardReader(host.database) as reader:
             (newest, *_) = reader.matches("duel")
         assert {seat.bot for seat in newest.seats} == {"greedy", "first_option"}

@@ -18,13 +18,13 @@ from cutpurse.engine.match import EndCause, Match, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.leaderboard import ledger as leaderboard_ledger
 from cutpurse.server import errors
-from cutpurse.server.errors import REASONS, Ending, ending
+from cutpurse.server.errors import REASONS, CallStatus, ending
 from cutpurse.server.invariants import (
     CardsLost,
     DecisionsUncounted,
     FaultsWrong,
     PlacesWrong,
-    QueueOver,
+    QueueOverflow,
     ReasonUnknown,
     SeatTaken,
     SeedEarly,
@@ -37,7 +37,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.pairing import Pairing
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.session import Place
+from cutpurse.server.streams.session import SessionTable
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot, others
@@ -164,7 +164,7 @@ def test_everybody_sits_at_a_table_once(monkeypatch: pytest.MonkeyPatch) -> None
 async def test_a_stream_that_lost_its_session_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     true = Link.close
 
-    def close(self: Link, how: Ending, now: float) -> None:
+    def close(self: Link, how: CallStatus, now: float) -> None:
         if how is not errors.OVERTAKEN:
             true(self, how, now)
 
@@ -215,12 +215,12 @@ def test_a_call_ends_for_reasons_of_the_protocol_only() -> None:
     with pytest.raises(ReasonUnknown):
         ending("WHO_KNOWS", "why")
     with pytest.raises(ReasonUnknown):
-        Ending(code_pb2.OK, "HELLO", "why")
+        CallStatus(code_pb2.OK, "HELLO", "why")
 
 
 async def test_a_session_with_too_much_waiting_is_ended_and_no_other(tmp_path: Path) -> None:
     within(7, 7)
-    with pytest.raises(QueueOver):
+    with pytest.raises(QueueOverflow):
         within(8, 7)
     async with running_arena(tmp_path) as server:
         async with RawBot(server.address) as ann, RawBot(server.address) as bob:
@@ -228,13 +228,13 @@ async def test_a_session_with_too_much_waiting_is_ended_and_no_other(tmp_path: P
             await ann.hello("ann")
             by_bot = {one.identity.bot: one for one in server.opened.arena.sessions._by_id.values()}
             for table in range(1, 130):
-                by_bot["ann"].places[table] = Place(ToySeat(by_bot["ann"]))
+                by_bot["ann"].places[table] = SessionTable(ToySeat(by_bot["ann"]))
             with pytest.raises(Ended) as told:
                 await ann.read()
             assert by_bot["bob"].link is not None
             assert by_bot["ann"].is_forgotten
         ((number, what),) = broken(server)
-        assert (what, told.value.reason) == ("QueueOver", "INCIDENT")
+        assert (what, told.value.reason) == ("QueueOverflow", "INCIDENT")
         assert number in told.value.text
         tells_nothing(server, told.value.text)
 
@@ -298,7 +298,7 @@ async def test_a_broken_ledger_stores_nothing_and_no_match_begins(
         lobby = server.opened.arena._matches
         assert not lobby.is_storing
         assert lobby.next_event_at() is None  # it does not ask again and again
-        assert {what for _, what in broken(server)} == {"LedgerBroken"}
+        assert {what for _, what in broken(server)} == {"StoreCorrupt"}
         assert "the ledger of greed is broken" in server.log
         assert "cutpurse db recompute" in server.log
         tells_nothing(server)

@@ -8,7 +8,7 @@ from asyncio import StreamReader, StreamWriter
 import grpc
 import pytest
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from tests.hostile import frames
 from tests.server.dialling import Bot, house
 from tests.server.test_protocol_page import page
@@ -59,7 +59,7 @@ class Relay:
 @pytest.mark.timeout(120)
 async def test_a_ping_every_ten_seconds_of_an_open_call_is_safe() -> None:
     assert "never less than 10 s" in page()
-    async with house(limits=Limits(heartbeat_ms=QUIET_MS)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=QUIET_MS)) as server:
         relay = Relay(server.address)
         async with await asyncio.start_server(relay.meet, "127.0.0.1", 0) as between:
             host, port = between.sockets[0].getsockname()

@@ -27,7 +27,7 @@ from cutpurse.server.ladders import Ladder
 from cutpurse.server.league import league as league_module
 from cutpurse.server.league.ladder_service import LadderService, RunningLeague
 from cutpurse.server.league.league import Answers, Caller
-from cutpurse.server.league.steering import Steering
+from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
@@ -247,14 +247,14 @@ async def test_what_is_steered_happens_though_the_caller_has_gone(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_begun, may_go_on = threading.Event(), threading.Event()
-    create = Steering.create
+    create = LadderAdmin.create
 
-    def slowly(self: Steering, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
+    def slowly(self: LadderAdmin, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
         is_begun.set()
         may_go_on.wait(10.0)
         return create(self, asked)
 
-    monkeypatch.setattr(Steering, "create", slowly)
+    monkeypatch.setattr(LadderAdmin, "create", slowly)
     request = ladder_pb2.CreateLadderRequest(ladder=ladder_pb2.LadderDefined(name="new", game="szmal"))
     call = world.stub.CreateLadder(request, metadata=world.metadata("root"))
     while not is_begun.is_set():
@@ -281,14 +281,14 @@ async def test_who_asks_for_something_and_goes_is_bound_until_it_is_done(
 ) -> None:
     monkeypatch.setattr("cutpurse.server.league.ladder_service.MOST_BY_ADDRESS", 2)
     begun, may_go_on = threading.Semaphore(0), threading.Event()
-    lift = Steering.lift
+    lift = LadderAdmin.lift
 
-    def slowly(self: Steering, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
+    def slowly(self: LadderAdmin, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
         begun.release()
         may_go_on.wait(10.0)
         return lift(self, asked, caller)
 
-    monkeypatch.setattr(Steering, "lift", slowly)
+    monkeypatch.setattr(LadderAdmin, "lift", slowly)
     wanted = ladder_pb2.LiftPauseRequest(bot=ladder_pb2.BotName(bot="sneak"))
     try:
         for _ in range(2):

@@ -13,12 +13,12 @@ import pytest
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import verify
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import FinishedMatch, Kept, NotTaken, StoreDown
+from cutpurse.server.results import FinishedMatch, NotTaken, StoreDown, StoreOutcome
 from tests.server.small_world import World
 
 
@@ -58,7 +58,7 @@ def test_a_void_match_is_kept_and_rates_nothing(tmp_path: Path) -> None:
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db") as store:
         ledger = Ledger(store, [ladder])
-        assert ledger.submit(result.voided()).result(30) == Kept()
+        assert ledger.submit(result.voided()).result(30) == StoreOutcome()
         ledger.close()
         assert store.match(result.match).void_cause == EndCause.VOID_SERVER.value
         assert store.rankings("it") == []
@@ -73,7 +73,7 @@ def test_what_never_can_be_stored_is_not_taken(tmp_path: Path) -> None:
         broken = replace(result, ladder="other", played=without_log(result))
         with pytest.raises(NotTaken, match="cannot be written down"):
             ledger.submit(broken).result(30)
-        assert ledger.submit(broken.voided()).result(30) == Kept()  # without a record
+        assert ledger.submit(broken.voided()).result(30) == StoreOutcome()  # without a record
         ledger.close()
 
 
@@ -88,7 +88,7 @@ def test_a_store_that_is_locked_is_down_and_works_again(tmp_path: Path) -> None:
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db", busy_timeout_s=0.01) as store:
         ledger = Ledger(store, [ladder])
-        assert ledger.submit(result.voided()).result(30) == Kept()  # the versions are known from here on
+        assert ledger.submit(result.voided()).result(30) == StoreOutcome()  # the versions are known from here on
         other = replace(result, match="f" * 32, deal=result.deal._replace(board="e" * 32))
         lock = sqlite3.connect(tmp_path / "cutpurse.db", isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
@@ -115,7 +115,7 @@ def test_after_the_end_a_store_is_down(tmp_path: Path) -> None:
 def test_a_ladder_that_is_there_and_differs_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "cutpurse.db") as store:
         Ledger(store, [Ladder("it", "greed", 3)]).close()
-        with pytest.raises(Refused, match="it"):
+        with pytest.raises(InvalidEntry, match="it"):
             Ledger(store, [Ladder("it", "greed", 4)])
 
 
@@ -124,7 +124,7 @@ def test_what_waits_is_handed_over_at_the_end_and_a_board_has_one_match(tmp_path
     (result,) = played(ladder)
     with Store(tmp_path / "cutpurse.db") as store:
         ledger = Ledger(store, [ladder])
-        held: list[Future[Kept]] = [ledger.submit(replace(result, match=f"{at:032x}")) for at in range(3)]
+        held: list[Future[StoreOutcome]] = [ledger.submit(replace(result, match=f"{at:032x}")) for at in range(3)]
         ledger.close()
     assert held[0].exception() is None
     assert isinstance(held[1].exception(), NotTaken)  # its board had its match

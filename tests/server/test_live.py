@@ -14,10 +14,10 @@ import pytest
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.service import _Stream
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import running_arena
 from tests.server.dialling import Ended, house
@@ -77,7 +77,7 @@ async def test_the_newest_stream_of_a_bot_takes_over() -> None:
 
 
 async def test_heartbeats_come_and_keep_a_quiet_bot() -> None:
-    async with house(limits=Limits(heartbeat_ms=250)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=250)) as server:
         bot = await server.welcomed()
         for _ in range(3):
             assert (await bot.read()).ListFields()[1:] == []
@@ -114,7 +114,7 @@ async def test_an_illegal_answer_that_is_sent_again_after_a_resume_costs_no_corr
 async def test_a_bot_whose_hello_came_too_late_dials_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "BACKOFF_S", (0.01, 0.01))
     ladder = Ladder("greed", "greed", 2, matches_wanted=1)
-    async with running_arena(tmp_path, [ladder], Limits(hello_s=0.5)) as server:
+    async with running_arena(tmp_path, [ladder], ServerLimits(hello_s=0.5)) as server:
         refused = server.opened.arena.counts.streams_refused
         true = client.Client._follow
         is_held_up = True
@@ -149,7 +149,7 @@ async def test_sessions_are_looked_at_again_after_a_fault(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("cutpurse.server.hosting.host._AGAIN_S", 0.05)
-    async with house(ToyLobby(length=2, tables=1), Limits(resume_window_ms=0)) as server:
+    async with house(ToyLobby(length=2, tables=1), ServerLimits(resume_window_ms=0)) as server:
         bot = await server.welcomed()
         sessions, faults = server.arena.sessions, 2
         tick = sessions.tick
@@ -225,7 +225,7 @@ async def test_a_fault_of_the_server_is_told_by_its_number_only(capsys: pytest.C
 
 
 async def test_after_many_streams_nothing_is_left() -> None:
-    async with house(ToyLobby(length=2), Limits(resume_window_ms=0)) as server:
+    async with house(ToyLobby(length=2), ServerLimits(resume_window_ms=0)) as server:
         await server.health()
 
         async def dial(number: int) -> None:
@@ -256,7 +256,9 @@ async def test_after_many_streams_nothing_is_left() -> None:
             cancelled = sum(timer.cancelled() for timer in timers)
             kinds = Counter(type(thing) for thing in gc.get_objects())
             kinds[asyncio.TimerHandle] -= cancelled
-            return Counter({kind: kinds[kind] for kind in (_Stream, Link, Session, asyncio.Task, asyncio.TimerHandle)})
+            return Counter(
+                {kind: kinds[kind] for kind in (_Stream, Link, ServerSession, asyncio.Task, asyncio.TimerHandle)}
+            )
 
         await asyncio.gather(*(dial(number) for number in range(20)))
         before = await all_gone(100.0)
@@ -264,6 +266,6 @@ async def test_after_many_streams_nothing_is_left() -> None:
             await asyncio.gather(*(dial(20 * batch + number) for number in range(20)))
         after = await all_gone(200.0)
         assert len(server.arena.sessions) == 0
-        assert (after[_Stream], after[Link], after[Session]) == (0, 0, 0)
+        assert (after[_Stream], after[Link], after[ServerSession]) == (0, 0, 0)
         assert after[asyncio.Task] <= before[asyncio.Task] + 2
         assert after[asyncio.TimerHandle] <= before[asyncio.TimerHandle] + 2

@@ -14,7 +14,7 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.sdk.wire.phrases import PhraseCache
 from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.results import FinishedMatch, StoreDown
 from cutpurse.v1 import arena_pb2, game_pb2
@@ -28,7 +28,7 @@ QUICK = TimeControl(base_ms=100, bank_ms=500, grace_ms=20, handover_ms=50)
 def told_of(result: FinishedMatch, seat: int) -> list[game_pb2.Event]:
     """All events of a match as this seat may hear of them."""
     game = result.played.game
-    phrases = Phrases(result.played.rules, game.n)
+    phrases = PhraseCache(result.played.rules, game.n)
     return [game_pb2.Event.FromString(phrases.event(event, seat)) for event in game.log or ()]
 
 

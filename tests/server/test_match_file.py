@@ -20,7 +20,7 @@ from cutpurse.leaderboard import match_file as writing
 from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk import match_file as reading
-from cutpurse.sdk.match_file import Checked, check, read_matches
+from cutpurse.sdk.match_file import MatchFileCheck, check, read_matches
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.results import FinishedMatch
@@ -62,7 +62,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(zip(GAMES, stored(tmp_path_factory.mktemp("files"), *results), strict=True))
 
 
-def checked(content: str | bytes) -> list[Checked]:
+def checked(content: str | bytes) -> list[MatchFileCheck]:
     return [check(one) for one in read_matches(content if isinstance(content, bytes) else content.encode())]
 
 

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.record import read_record, replay
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.reader import Reader
-from cutpurse.leaderboard.results import MatchResult, Note
+from cutpurse.leaderboard.reader import LeaderboardReader
+from cutpurse.leaderboard.results import CompletedMatch, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league.league import STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
 from cutpurse.server.results import FinishedMatch
@@ -46,7 +46,7 @@ def test_notes_are_kept_as_they_came() -> None:
     notes = SeatNotes(MOST)
     said = [(0, "before"), (1, "one"), (1, "again\x00\x1b[31m"), (7, "żółw"), (3, "of an earlier decision")]
     assert all(notes.take(decision, text) for decision, text in said)
-    assert notes.kept() == tuple(Note(*one) for one in said)
+    assert notes.kept() == tuple(SeatNote(*one) for one in said)
     assert notes.dropped_bytes == 0
     assert not notes.take(8, "")
 
@@ -171,7 +171,7 @@ def test_notes_for_tables_that_are_not_ones_own_are_passed_over_in_silence() -> 
 
 
 def test_a_flood_of_notes_is_read_no_quicker_than_as_many_envelopes() -> None:
-    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    house = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=20))
     peer = house.dial(features=["notes"]).welcomed()
     assert peer.say(notes=_notes(*[(9, 1, "x")] * 15)) == 0.0
     assert peer.say(notes=_notes(*[(9, 1, "x")] * 15)) == pytest.approx((2 * 15 - 20 + 3) / 10, abs=0.2)
@@ -180,7 +180,7 @@ def test_a_flood_of_notes_is_read_no_quicker_than_as_many_envelopes() -> None:
 
 
 def test_a_note_with_each_answer_slows_nobody_though_it_is_not_kept() -> None:
-    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    house = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=20))
     peer = house.dial(features=["notes"]).welcomed()
     (seat,) = peer.tables(1)
     seat.note = lambda decision, text, most_bytes: False  # type: ignore[method-assign]
@@ -192,7 +192,7 @@ def test_a_note_with_each_answer_slows_nobody_though_it_is_not_kept() -> None:
 
 
 def test_a_note_with_each_give_up_slows_nobody_though_it_is_not_kept() -> None:
-    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    house = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=20))
     peer = house.dial(features=["notes"]).welcomed()
     seats = peer.tables(4)
     for seat in seats:
@@ -209,7 +209,7 @@ def test_a_note_with_each_give_up_slows_nobody_though_it_is_not_kept() -> None:
 def test_notes_are_paced_as_far_as_they_are_not_kept_and_earn_nothing_where_they_are(is_kept: bool) -> None:
     pauses = []
     for said in (0, 50):
-        peer = House(Limits(envelopes_per_second=10, envelopes_at_once=20)).dial(features=["notes"]).welcomed()
+        peer = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=20)).dial(features=["notes"]).welcomed()
         (seat,) = peer.tables(1)
         seat.note = lambda decision, text, most_bytes: is_kept  # type: ignore[method-assign]
         answers = [arena_pb2.Answer(table=9, decision=1, option=0)] * 30  # refused, each at the cost of an envelope
@@ -319,7 +319,7 @@ def test_what_is_said_when_the_match_is_over_or_about_what_was_not_asked_is_not_
     world.run(lambda: world.lobby.is_idle)
     (result,) = world.store.kept.values()
     mine = next(one for one in result.seats if one.player.bot == "ann")
-    assert mine.notes == (Note(0, "hello"), Note(asked, "now"))
+    assert mine.notes == (SeatNote(0, "hello"), SeatNote(asked, "now"))
 
 
 def test_a_match_that_is_void_keeps_what_was_said() -> None:
@@ -336,17 +336,17 @@ def test_a_match_that_is_void_keeps_what_was_said() -> None:
     assert result.voided().seats[0].notes == result.seats[0].notes
 
 
-def _kept(path: Path, results: list[FinishedMatch]) -> Reader:
+def _kept(path: Path, results: list[FinishedMatch]) -> LeaderboardReader:
     """A leaderboard that has stored these."""
     with Store(path) as store:
         ledger = Ledger(store, [Ladder("it", "szmal", 4, {}, QUICK)])
         for result in results:
             ledger.submit(result).result(30)
         ledger.close()
-    return Reader(path)
+    return LeaderboardReader(path)
 
 
-def _all_that_is_told(reader: Reader, caller: Caller) -> list[bytes]:
+def _all_that_is_told(reader: LeaderboardReader, caller: Caller) -> list[bytes]:
     """Everything that somebody is told of a league."""
     answers = Answers(reader, lambda: datetime(2026, 1, 2, tzinfo=UTC))
     ask = ladder_pb2
@@ -364,7 +364,7 @@ def _all_that_is_told(reader: Reader, caller: Caller) -> list[bytes]:
             answers.list_history(ask.ListHistoryRequest(ladder="it", bot=name), caller, NOWHERE),
             answers.list_opponents(ask.ListOpponentsRequest(ladder="it", bot=name), caller, NOWHERE),
         ]
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CallRefused) as refused:
             answers.list_logs(ask.ListLogsRequest(bot=name), caller, NOWHERE)
         assert refused.value.ending.reason == "NOT_YOURS"
     files = [answers.match_file(ask.GetRecordRequest(match=one.match), caller) for one in page.matches]
@@ -403,10 +403,10 @@ async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
 ) -> None:
     ladder = Ladder("greed", "greed", 2, matches_wanted=1)
     async with running_arena(tmp_path, [ladder]) as arena:
-        stored: list[MatchResult] = []
+        stored: list[CompletedMatch] = []
         submit = arena.opened.store.submit
 
-        def spied(result: MatchResult) -> Any:
+        def spied(result: CompletedMatch) -> Any:
             stored.append(result)
             return submit(result)
 
@@ -422,8 +422,8 @@ async def test_what_a_real_bot_prints_comes_with_the_result_of_its_seat(
     asked = len(talks.course.thinking_ms)
     assert asked > 3
     assert talks.notes == (
-        Note(0, f"{SECRET} sits down"),
-        *[Note(number, f"{SECRET} thinks\n{SECRET} chose {number - 1}") for number in range(1, asked + 1)],
+        SeatNote(0, f"{SECRET} sits down"),
+        *[SeatNote(number, f"{SECRET} thinks\n{SECRET} chose {number - 1}") for number in range(1, asked + 1)],
     )
     (fault,) = talks.course.faults
     assert (fault.decision, fault.cause) == (3, "crashed")

@@ -11,7 +11,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.access.owners import Grant, Resident
+from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.boards import WAITS_S
 from cutpurse.v1 import arena_pb2
@@ -23,7 +23,7 @@ CONTROL = TimeControl(base_ms=200, bank_ms=1_000, grace_ms=50, poll_floor_ms=20,
 
 
 def grant(token: str, one_match: OneMatch) -> Grant:
-    return Grant("ann", token, ("play",), True, Resident("sneak", "1", (), 4, one_match))
+    return Grant("ann", token, ("play",), True, HostedBotIdentity("sneak", "1", (), 4, one_match))
 
 
 def come(house: House, one_match: OneMatch, token: str = "first", **more: Any) -> Peer:

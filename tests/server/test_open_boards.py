@@ -7,18 +7,18 @@ from concurrent.futures import Future
 import pytest
 
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.boards import WAITS_S, Board, Boards
+from cutpurse.server.matches.boards import WAITS_S, OpenBoard, OpenBoards
 from cutpurse.server.matches.pairing import Seating
 from cutpurse.server.results import Deal, Identity
 from tests.server.test_pairing import Somebody
 
 
-def board(name: str, *tables: tuple[Somebody, ...], began: float = 0.0) -> Board:
+def board(name: str, *tables: tuple[Somebody, ...], began: float = 0.0) -> OpenBoard:
     """One that was just dealt, with a match for each table."""
     seating = Seating(Ladder("it", "greed", len(tables[0]), boards="duplicate"), tables)
     matches = tuple(f"{name}-{at}" for at in range(len(tables)))
     announced: tuple[Future[None], ...] = tuple(Future() for _ in tables)
-    return Board(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, announced, began)
+    return OpenBoard(seating, Deal(name, b"{}", bytes(32), bytes(32)), matches, announced, began)
 
 
 def bots(count: int, tables: int = 1) -> list[Somebody]:
@@ -34,13 +34,13 @@ def nobody(identity: Identity) -> bool:
     return False
 
 
-def given_up(boards: Boards, now: float, paused: Identity | None = None) -> list[tuple[str, int]]:
+def given_up(boards: OpenBoards, now: float, paused: Identity | None = None) -> list[tuple[str, int]]:
     return [(one.deal.board, at) for one, at in boards.given_up(now, lambda identity: identity == paused, False)]
 
 
 def test_the_first_match_whose_bots_all_have_a_free_table_begins() -> None:
     a, b, c, d = bots(4)
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(one := board("one", (a, b), (c, d)))
     b.max_tables = 0
     there = here(a, b, c, d)
@@ -56,7 +56,7 @@ def test_the_first_match_whose_bots_all_have_a_free_table_begins() -> None:
 def test_tables_are_kept_board_by_board_in_the_order_in_which_they_were_dealt() -> None:
     a, b, c = bots(3)
     b.max_tables = 0
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(board("one", (a, b)))
     boards.dealt(later := board("later", (a, c)))
     assert boards.next(here(a, b, c)) is None
@@ -68,7 +68,7 @@ def test_tables_are_kept_board_by_board_in_the_order_in_which_they_were_dealt() 
 
 def test_nothing_is_kept_for_a_board_all_of_whose_matches_have_begun() -> None:
     a, b = bots(2)
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(board("one", (a, b)))
     assert boards.next(here(a, b)) is not None
     assert boards.next(here(a, b)) is None
@@ -85,7 +85,7 @@ def test_in_place_of_a_bot_comes_one_of_its_name_if_both_keep_nothing_in_mind(
     a, b = bots(2)
     again = Somebody("bot1", 1, owner="owner1")
     b.forgets, again.forgets = forgot, forgets
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(one := board("one", (a, b)))
     assert boards.next(here(a)) is None
     assert boards.next(here(a, again)) == ((one, 0, (a, again)) if is_found else None)
@@ -93,7 +93,7 @@ def test_in_place_of_a_bot_comes_one_of_its_name_if_both_keep_nothing_in_mind(
 
 def test_a_board_is_given_up_a_minute_after_the_last_of_its_matches_that_were_played() -> None:
     a, b, c, d = bots(4)
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(one := board("one", (a, b), (c, d)))
     boards.dealt(board("later", (a, b), began=5.0))
     assert boards.next_event_at() == WAITS_S
@@ -109,7 +109,7 @@ def test_a_board_is_given_up_a_minute_after_the_last_of_its_matches_that_were_pl
 
 def test_boards_of_which_a_bot_is_withdrawn_or_paused_are_given_up_and_others_are_not() -> None:
     a, b, c, d = bots(4)
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(board("one", (a, b)))
     boards.dealt(board("two", (b, c)))
     boards.dealt(board("three", (c, d)))
@@ -122,7 +122,7 @@ def test_boards_of_which_a_bot_is_withdrawn_or_paused_are_given_up_and_others_ar
 
 def test_when_the_server_stops_every_match_that_waits_is_given_up() -> None:
     a, b, c, d = bots(4)
-    boards = Boards()
+    boards = OpenBoards()
     boards.dealt(one := board("one", (a, b), (c, d)))
     assert [(board, at) for board, at in boards.given_up(1.0, nobody, is_stopping=True)] == [(one, 1), (one, 0)]
     assert list(boards.given_up(1.0, nobody, is_stopping=True)) == []

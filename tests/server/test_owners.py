@@ -30,7 +30,7 @@ from cutpurse.server.access.owners import ANYBODY, BAD, Grant, OpenGuard, TokenG
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.limited_log import LINES
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from tests.server.arenas import running_arena
 from tests.server.raw_bot import Ended, RawBot, honest
@@ -498,7 +498,7 @@ async def test_sixty_students_behind_one_address_come_in_while_one_of_them_guess
 
 async def test_an_owner_has_so_many_streams_and_others_get_theirs(tmp_path: Path) -> None:
     ann, bob = tokens_of(tmp_path, "ann", "bob")
-    limits = Limits(streams_per_owner=3, sessions_per_owner=2, hello_s=600.0)
+    limits = ServerLimits(streams_per_owner=3, sessions_per_owner=2, hello_s=600.0)
     async with running_arena(tmp_path, [LADDER], limits) as arena, contextlib.AsyncExitStack() as stack:
         streams = [await stack.enter_async_context(alone(arena.address, ann)) for _ in range(3)]
         await streams[0].hello("one")

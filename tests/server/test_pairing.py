@@ -14,7 +14,7 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.pairing import Pairing, Plays, Seating
+from cutpurse.server.matches.pairing import PairableBot, Pairing, Seating
 from cutpurse.server.matches.requests import Requests
 from cutpurse.server.results import HOUSE, Identity
 
@@ -112,7 +112,7 @@ def spread(counts: Counter[str] | list[int]) -> int:
     return max(values) - min(values)
 
 
-def neighbours_of(seats: Sequence[Plays]) -> list[tuple[Plays, Plays]]:
+def neighbours_of(seats: Sequence[PairableBot]) -> list[tuple[PairableBot, PairableBot]]:
     """Return each bot with the one on the next seat."""
     return [(seats[seat - 1], bot) for seat, bot in enumerate(seats)]
 
@@ -157,8 +157,8 @@ def test_everybody_takes_each_seat_equally_often(bots: int, seats: int, tables: 
 def test_everybody_sits_left_of_everybody_they_meet_equally_often(bots: int, seats: int) -> None:
     evening = Evening(Ladder("it", "bag_o_loot", seats))
     evening.enter(*(Somebody(f"bot{at}", 4) for at in range(bots)))
-    met: Counter[tuple[Plays, Plays]] = Counter()
-    left: Counter[tuple[Plays, Plays]] = Counter()
+    met: Counter[tuple[PairableBot, PairableBot]] = Counter()
+    left: Counter[tuple[PairableBot, PairableBot]] = Counter()
     for seating in evening.play(1_000):
         met.update(permutations(seating.players, 2))
         left.update(neighbours_of(seating.players))
@@ -180,7 +180,7 @@ def test_beside_house_bots_the_others_sit_equally_often() -> None:
 def test_on_a_rotation_neighbours_change_within_a_board_and_from_board_to_board() -> None:
     evening = Evening(Ladder("it", "greed", 4, boards="rotation"))
     evening.enter(*(Somebody(f"bot{at}", forgets=True) for at in range(4)))
-    left: Counter[tuple[Plays, Plays]] = Counter()
+    left: Counter[tuple[PairableBot, PairableBot]] = Counter()
     for seating in evening.play(30):
         for seats in (*seating.tables, *zip(*seating.tables, strict=True)):
             assert set(seats) == set(seating.players)  # everybody once in each match, and once in each seat

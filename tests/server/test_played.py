@@ -23,7 +23,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.league.played import Wanted, played
+from cutpurse.server.league.played import LadderSelection, played
 from cutpurse.server.logs import logger
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
 from tests.leaderboard.test_schema import first_schema
@@ -33,7 +33,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def found(store: Store, said: io.StringIO | None = None, **wanted: Any) -> list[Ladder]:
-    return played(store, Wanted(**wanted), NOW, logger(said or io.StringIO()))
+    return played(store, LadderSelection(**wanted), NOW, logger(said or io.StringIO()))
 
 
 @pytest.fixture

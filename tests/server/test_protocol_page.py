@@ -24,7 +24,7 @@ from cutpurse.sdk.programs import child
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
 from cutpurse.server.hosting.options import grpc_options
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST
 from cutpurse.server.submissions import residents
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
@@ -151,7 +151,7 @@ def test_every_end_cause_is_told() -> None:
 
 
 def test_the_limits_are_those_of_the_server() -> None:
-    limits, text = Limits(), page()
+    limits, text = ServerLimits(), page()
     options = dict(grpc_options(limits))
     for told_so in (
         f"within {limits.hello_s:g} seconds",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.server.hosting.pulse import EVERY_S, Pulse
-from cutpurse.server.limits import Paced
+from cutpurse.server.limits import TokenBucket
 
 
 def test_a_stall_is_credited_from_the_last_beat_on() -> None:
@@ -72,7 +72,7 @@ def test_a_loop_that_is_always_a_little_late_is_not_standing_still() -> None:
 
 
 def test_a_bucket_gives_what_is_in_it_and_then_makes_wait() -> None:
-    paced = Paced(10.0, 3.0, 0.0)
+    paced = TokenBucket(10.0, 3.0, 0.0)
     assert [paced.take(0.0) for _ in range(3)] == [0.0, 0.0, 0.0]
     assert paced.take(0.0) == pytest.approx(0.1)
     assert paced.take(0.0) == pytest.approx(0.2)
@@ -80,7 +80,7 @@ def test_a_bucket_gives_what_is_in_it_and_then_makes_wait() -> None:
 
 
 def test_a_bucket_is_never_fuller_than_it_holds_except_by_leave() -> None:
-    paced = Paced(10.0, 2.0, 0.0)
+    paced = TokenBucket(10.0, 2.0, 0.0)
     paced.allow(5)
     assert [paced.take(100.0) for _ in range(7)] == [0.0] * 7
     assert paced.take(100.0) > 0.0

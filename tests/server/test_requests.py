@@ -17,12 +17,20 @@ from cutpurse.leaderboard.match_file import match_file
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.match_file import check, read_matches
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import MatchRequest
-from cutpurse.server.matches.requests import MOST, MOST_OF_ONE, MOST_TOLD, MOST_WITH_ONE, WAITS_S, Requested, Requests
-from cutpurse.server.results import HOUSE, Identity, Kept
+from cutpurse.server.matches.requests import (
+    MOST,
+    MOST_OF_ONE,
+    MOST_TOLD,
+    MOST_WITH_ONE,
+    WAITS_S,
+    PendingRequest,
+    Requests,
+)
+from cutpurse.server.results import HOUSE, Identity, StoreOutcome
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.test_pairing import Somebody
 
@@ -42,7 +50,7 @@ def two(world: World, tables: int = 1) -> tuple[BotThere, BotThere]:
 def refused(world: World, reason: str, **changed: object) -> str:
     """What is said to a request that is refused."""
     wanted = {"ladder": "it", "bots": (), "seed": None, "by": "ann"} | changed
-    with pytest.raises(Refused) as told:
+    with pytest.raises(CallRefused) as told:
         world.lobby.request(MatchRequest(**wanted), world.now)  # type: ignore[arg-type]
     assert told.value.ending.reason == reason
     return told.value.ending.text
@@ -76,7 +84,7 @@ def test_a_match_on_request_is_played_in_the_order_of_seats_told_and_not_rated()
 def test_what_follows_from_a_match_on_request_is_nothing() -> None:
     world = World([Ladder("it", "greed", 2, matches_wanted=0)])
     ann, bob = two(world)
-    world.store.follows = lambda result: Kept({}, (ann.identity,))  # what no store would say
+    world.store.follows = lambda result: StoreOutcome({}, (ann.identity,))  # what no store would say
     ask(world, (ann, bob))
     world.run(lambda: bool(ann.done))
     assert ann.problems == []
@@ -172,7 +180,7 @@ def test_a_frozen_ladder_lends_its_rules() -> None:
 
 
 def not_removed(world: World, ladder: str) -> None:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(CallRefused) as told:
         world.lobby.remove_ladder(ladder)
     text = f"a match is being played on ladder {ladder}, and a ladder that has a match is kept"
     assert (told.value.ending.reason, told.value.ending.text) == ("BAD_MESSAGE", text)
@@ -235,7 +243,7 @@ def test_tables_of_others_are_kept_only_when_ones_own_are_free() -> None:
     other = Somebody("other", 2, owner="bob")
     here = {one.identity: one for one in (own, other)}
     ladder = Ladder("it", "greed", 2)
-    requests.ask(Requested("m", ladder, tuple(here), None, "ann", WAITS_S))
+    requests.ask(PendingRequest("m", ladder, tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is None
     assert list(requests.reserved) == [own]
     own.max_tables, other.sits_at = 1, 1
@@ -252,7 +260,7 @@ def test_tables_of_others_are_kept_only_when_all_ones_own_are_free() -> None:
     first, second = Somebody("first", 1, owner="ann"), Somebody("second", 0, owner="ann")
     other = Somebody("other", 0, owner="bob")
     here = {one.identity: one for one in (first, second, other)}
-    requests.ask(Requested("m", Ladder("it", "greed", 3), tuple(here), None, "ann", WAITS_S))
+    requests.ask(PendingRequest("m", Ladder("it", "greed", 3), tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is None
     assert list(requests.reserved) == [first, second]
 
@@ -262,7 +270,7 @@ def test_a_table_that_is_kept_for_somebody_else_is_not_for_a_request(tables: int
     requests = Requests()
     ann, bob = Somebody("sneak", tables, owner="ann"), Somebody("brute", 2, owner="bob")
     here = {one.identity: one for one in (ann, bob)}
-    requests.ask(Requested("m", Ladder("it", "greed", 2), tuple(here), None, "ann", WAITS_S))
+    requests.ask(PendingRequest("m", Ladder("it", "greed", 2), tuple(here), None, "ann", WAITS_S))
     assert (requests.next(here, 0.0, [ann]) is not None) == begins
 
 
@@ -270,7 +278,7 @@ def test_what_waits_for_another_bot_and_another_ladder_is_not_dropped() -> None:
     requests = Requests()
     ann, bob = Identity("ann", "sneak", "1"), Identity("bob", "brute", "1")
     for name, ladder, bot in (("m0", "it", ann), ("m1", "it", bob), ("m2", "other", bob)):
-        requests.ask(Requested(name, Ladder(ladder, "greed", 2), (bot,), None, "ann", WAITS_S))
+        requests.ask(PendingRequest(name, Ladder(ladder, "greed", 2), (bot,), None, "ann", WAITS_S))
     requests.forget(ann, "it is paused")
     assert [requests.told(name) for name in ("m0", "m1", "m2")] == ["dropped: it is paused", "waiting", "waiting"]
     requests.forget_ladder("other", "it is gone")
@@ -282,7 +290,7 @@ def test_what_was_to_begin_and_cannot_is_dropped_and_holds_nobody_up() -> None:
     ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 2, owner="bob")
     here = {one.identity: one for one in (ann, bob)}
     for name in ("m0", "m1"):
-        requests.ask(Requested(name, ladder, tuple(here), None, "ann", WAITS_S))
+        requests.ask(PendingRequest(name, ladder, tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is not None
     assert (requests.told("m0"), requests.is_open_on("it"), requests.next(here, 0.0)) == ("open", True, None)
     requests.drop("m0", "it cannot be dealt")
@@ -301,7 +309,7 @@ def test_the_first_of_those_that_wait_is_the_first_to_be_dropped() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
     assert requests.next_event_at() is None
     for name, until in (("m0", 70.0), ("m1", 60.0), ("m2", 80.0)):
-        requests.ask(Requested(name, ladder, (), None, "ann", until))
+        requests.ask(PendingRequest(name, ladder, (), None, "ann", until))
     assert requests.next_event_at() == 60.0
 
 
@@ -312,13 +320,13 @@ def test_a_bot_sits_in_one_match_at_a_time_that_others_asked_for() -> None:
     ladder = Ladder("it", "greed", 2)
     for at in range(3):
         by = ann if at % 2 else bob
-        requests.ask(Requested(f"m{at}", ladder, (by.identity, victim.identity), None, by.identity.owner, WAITS_S))
+        requests.ask(PendingRequest(f"m{at}", ladder, (by.identity, victim.identity), None, by.identity.owner, WAITS_S))
     found = requests.next(here, 0.0)
     assert found is not None
     assert requests.next(here, 0.0) is None
     requests.ended(found[0].name)
     assert requests.next(here, 0.0) is not None
-    requests.ask(Requested("own", ladder, (ann.identity, victim.identity), None, "victims", WAITS_S))
+    requests.ask(PendingRequest("own", ladder, (ann.identity, victim.identity), None, "victims", WAITS_S))
     found = requests.next(here, 0.0)
     assert found is not None
     assert found[0].name == "own"  # what its own owner asks for is not counted
@@ -342,7 +350,7 @@ def test_the_last_free_table_of_another_owners_bot_is_never_taken_nor_kept(sits_
     ann, bob, cid = (Somebody(name, 1, owner=f"{name}s") for name in ("ann", "bob", "cid"))
     bob.max_tables, bob.sits_at, cid.max_tables = 1 + sits_at, sits_at, 8
     here = {one.identity: one for one in (ann, bob, cid)}
-    requests.ask(Requested("m", Ladder("it", "greed", 3), tuple(here), None, "anns", WAITS_S))
+    requests.ask(PendingRequest("m", Ladder("it", "greed", 3), tuple(here), None, "anns", WAITS_S))
     assert requests.next(here, 0.0) is None
     assert (bob in requests.reserved) == (sits_at == 1)  # one that plays elsewhere meanwhile is kept, and waited for
     assert requests.next(here, WAITS_S) is None
@@ -365,13 +373,13 @@ def test_one_owner_has_a_few_open_requests_with_one_bot_of_another() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
     seats = (Identity("ann", "sneak", "1"), Identity("bob", "brute", "1"))
     for at in range(MOST_WITH_ONE):
-        requests.ask(Requested(f"m{at}", ladder, seats, None, "ann", WAITS_S))
-    with pytest.raises(Refused, match="4 matches with bob/brute:1 that ann asked for wait or are played"):
-        requests.ask(Requested("more", ladder, seats, None, "ann", WAITS_S))
-    requests.ask(Requested("other", ladder, (seats[0], Identity("cid", "brute", "1")), None, "ann", WAITS_S))
-    requests.ask(Requested("his", ladder, seats, None, "bob", WAITS_S))
+        requests.ask(PendingRequest(f"m{at}", ladder, seats, None, "ann", WAITS_S))
+    with pytest.raises(CallRefused, match="4 matches with bob/brute:1 that ann asked for wait or are played"):
+        requests.ask(PendingRequest("more", ladder, seats, None, "ann", WAITS_S))
+    requests.ask(PendingRequest("other", ladder, (seats[0], Identity("cid", "brute", "1")), None, "ann", WAITS_S))
+    requests.ask(PendingRequest("his", ladder, seats, None, "bob", WAITS_S))
     requests.drop("m0", "it cannot be dealt")
-    requests.ask(Requested("more", ladder, seats, None, "ann", WAITS_S))
+    requests.ask(PendingRequest("more", ladder, seats, None, "ann", WAITS_S))
 
 
 def test_who_is_away_for_a_moment_is_waited_for() -> None:
@@ -507,14 +515,14 @@ def test_no_owner_has_more_than_a_few_at_a_time_and_all_together_not_too_many() 
     requests, ladder = Requests(), Ladder("it", "greed", 2)
     seats = (Identity(HOUSE, "greedy", "1"), Identity(HOUSE, "random", "1"))
     for at in range(MOST):
-        requests.ask(Requested(f"m{at}", ladder, seats, None, f"owner{at // MOST_OF_ONE}", WAITS_S))
+        requests.ask(PendingRequest(f"m{at}", ladder, seats, None, f"owner{at // MOST_OF_ONE}", WAITS_S))
     for by, why in (("owner0", f"{MOST_OF_ONE} matches that owner0 asked for"), ("another", f"{MOST} matches wait")):
-        with pytest.raises(Refused, match=why) as told:
-            requests.ask(Requested("more", ladder, seats, None, by, WAITS_S))
+        with pytest.raises(CallRefused, match=why) as told:
+            requests.ask(PendingRequest("more", ladder, seats, None, by, WAITS_S))
         assert told.value.ending.reason == "FULL"
     assert requests.next({}, WAITS_S) is None
     assert len(requests) == 0
-    requests.ask(Requested("more", ladder, seats, None, "owner0", 2 * WAITS_S))
+    requests.ask(PendingRequest("more", ladder, seats, None, "owner0", 2 * WAITS_S))
     assert [requests.told("m0")[:8], requests.told("more")] == ["dropped:", "waiting"]
 
 
@@ -523,10 +531,10 @@ def test_what_an_owner_asked_for_and_is_being_played_counts() -> None:
     ann, bob = Somebody("sneak", 1, owner="ann"), Somebody("brute", 2, owner="ann")
     here = {one.identity: one for one in (ann, bob)}
     for at in range(MOST_OF_ONE):
-        requests.ask(Requested(f"m{at}", ladder, tuple(here), None, "ann", WAITS_S))
+        requests.ask(PendingRequest(f"m{at}", ladder, tuple(here), None, "ann", WAITS_S))
     assert requests.next(here, 0.0) is not None
-    more = Requested("more", ladder, tuple(here), None, "ann", WAITS_S)
-    with pytest.raises(Refused, match="8 matches that ann asked for wait or are played"):
+    more = PendingRequest("more", ladder, tuple(here), None, "ann", WAITS_S)
+    with pytest.raises(CallRefused, match="8 matches that ann asked for wait or are played"):
         requests.ask(more)
     requests.ask(replace(more, name="his", by="bob"))
     requests.ended("m0")
@@ -557,7 +565,7 @@ def test_the_leaderboard_keeps_both_matches_of_one_chosen_seed_and_rates_neither
         ledger = Ledger(store, [ladder])
         for name in names:
             ledger.announce(world.store.announced[name])
-            assert ledger.submit(world.store.kept[name]).result(30) == Kept()
+            assert ledger.submit(world.store.kept[name]).result(30) == StoreOutcome()
         ledger.close()
         assert store.void_unfinished(datetime.now(UTC)) == []
         assert store.rankings("it") == []

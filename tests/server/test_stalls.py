@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
 from tests.server.dialling import house
@@ -102,7 +102,7 @@ async def test_a_process_that_is_stopped_for_seconds_makes_nobody_late(
 
 
 async def test_a_hello_that_came_while_the_server_stood_still_is_not_late() -> None:
-    async with house(limits=Limits(hello_s=0.2)) as server:
+    async with house(limits=ServerLimits(hello_s=0.2)) as server:
         bot = server.dial()
         await server.until(lambda: server.arena.streams == 1)
         stand_still(0.4)
@@ -111,7 +111,7 @@ async def test_a_hello_that_came_while_the_server_stood_still_is_not_late() -> N
 
 
 async def test_a_hello_that_never_comes_is_late_in_the_end() -> None:
-    async with house(limits=Limits(hello_s=0.2)) as server:
+    async with house(limits=ServerLimits(hello_s=0.2)) as server:
         bot = server.dial()
         await server.until(lambda: server.arena.streams == 1)
         stand_still(0.4)
@@ -119,7 +119,7 @@ async def test_a_hello_that_never_comes_is_late_in_the_end() -> None:
 
 
 async def test_an_acknowledgement_that_came_while_the_server_stood_still_is_not_late() -> None:
-    async with house(limits=Limits(heartbeat_ms=100)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=100)) as server:
         bot = server.dial()
         await bot.say_hello()
         assert (await bot.read()).HasField("welcome")
@@ -149,7 +149,7 @@ async def test_a_stall_is_credited_before_the_next_envelope_is_made() -> None:
 
 
 async def test_streams_outlive_a_stall_that_is_longer_than_a_heartbeat() -> None:
-    async with house(limits=Limits(heartbeat_ms=50)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=50)) as server:
         bot = server.dial()
         await bot.say_hello()
         for _ in range(3):

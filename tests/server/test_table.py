@@ -9,7 +9,7 @@ import pytest
 from cutpurse.engine.clocks import OutcomeKind, TimedMatch
 from cutpurse.games.greed.rules import Greed
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import BotThere, Manner, Played, World
 
@@ -22,9 +22,9 @@ def _asked(world: World, *bots: BotThere) -> Played:
     return next(played for bot in bots for played in bot.open.values() if played.decisions)
 
 
-def _table(played: Played) -> Table:
+def _table(played: Played) -> ServerMatch:
     table = played.seat_at._table  # type: ignore[attr-defined]  # the table behind the protocol
-    assert isinstance(table, Table)
+    assert isinstance(table, ServerMatch)
     return table
 
 

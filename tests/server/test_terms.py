@@ -15,12 +15,12 @@ from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.access.owners import Grant, Resident
-from cutpurse.server.errors import Refused
+from cutpurse.server.access.owners import Grant, HostedBotIdentity
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby, MatchRequest
-from cutpurse.server.results import HOUSE, Identity, Kept
+from cutpurse.server.results import HOUSE, Identity, StoreOutcome
 from cutpurse.server.streams.hello import introduction
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2, ladder_pb2
@@ -35,13 +35,13 @@ def says_hello(lobby: Lobby, owner: str, *ladders: str, bot: str = "sneak", game
     """What a Hello of this owner is answered by, before there is a session."""
     games = [arena_pb2.GameWanted(game=game, ladders=ladders)] if game else []
     hello = arena_pb2.Hello(protocol_major=1, bot=bot, games=games)
-    told = introduction(hello, Grant(owner, ""), lobby.ladders(owner), Limits())
+    told = introduction(hello, Grant(owner, ""), lobby.ladders(owner), ServerLimits())
     lobby.check(told.identity, told.wanted)
 
 
 def refused(lobby: Lobby, owner: str, *ladders: str, bot: str = "sneak", game: str = "greed") -> tuple[str, str]:
     """Why a Hello is refused."""
-    with pytest.raises(Refused) as told:
+    with pytest.raises(CallRefused) as told:
         says_hello(lobby, owner, *ladders, bot=bot, game=game)
     return told.value.ending.reason, told.value.ending.text
 
@@ -154,9 +154,9 @@ def test_a_game_of_which_all_ladders_are_private_is_none_for_others() -> None:
 @pytest.mark.parametrize("handed_in_for", [("old", "new"), ("old",), ()])
 def test_who_is_run_by_the_server_comes_in_though_a_ladder_is_frozen(handed_in_for: tuple[str, ...]) -> None:
     world = World([ladder("old", frozen=START - timedelta(days=1)), ladder("new")])
-    sessions = Sessions(world.lobby, Limits(), "server", secrets.token_bytes)
+    sessions = Sessions(world.lobby, ServerLimits(), "server", secrets.token_bytes)
     hello = arena_pb2.Hello(protocol_major=1, bot="sneak")
-    grant = Grant("ann", "pass", ("play",), resident=Resident("sneak", "1", handed_in_for))
+    grant = Grant("ann", "pass", ("play",), resident=HostedBotIdentity("sneak", "1", handed_in_for))
     sessions.admit(arena_pb2.PlayRequest(hello=hello), lambda: None, 0.0, grant)
     (bot,) = world.lobby.here()
     assert bot.ladders == (handed_in_for or ("old", "new"))
@@ -343,7 +343,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     world = World([ladder("it")])
     ann, bob, cid = (world.bot(f"{name}s", tables=1, owner=name) for name in ("ann", "bob", "cid"))
     first = world.bot("anns", tables=1, owner="ann", version="2")
-    world.store.follows = lambda result: Kept(
+    world.store.follows = lambda result: StoreOutcome(
         {}, (ann.identity,) if ann.identity in {seat.player for seat in result.seats} else ()
     )
     world.run(lambda: bool(ann.problems))
@@ -364,7 +364,7 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
     ann.lose_stream(0.0)
     world.run(lambda: ann.is_there)
     assert [reason for reason, _ in ann.problems] == ["PAUSED", "PAUSED"]  # at every coming back
-    world.store.follows = lambda result: Kept()
+    world.store.follows = lambda result: StoreOutcome()
     world.lobby.lifted(ann.identity)
     says_hello(world.lobby, "ann", bot="anns")
     done = len(ann.done)
@@ -375,10 +375,10 @@ def test_a_version_that_is_paused_gets_no_match_until_it_is_lifted() -> None:
 def test_a_pause_that_has_ended_before_its_word_was_heard_is_none() -> None:
     world = World([ladder("it")])
     ann, _ = world.bot("sneak", owner="ann"), world.bot("brute", owner="bob")
-    world.store.follows = lambda result: Kept({}, (ann.identity,))
+    world.store.follows = lambda result: StoreOutcome({}, (ann.identity,))
     world.run(lambda: world.lobby._storing.has_answers)  # the store has said so, and the lobby has not heard it
     world.lobby.lifted(ann.identity)
-    world.store.follows = lambda result: Kept()
+    world.store.follows = lambda result: StoreOutcome()
     open_then = set(world.store.announced)
     world.run(lambda: bool(world.store.kept.keys() - open_then))
     assert ann.problems == []
@@ -401,7 +401,7 @@ def test_who_was_paused_before_the_server_started_is() -> None:
 def test_house_bots_are_not_paused() -> None:
     world = World([ladder("it", house=("random",))])
     house, _ = world.bot("random", owner=HOUSE), world.bot("sneak", owner="ann")
-    world.store.follows = lambda result: Kept({}, (house.identity,))
+    world.store.follows = lambda result: StoreOutcome({}, (house.identity,))
     world.run(lambda: len(world.store.kept) >= 5)
     assert house.problems == []
 
@@ -416,7 +416,7 @@ def test_the_store_is_asked_of_who_comes_and_what_it_says_is_used() -> None:
     world.lobby.tick(world.now)
     assert world.lobby._pairing._books["it"].known[ann].mu == 40.0
     assert world.lobby._pairing._books["it"].entries[bot].matches >= 70
-    world.store.follows = lambda result: Kept({seat.player: (Skill(-3.0, 1.0), 71) for seat in result.seats})
+    world.store.follows = lambda result: StoreOutcome({seat.player: (Skill(-3.0, 1.0), 71) for seat in result.seats})
     world.run(lambda: world.lobby._pairing._books["it"].known[ann].mu == -3.0)
     assert "it" in played(world)
 
@@ -485,7 +485,7 @@ def test_a_ladder_is_defined_by_a_message() -> None:
 def test_what_is_no_ladder_is_refused_with_what_could_be() -> None:
     def told(**changed: object) -> tuple[str, str]:
         defined = ladder_pb2.LadderDefined(**({"name": "it", "game": "greed"} | changed))  # type: ignore[arg-type]
-        with pytest.raises(Refused) as problem:
+        with pytest.raises(CallRefused) as problem:
             ladder_defined(defined)
         assert problem.value.ending.text.isprintable()
         assert len(problem.value.ending.text) < 2_500

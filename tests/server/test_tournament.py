@@ -22,8 +22,8 @@ from cutpurse.sdk.cli import app
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.league import League, league_at
 from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import Board
-from cutpurse.sdk.tournament.there import TRIES, There
+from cutpurse.sdk.tournament.results import TournamentBoard
+from cutpurse.sdk.tournament.there import TRIES, ServerBackend
 from cutpurse.sdk.tournament.written import Entrant, Format, Tournament
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
@@ -161,8 +161,8 @@ class Server:
     def wait(self, seconds: float) -> None:
         self.moment += seconds
 
-    def there(self, journal: Journal) -> There:
-        return There(TOURNAMENT, League(self.ask), LADDER, journal, clock=lambda: self.moment, wait=self.wait)
+    def there(self, journal: Journal) -> ServerBackend:
+        return ServerBackend(TOURNAMENT, League(self.ask), LADDER, journal, clock=lambda: self.moment, wait=self.wait)
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 def test_a_match_that_came_to_nothing_is_asked_for_again(journal: Journal) -> None:
     server = Server("dropped: a bot went", "void", "lost", "played")
-    (played,) = server.there(journal).play([Board(0, (0, 1), ((0, 1),))])
+    (played,) = server.there(journal).play([TournamentBoard(0, (0, 1), ((0, 1),))])
     assert (played.matches[0].name, played.matches[0].places) == ("m3", (1, 2))
     assert journal.asked == {0: ["m0", "m1", "m2", "m3"]}
     assert server.moment > 10.0  # what is not known may still be stored
@@ -182,15 +182,15 @@ def test_a_match_that_came_to_nothing_is_asked_for_again(journal: Journal) -> No
 def test_after_some_tries_it_is_given_up_in_a_line(journal: Journal) -> None:
     server = Server(*["dropped: nobody came"] * TRIES)
     with pytest.raises(ServerRefused, match=rf"board 0 was asked for {TRIES} times, .*: nobody came; the same command"):
-        list(server.there(journal).play([Board(0, (0, 1), ((0, 1),))]))
+        list(server.there(journal).play([TournamentBoard(0, (0, 1), ((0, 1),))]))
 
 
 def test_a_run_that_was_broken_off_looks_for_its_match_first(journal: Journal) -> None:
     server = Server("played", "played")
-    going = server.there(journal).play([Board(0, (0, 1), ((0, 1),)), Board(1, (0, 1), ((1, 0),))])
+    going = server.there(journal).play([TournamentBoard(0, (0, 1), ((0, 1),)), TournamentBoard(1, (0, 1), ((1, 0),))])
     next(going)
     going.close()  # the other match goes on without it
-    (played,) = server.there(journal).play([Board(1, (0, 1), ((1, 0),))])
+    (played,) = server.there(journal).play([TournamentBoard(1, (0, 1), ((1, 0),))])
     assert played.matches[0].name == "m1"
     assert len(server.matches) == 2
 
@@ -213,4 +213,4 @@ def test_the_settings_of_the_ladder_are_to_agree(journal: Journal) -> None:
     other.CopyFrom(LADDER)
     other.defined.settings.append(game_pb2.Setting(name="specials", value="rich"))
     with pytest.raises(UsageError, match=r"settings is \{\}, and ladder duel has \{'specials': 'rich'\}"):
-        There(TOURNAMENT, League(Server().ask), other, journal)
+        ServerBackend(TOURNAMENT, League(Server().ask), other, journal)

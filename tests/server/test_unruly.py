@@ -7,7 +7,7 @@ import asyncio
 import grpc
 import pytest
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended, House, house
 from tests.server.toys import ToyLobby
@@ -68,13 +68,13 @@ async def test_compressed_envelopes_are_refused() -> None:
 
 
 async def test_who_says_no_hello_is_sent_away() -> None:
-    async with house(limits=Limits(hello_s=0.05)) as server:
+    async with house(limits=ServerLimits(hello_s=0.05)) as server:
         with pytest.raises(Ended, match=r"UNAVAILABLE SILENT: no Hello came within 0\.05 s"):
             await server.dial().read()
 
 
 async def test_who_acknowledges_nothing_is_sent_away() -> None:
-    async with house(limits=Limits(heartbeat_ms=25)) as server:
+    async with house(limits=ServerLimits(heartbeat_ms=25)) as server:
         bot = server.dial()
         await bot.say_hello()
         assert (await bot.read()).HasField("welcome")
@@ -85,7 +85,7 @@ async def test_who_acknowledges_nothing_is_sent_away() -> None:
 
 async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone() -> None:
     lobby = ToyLobby(length=1_000, size=200_000)
-    async with house(lobby, Limits(heartbeat_ms=300, usual_tables=1)) as server:
+    async with house(lobby, ServerLimits(heartbeat_ms=300, usual_tables=1)) as server:
         async with grpc.aio.insecure_channel(server.address) as channel:
             deaf = server.dial(channel)
             await deaf.say_hello("deaf")
@@ -114,7 +114,7 @@ async def test_who_never_reads_holds_up_nobody_and_is_counted_until_he_is_gone()
 
 
 async def test_age_frees_a_stream_that_nobody_reads() -> None:
-    limits = Limits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=300, usual_tables=1)
+    limits = ServerLimits(connection_age_s=3.0, connection_age_grace_s=0.2, heartbeat_ms=300, usual_tables=1)
     async with (
         house(ToyLobby(length=1_000, size=200_000), limits) as server,
         grpc.aio.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel,
@@ -162,7 +162,7 @@ async def test_a_connection_carries_sixteen_streams() -> None:
 
 
 async def test_more_streams_than_there_may_be_are_turned_away() -> None:
-    async with house(limits=Limits(most_streams=2)) as server:
+    async with house(limits=ServerLimits(most_streams=2)) as server:
         bots = [await server.welcomed(name) for name in ("ann", "bob")]
         with pytest.raises(Ended) as ended:
             await server.dial().read()
@@ -174,7 +174,7 @@ async def test_more_streams_than_there_may_be_are_turned_away() -> None:
 
 
 async def test_a_flood_is_slowed_and_others_are_not() -> None:
-    limits = Limits(envelopes_per_second=2, envelopes_at_once=5)
+    limits = ServerLimits(envelopes_per_second=2, envelopes_at_once=5)
     async with house(ToyLobby(length=30, tables=1), limits) as server:
         bob = await server.welcomed("bob")
         await server.until(lambda: bool(server.lobby.seats))

@@ -30,7 +30,7 @@ from cutpurse.sdk.commands import match_watch
 from cutpurse.sdk.commands.asking import local_time
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.league import league_at
-from cutpurse.sdk.watching import Moved, Over
+from cutpurse.sdk.watching import WatchEnd, WatchUpdate
 from cutpurse.v1 import ladder_pb2
 from tests.roots import CHECKOUT
 from tests.server.test_watch_service import LADDER, OWNERS, Stage, stage, until
@@ -174,8 +174,8 @@ def test_who_follows_a_ladder_is_told_why_no_match_comes_each_reason_once(monkey
     looks: list[float] = []
     reasons = iter(["nobody", "nobody", "", "frozen", "frozen", "nobody"])
     table: Any = SimpleNamespace()
-    match = Moved(table, 0, 0, (), table)
-    over = Over(table, 0, (), table, False, b"", b"", None)
+    match = WatchUpdate(table, 0, 0, (), table)
+    over = WatchEnd(table, 0, (), table, False, b"", b"", None)
 
     def why() -> str:
         looks.append(clock.now)

@@ -23,7 +23,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.league import league_at
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.watching import watching
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
@@ -200,7 +200,7 @@ async def test_who_does_not_read_holds_up_nobody_and_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "EVERY_S", 0.0)
-    limits = Limits(watcher_bytes=4_096)
+    limits = ServerLimits(watcher_bytes=4_096)
     async with stage(tmp_path, limits=limits, watch_delay_s=0.0) as on, AsyncExitStack() as stack:
         narrow = (("grpc.http2.lookahead_bytes", 1_024), ("grpc.http2.bdp_probe", 0))
         channel = await stack.enter_async_context(grpc.aio.insecure_channel(on.arena.address, options=narrow))
@@ -221,7 +221,7 @@ async def test_who_does_not_read_holds_up_nobody_and_is_dropped(
 
 
 async def test_there_is_room_for_so_many_and_a_call_that_ends_makes_room(tmp_path: Path) -> None:
-    limits = Limits(most_watchers=3, watchers_per_address=2)
+    limits = ServerLimits(most_watchers=3, watchers_per_address=2)
     async with stage(tmp_path, limits=limits) as on:
         room = on.arena.opened.watching
         calls = [on.watch(ladder="duel") for _ in range(2)]
@@ -274,7 +274,7 @@ async def test_a_server_that_stops_says_so_to_those_who_watch(tmp_path: Path) ->
 
 async def test_however_many_watch_through_one_league_it_answers_other_calls(tmp_path: Path) -> None:
     """As the page does for all who look at it, each at another match."""
-    async with running_arena(tmp_path, [LADDER], Limits(streams_per_connection=2)) as arena:
+    async with running_arena(tmp_path, [LADDER], ServerLimits(streams_per_connection=2)) as arena:
         with league_at(arena.address, patience_s=5.0, as_stranger=True) as league:
             seen = [league.WatchMatch(ladder_pb2.WatchMatchRequest(ladder="duel")) for _ in range(3)]
             tasks = [asyncio.create_task(asyncio.to_thread(next, one, None)) for one in seen]

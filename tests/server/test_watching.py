@@ -18,12 +18,12 @@ from cutpurse.engine.record import event_to_json
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.decode import event_of, view_of
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.server.errors import LEFT, Refused
+from cutpurse.server.errors import LEFT, CallRefused
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
-from cutpurse.server.matches.table import Table
-from cutpurse.server.watching.watching import EVERY_S, Visitor, Watcher, Watching
+from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.watching.watching import EVERY_S, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import Manner, World
 
@@ -47,7 +47,7 @@ class Seen:
         self.raw: list[tuple[float, bytes]] = []
         self.may_see = self.is_good = True
         self.reads = True
-        self.watcher: Watcher | None = None
+        self.watcher: WatchSubscriber | None = None
         visitor = Visitor(owner, address, lambda ladder: self.may_see and sees(ladder), lambda: self.is_good)
         self.watcher = hall.watching.watch(ladder_pb2.WatchMatchRequest(**asked), visitor, self.read)
         self.read()
@@ -75,7 +75,12 @@ class Hall:
     """A world of matches with those who watch them."""
 
     def __init__(
-        self, game: str = "greed", matches: int | None = 1, *, delay_s: float = DELAY_S, limits: Limits | None = None
+        self,
+        game: str = "greed",
+        matches: int | None = 1,
+        *,
+        delay_s: float = DELAY_S,
+        limits: ServerLimits | None = None,
     ) -> None:
         self.world = World([Ladder("it", game, 3, matches_wanted=matches)], seed=game)
         self.said = io.StringIO()
@@ -100,7 +105,7 @@ class Hall:
         for name in ("ann", "bob", "cid"):
             self.world.bot(name, manner=manner or Manner(least_s=0.1, most_s=0.5))
 
-    def begin(self) -> Table:
+    def begin(self) -> ServerMatch:
         """The first match; its table."""
         self.world.run(lambda: bool(self.world.lobby.open_matches()))
         return self.world.lobby.open_matches()[-1].table
@@ -142,9 +147,9 @@ def test_a_seat_is_shown_to_its_owner_at_once_and_to_nobody_else() -> None:
     hall.bots()
     table = hall.begin()
     for owner in (None, "eve"):
-        with pytest.raises(Refused, match="seat 1 is watched by the owner of its bot"):
+        with pytest.raises(CallRefused, match="seat 1 is watched by the owner of its bot"):
             Seen(hall, owner=owner, match=table.name, seat=1)
-    with pytest.raises(Refused, match="seats 0 to 2"):
+    with pytest.raises(CallRefused, match="seats 0 to 2"):
         Seen(hall, owner="local", match=table.name, seat=3)
     assert hall.watching.watchers == 0
     assert table.on_moved == []
@@ -199,14 +204,14 @@ def test_a_name_that_is_too_short_or_that_several_matches_share_is_refused_with_
     hall = Hall()
     hall.bots()
     table = hall.begin()
-    with pytest.raises(Refused, match=r"named in full, or by the first 8 or more characters of its name$"):
+    with pytest.raises(CallRefused, match=r"named in full, or by the first 8 or more characters of its name$"):
         Seen(hall, match=table.name[:7])
     (match,) = hall.world.lobby.open_matches()
     alike = [SimpleNamespace(name=f"feedc0de{number}", ladder=match.ladder) for number in range(6)]
     monkeypatch.setattr(hall.world.lobby, "open_matches", lambda: alike)
     names = ", ".join(f"feedc0de{number}" for number in range(5))
     expected = f"several matches that are played begin with 'feedc0de', give more of it: {names} and others$"
-    with pytest.raises(Refused, match=expected):
+    with pytest.raises(CallRefused, match=expected):
         Seen(hall, match="feedc0de")
 
 
@@ -285,7 +290,7 @@ def test_a_match_without_watchers_is_not_looked_at(monkeypatch: pytest.MonkeyPat
 )
 def test_what_cannot_be_watched_is_told(asked: dict[str, Any], said: str) -> None:
     hall = Hall()
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(CallRefused, match=said):
         Seen(hall, **asked)
     assert hall.watching.watchers == 0
 
@@ -296,7 +301,7 @@ def test_what_one_may_not_see_is_not_there() -> None:
     table = hall.begin()
     sees_nothing = Visitor("eve", "eve", lambda ladder: False)
     for asked in ({"match": table.name}, {"ladder": "it"}, {"match": table.name, "seat": 0}):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CallRefused) as refused:
             hall.watching.watch(ladder_pb2.WatchMatchRequest(**asked), sees_nothing, lambda: None)
         assert refused.value.ending.reason == "NOT_FOUND"
     seen = Seen(hall, ladder="it")
@@ -328,7 +333,7 @@ def test_when_a_ladder_becomes_private_strangers_see_no_more_of_the_matches_that
         ("NOT_FOUND", "this ladder is no longer shown here")
     }
     assert not table.over
-    with pytest.raises(Refused, match=f"no match '{table.name[:8]}' is being played"):
+    with pytest.raises(CallRefused, match=f"no match '{table.name[:8]}' is being played"):
         Seen(hall, match=table.name[:8], sees=sees)
     hall.world.run(lambda: own.ending is not None)
     assert own.kinds[-1] == "ended"  # who has a seat is told of it to the end
@@ -368,7 +373,7 @@ def test_a_token_that_is_revoked_is_told_nothing_more() -> None:
 
 
 def test_who_does_not_read_is_dropped_and_the_others_are_told() -> None:
-    hall = Hall(limits=Limits(watcher_bytes=20_000))
+    hall = Hall(limits=ServerLimits(watcher_bytes=20_000))
     hall.bots()
     table = hall.begin()
     reads, sleeps = Seen(hall, match=table.name), Seen(hall, match=table.name)
@@ -385,12 +390,12 @@ def test_who_does_not_read_is_dropped_and_the_others_are_told() -> None:
 
 
 def test_watchers_are_bounded_in_all_and_for_each_address() -> None:
-    hall = Hall(limits=Limits(most_watchers=3, watchers_per_address=2))
+    hall = Hall(limits=ServerLimits(most_watchers=3, watchers_per_address=2))
     ann = [Seen(hall, ladder="it", address="ann") for _ in range(2)]
-    with pytest.raises(Refused, match="2 from this address are watching"):
+    with pytest.raises(CallRefused, match="2 from this address are watching"):
         Seen(hall, ladder="it", address="ann")
     Seen(hall, ladder="it", address="bob")
-    with pytest.raises(Refused, match="3 are watching already"):
+    with pytest.raises(CallRefused, match="3 are watching already"):
         Seen(hall, ladder="it", address="cid")
     ann[0].leave()
     ann[0].leave()  # a second time changes nothing

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from cutpurse.engine.clocks import Outcome, OutcomeKind
+from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
 from cutpurse.server.results import Identity
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["OPTIONS", "ToyLobby", "ToySeat"]
@@ -21,7 +21,7 @@ SECRET = "copper_wire"  # what no log and no message may tell
 class ToySeat:
     """One seat at a table that asks `length` questions; with `asks_itself`, the next as soon as one is answered."""
 
-    def __init__(self, session: Session, length: int = 10, asks_itself: bool = False, size: int = 0) -> None:
+    def __init__(self, session: ServerSession, length: int = 10, asks_itself: bool = False, size: int = 0) -> None:
         self.number = 0
         self.session = session
         self.length = length
@@ -75,29 +75,29 @@ class ToySeat:
             table=self.number, decision=self.question, options=options, observation=self.padding
         ).SerializeToString()
 
-    def answer(self, decision: int, option: int | None, now: float) -> Outcome:
+    def answer(self, decision: int, option: int | None, now: float) -> AnswerOutcome:
         self.answered.append((decision, option, now))
         if self.is_over:
-            return Outcome(OutcomeKind.STALE)
+            return AnswerOutcome(OutcomeKind.STALE)
         if decision < 0 or decision >= self.question:
-            return Outcome(OutcomeKind.UNKNOWN_DECISION)
+            return AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
         if decision < self.question - 1 or not self.is_open:
-            return Outcome(OutcomeKind.ALREADY_DECIDED)
+            return AnswerOutcome(OutcomeKind.ALREADY_DECIDED)
         if option is None or not 0 <= option < OPTIONS:
             self.corrections -= 1
             if self.corrections < 0:
                 self._closed()
-                return Outcome(OutcomeKind.ILLEGAL_CLOSED, 0, OPTIONS, problem=SECRET)
-            return Outcome(OutcomeKind.ILLEGAL, self.corrections + 1, OPTIONS, problem=SECRET)
+                return AnswerOutcome(OutcomeKind.ILLEGAL_CLOSED, 0, OPTIONS, problem=SECRET)
+            return AnswerOutcome(OutcomeKind.ILLEGAL, self.corrections + 1, OPTIONS, problem=SECRET)
         self._closed()
-        return Outcome(OutcomeKind.ACCEPTED)
+        return AnswerOutcome(OutcomeKind.ACCEPTED)
 
-    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
         if decision != self.question - 1 or not self.is_open:
-            return Outcome(OutcomeKind.UNKNOWN_DECISION)
+            return AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
         self.given_up.append(reason)
         self._closed()
-        return Outcome(OutcomeKind.ACCEPTED)
+        return AnswerOutcome(OutcomeKind.ACCEPTED)
 
     def note(self, decision: int, text: str, most_bytes: int) -> bool:
         self.notes.append((decision, text))
@@ -136,7 +136,7 @@ class ToyLobby:
         self.tables_left = tables  # how many more may be started, None: any number
         self.size = size
         self.told: list[str] = []
-        self.there: list[Session] = []
+        self.there: list[ServerSession] = []
         self.seats: list[ToySeat] = []
         self.credited = 0.0
         self.is_draining = False
@@ -153,16 +153,16 @@ class ToyLobby:
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Everybody may come in."""
 
-    def enter(self, session: Session) -> None:
+    def enter(self, session: ServerSession) -> None:
         self.told.append(f"enter {session.identity.bot}")
         self.there.append(session)
         self.wake()
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: ServerSession) -> None:
         self.told.append(f"leave {session.identity.bot}")
         self.there.remove(session)
 
-    def changed(self, session: Session) -> None:
+    def changed(self, session: ServerSession) -> None:
         self.told.append(f"changed {session.identity.bot} {session.free_tables}")
         self.wake()
 

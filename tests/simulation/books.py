@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from cutpurse.engine.match import Chosen, Decision
-from cutpurse.server.matches.table import Table
+from cutpurse.engine.match import Chosen, OpenDecision
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["BEAT_S", "EPS", "STRIKES", "Asked", "Books", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]
@@ -32,7 +32,7 @@ class Read:
 class Asked:
     """A decision of one seat."""
 
-    decision: Decision
+    decision: OpenDecision
     put: float  # effective, as all here
     stalls: int  # of the server until then
     handed: float | None = None
@@ -66,7 +66,7 @@ class SeatBook:
 class MatchBook:
     """One match."""
 
-    table: Table
+    table: ServerMatch
     seats: list[SeatBook]
     life: int  # of the server
     is_begun: bool = False  # else its bots were not told of it

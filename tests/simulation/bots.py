@@ -10,8 +10,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import Ask, Finish, Illegal, Note, Session
-from cutpurse.server.errors import Ending
+from cutpurse.sdk.online.session import Ask, ClientSession, Finish, Illegal, OwnerNotice
+from cutpurse.server.errors import CallStatus
 from cutpurse.server.results import Identity
 from tests.simulation.network import Call
 
@@ -62,9 +62,9 @@ class Bot:
         self._welcome_by = inf
         self.session = self._new()
 
-    def _new(self) -> Session:
+    def _new(self) -> ClientSession:
         """A new process; what its owner wants of the bot is as before."""
-        session = Session(self.name, "1", max_tables=self.tables)
+        session = ClientSession(self.name, "1", max_tables=self.tables)
         session.want_tables(self._wanted)
         session.leaving = self._is_leaving
         return session
@@ -103,11 +103,11 @@ class Bot:
         else:
             self._course.after(max(0.01, until - self._course.now), lambda: self._listen(call))
 
-    def on_end(self, call: Call, how: Ending) -> None:
+    def on_end(self, call: Call, how: CallStatus) -> None:
         if call is self._call:
             self._lost(how)
 
-    def _lost(self, how: Ending | None) -> None:
+    def _lost(self, how: CallStatus | None) -> None:
         session = self.session
         self._call = None
         session.lost()
@@ -162,7 +162,7 @@ class Bot:
             self.finished.append(todo.table.match)
         elif isinstance(todo, Illegal):
             self._world.fails(f"{self.name} was told that a right answer is illegal, in match {todo.table.match}")
-        elif isinstance(todo, Note) and "WARNING" in todo.text:
+        elif isinstance(todo, OwnerNotice) and "WARNING" in todo.text:
             self._world.fails(f"{self.name}: {todo.text}")
 
     def _answer(self, table: Any, number: int, option: int) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, Decision, EndCause
-from cutpurse.server.matches.table import Table
+from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, EndCause, OpenDecision
+from cutpurse.server.matches.table import ServerMatch
 from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, Read, SeatBook
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Deciding:
     def _wrong(self, what: str) -> None:
         self._world.fails(what)
 
-    def moved(self, table: Table) -> None:
+    def moved(self, table: ServerMatch) -> None:
         """Something may have happened in a match."""
         book = self._books.matches[table.name]
         match = table.match
@@ -75,7 +75,7 @@ class Deciding:
         book.questions, book.put_at = match.questions, now
         book.is_window = not match.over and match.game.question.window
 
-    def _chosen(self, book: MatchBook, seat: SeatBook, decision: Decision) -> Chosen | None:
+    def _chosen(self, book: MatchBook, seat: SeatBook, decision: OpenDecision) -> Chosen | None:
         """What was chosen there; None: nothing. Of a void match the last answers with one option may be made up."""
         number, options = decision.number, decision.options
         if len(options) == 1:

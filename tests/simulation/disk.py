@@ -24,11 +24,11 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW
 from cutpurse.leaderboard.schema import upgrade
-from cutpurse.leaderboard.store import Store, _Entry
+from cutpurse.leaderboard.store import Store, _PendingWrite
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import Announced, FinishedMatch, Identity, ResultStore, StoreDown, StoreUnsure
-from cutpurse.server.results import Kept as Follows
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreDown, StoreUnsure
+from cutpurse.server.results import StoreOutcome as Follows
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 
@@ -120,7 +120,7 @@ class PlainDisk:
         self._faults = faults
         self._kept: dict[str, Kept] = {}
         self._last: dict[str, int] = {}
-        self._announced: dict[str, Announced] = {}
+        self._announced: dict[str, MatchAnnouncement] = {}
         self._standings: dict[Identity, dict[str, tuple[Skill, int]]] = {}
         self._taken_over: dict[tuple[Identity, str], list[bool]] = {}  # by ladder, in the last rated matches
         self._paused: set[Identity] = set()
@@ -140,7 +140,7 @@ class PlainDisk:
         self._announced.clear()
         return _PlainStore(self, _Spindle(self._course, self._faults, is_alive))
 
-    def announce(self, match: Announced) -> None:
+    def announce(self, match: MatchAnnouncement) -> None:
         """A match begins."""
         if match.match not in self._kept:
             self._announced[match.match] = match
@@ -211,7 +211,7 @@ class _PlainStore:
         self._disk = disk
         self._spindle = spindle
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         future: Future[None] = Future()
         problems: list[Exception] = []
 
@@ -353,7 +353,7 @@ class _VirtualStore(Store):
         self._course = course
         self._engine = engine
         self._spindle = spindle
-        self._batch: list[_Entry] = []
+        self._batch: list[_PendingWrite] = []
         self._luck = ""
 
     def _hand_in(self, job: Any) -> None:
@@ -367,7 +367,7 @@ class _VirtualStore(Store):
     def _begin(self) -> None:
         assert self._spindle is not None
         batch, self._batch = self._batch, []
-        written = [_Entry(job.entry, Future()) for job in batch]
+        written = [_PendingWrite(job.entry, Future()) for job in batch]
 
         def do(luck: str) -> None:
             self._luck = luck

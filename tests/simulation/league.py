@@ -16,12 +16,12 @@ from cutpurse.leaderboard.errors import LeaderboardError
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.owners import Grant, OpenGuard
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest
-from cutpurse.server.matches.table import Table
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -119,7 +119,7 @@ class League:
         request = MatchRequest(ladder.name, bots, seed, random.choice(["ann", "bob", "cid"]))
         try:
             name = lobby.request(request, now)
-        except Refused as problem:
+        except CallRefused as problem:
             self._world.say(f"a match of {bots} is refused: {problem.ending.text}")
         else:
             self._world.say(f"match {name[:8]} of {bots} is asked for")
@@ -143,18 +143,18 @@ class Seen:
         self._store = store
         self._world = world
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         return self._store.announce(match)
 
     def standings(self, player: Identity) -> Any:
         return self._store.standings(player)
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         future = self._store.submit(result)
         future.add_done_callback(self._hear)
         return future
 
-    def _hear(self, done: Future[Kept]) -> None:
+    def _hear(self, done: Future[StoreOutcome]) -> None:
         if done.exception() is None:
             for identity in done.result().paused:
                 if identity.owner != HOUSE:
@@ -170,7 +170,7 @@ class Rules:
         self._dealt: dict[bytes, list[Identity]] = {}  # who was dealt these cards
         self._world = world
 
-    def check(self, table: Table, seats: list[Identity]) -> None:
+    def check(self, table: ServerMatch, seats: list[Identity]) -> None:
         """A match begins."""
         where = f"match {table.name[:8]}"
         for identity in seats:
@@ -201,7 +201,7 @@ class Rules:
             if identity.owner == HOUSE and identity.bot not in ladder.terms.house:
                 self._wrong(f"{where}: no house bot {identity.bot} plays on ladder {ladder.name}")
 
-    def _check_cards(self, where: str, table: Table, seats: list[Identity]) -> None:
+    def _check_cards(self, where: str, table: ServerMatch, seats: list[Identity]) -> None:
         """Nobody, and no owner, meets a deal twice, but in a rotation, where all forget."""
         kind = table.ladder.boards if table.tables else "plain"
         earlier = self._dealt.get(table.deal.seed, [])
@@ -217,7 +217,7 @@ class Rules:
                 self._wrong(f"{where} of a rotation is played by bots that remember")
         self._dealt[table.deal.seed] = [*earlier, *seats]
 
-    def _check_asked(self, where: str, asked: _Asked, table: Table, seats: list[Identity]) -> None:
+    def _check_asked(self, where: str, asked: _Asked, table: ServerMatch, seats: list[Identity]) -> None:
         request = asked.request
         if (request.by, request.ladder) != (table.requested_by, table.ladder.name):
             self._wrong(f"{where} was asked for as {request}, and is played as {table.requested_by}'s")

@@ -16,7 +16,7 @@ from zlib import crc32
 import grpc
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from cutpurse.server.errors import LEFT, Ending
+from cutpurse.server.errors import LEFT, CallStatus
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -25,7 +25,7 @@ __all__ = ["Call", "Caller"]
 
 _APART_S = 1e-6  # between two envelopes of a bot that were sent at the same moment
 _WINDOW = 6_000  # bytes that a bot may leave unread before writes hang
-_LOST = Ending(code_pb2.UNAVAILABLE, "", "the connection is gone")
+_LOST = CallStatus(code_pb2.UNAVAILABLE, "", "the connection is gone")
 
 
 class Gone(grpc.aio.BaseError):
@@ -41,7 +41,7 @@ class Caller(Protocol):
     def on_envelope(self, call: Call, data: bytes) -> None:
         """An envelope has come."""
 
-    def on_end(self, call: Call, how: Ending) -> None:
+    def on_end(self, call: Call, how: CallStatus) -> None:
         """The call is over."""
 
     def reads_after_s(self) -> float:
@@ -62,7 +62,7 @@ class Call:
         self.is_over = False  # the bot knows that it is
         self._up_at = self._down_at = 0.0
         self._unread = 0
-        self._last: Ending | None = None
+        self._last: CallStatus | None = None
         # the server's end
         self.is_gone = False  # the server was told that the bot is
         self.is_done = False
@@ -105,7 +105,7 @@ class Call:
             self._course.after(bot_hears_s, lambda: self._bot_hears(_LOST))
             self._course.after(server_hears_s, self.vanish)
 
-    def _bot_hears(self, how: Ending) -> None:
+    def _bot_hears(self, how: CallStatus) -> None:
         if not self.is_over:
             self.is_over = True
             self._world.say(f"{self} ends for its bot: {how.reason or how.text or 'ok'}")
@@ -226,14 +226,14 @@ class Call:
         """Who calls."""
         return f"virtual:{self.number}"
 
-    def _finish(self, how: Ending) -> None:
+    def _finish(self, how: CallStatus) -> None:
         """The server has said its last word."""
         if not self._is_cut:
             self._down_at = max(self._down_at, self._course.now + self._world.latency())
             self._course.after(self._down_at - self._course.now, lambda: self._end_arrives(how))
         self.done()
 
-    def _end_arrives(self, how: Ending) -> None:
+    def _end_arrives(self, how: CallStatus) -> None:
         self._last = how
         self._part()
 
@@ -264,7 +264,7 @@ def _settle(future: asyncio.Future[Any], value: object) -> None:
         future.set_result(value)
 
 
-def _ending(status: Any) -> Ending:
+def _ending(status: Any) -> CallStatus:
     """What a bot makes of a status with its details."""
     reason, retry_s = "", None
     for key, value in status.trailing_metadata:
@@ -275,4 +275,4 @@ def _ending(status: Any) -> Ending:
                     reason = info.reason
                 elif detail.Unpack(retry):
                     retry_s = retry.retry_delay.ToTimedelta().total_seconds()
-    return Ending(status.code.value[0], reason, status.details, retry_s)
+    return CallStatus(status.code.value[0], reason, status.details, retry_s)

@@ -13,35 +13,35 @@ from typing import Any
 import pytest
 
 from cutpurse.engine import match as match_module
-from cutpurse.engine.clocks import Closed, Outcome, OutcomeKind, TimedMatch
+from cutpurse.engine.clocks import AnswerOutcome, Closed, OutcomeKind, TimedMatch
 from cutpurse.leaderboard import ledger as ledger_module
 from cutpurse.leaderboard import state as state_module
-from cutpurse.leaderboard.boards import Sat
-from cutpurse.leaderboard.results import MatchResult
-from cutpurse.leaderboard.standings import Standing
+from cutpurse.leaderboard.boards import BoardMatch
+from cutpurse.leaderboard.results import CompletedMatch
+from cutpurse.leaderboard.standings import RatingState
 from cutpurse.leaderboard.standings import step as true_step
 from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.parts import field
-from cutpurse.server.errors import OVERTAKEN, Ending
+from cutpurse.server.errors import OVERTAKEN, CallStatus
 from cutpurse.server.hosting.pulse import Pulse
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches import books as books_module
 from cutpurse.server.matches import dealing as dealing_module
 from cutpurse.server.matches import deals as deals_module
 from cutpurse.server.matches import storing as storing_module
-from cutpurse.server.matches.attendance import Attendance
-from cutpurse.server.matches.boards import Board
-from cutpurse.server.matches.books import Books
+from cutpurse.server.matches.attendance import BotAdmission
+from cutpurse.server.matches.boards import OpenBoard
+from cutpurse.server.matches.books import LadderRoster
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.pairing import Pairing
 from cutpurse.server.matches.requests import Requests
 from cutpurse.server.matches.storing import Storing
-from cutpurse.server.matches.table import Table, _Seat
+from cutpurse.server.matches.table import ServerMatch, _MatchSeat
 from cutpurse.server.results import FinishedMatch
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.simulation.world import Broken, World
@@ -61,7 +61,7 @@ PLANTS: dict[str, Plant] = {}
 # Those that the server finds itself, by what stays on in production; the others are found by the watch.
 INVARIANTS = {
     "a_bot_sits_at_a_table_twice": "SeatTaken",
-    "a_number_of_the_ledger_is_left_out": "LedgerBroken",
+    "a_number_of_the_ledger_is_left_out": "StoreCorrupt",
     "an_end_is_told_before_it_is_stored": "SeedEarly",
 }
 
@@ -157,9 +157,9 @@ def a_table_is_looked_at_too_late(patch: Patch) -> None:
 def an_answer_is_accepted_and_forgotten(patch: Patch) -> None:
     true = TimedMatch.answer
 
-    def answer(self: TimedMatch, seat: int, number: int, option: int | None, now: float) -> Outcome:
+    def answer(self: TimedMatch, seat: int, number: int, option: int | None, now: float) -> AnswerOutcome:
         if number % 5 == 4 and self._clock(seat, number) is not None:
-            return Outcome(OutcomeKind.ACCEPTED)
+            return AnswerOutcome(OutcomeKind.ACCEPTED)
         return true(self, seat, number, option, now)
 
     patch.setattr(TimedMatch, "answer", answer)
@@ -181,7 +181,7 @@ def an_answer_is_lost_on_its_way(patch: Patch) -> None:
 def another_option_is_taken(patch: Patch) -> None:
     true = TimedMatch.answer
 
-    def answer(self: TimedMatch, seat: int, number: int, option: int | None, now: float) -> Outcome:
+    def answer(self: TimedMatch, seat: int, number: int, option: int | None, now: float) -> AnswerOutcome:
         return true(self, seat, number, 0 if number == 3 and option else option, now)
 
     patch.setattr(TimedMatch, "answer", answer)
@@ -189,16 +189,16 @@ def another_option_is_taken(patch: Patch) -> None:
 
 @plant
 def an_answer_counts_for_another_seat(patch: Patch) -> None:
-    true = _Seat.answer
+    true = _MatchSeat.answer
 
-    def answer(self: _Seat, decision: int, option: int | None, now: float) -> Outcome:
+    def answer(self: _MatchSeat, decision: int, option: int | None, now: float) -> AnswerOutcome:
         other = (self.seat + 1) % len(self._table.seats)
         theirs = self._table.match.decision(other)
         if theirs is not None and theirs.number == decision:
             return self._table.seats[other]._table.timed.answer(other, decision, option, now)
         return true(self, decision, option, now)
 
-    patch.setattr(_Seat, "answer", answer)
+    patch.setattr(_MatchSeat, "answer", answer)
 
 
 @plant
@@ -231,10 +231,10 @@ def a_seat_that_was_taken_over_keeps_the_place_of_its_cards(patch: Patch) -> Non
 # -- what seats are told
 @plant
 def a_seat_sees_what_another_sees(patch: Patch) -> None:
-    true = _Seat.decision
+    true = _MatchSeat.decision
     told = MatchEncoder.observation_of
 
-    def decision(self: _Seat, now: float) -> bytes | None:
+    def decision(self: _MatchSeat, now: float) -> bytes | None:
         with pytest.MonkeyPatch.context() as wrong:
             wrong.setattr(
                 MatchEncoder,
@@ -243,26 +243,28 @@ def a_seat_sees_what_another_sees(patch: Patch) -> None:
             )
             return true(self, now)
 
-    patch.setattr(_Seat, "decision", decision)
+    patch.setattr(_MatchSeat, "decision", decision)
 
 
 @plant
 def an_event_is_told_twice(patch: Patch) -> None:
-    true = _Seat.decision
+    true = _MatchSeat.decision
 
-    def decision(self: _Seat, now: float) -> bytes | None:
+    def decision(self: _MatchSeat, now: float) -> bytes | None:
         body = true(self, now)
         if body is not None and self._told > 3:
             self._told -= 1
         return body
 
-    patch.setattr(_Seat, "decision", decision)
+    patch.setattr(_MatchSeat, "decision", decision)
 
 
 @plant
 def the_seed_is_told_at_the_start(patch: Patch) -> None:
-    true = Table.started
-    patch.setattr(Table, "started", lambda self, seat, number: true(self, seat, number) + field(15, self.deal.seed))
+    true = ServerMatch.started
+    patch.setattr(
+        ServerMatch, "started", lambda self, seat, number: true(self, seat, number) + field(15, self.deal.seed)
+    )
 
 
 @plant
@@ -276,9 +278,9 @@ def an_end_is_told_before_it_is_stored(patch: Patch) -> None:
 
 @plant
 def a_seat_is_told_another_place(patch: Patch) -> None:
-    true = Table.ended
+    true = ServerMatch.ended
 
-    def ended(self: Table, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
+    def ended(self: ServerMatch, seat: int, number: int, told: int, wants_events: bool) -> bytes | None:
         body = true(self, seat, number, told, wants_events)
         if body is None or seat == 0:
             return body
@@ -286,53 +288,53 @@ def a_seat_is_told_another_place(patch: Patch) -> None:
         message.seats[seat].place = 1
         return message.SerializeToString()
 
-    patch.setattr(Table, "ended", ended)
+    patch.setattr(ServerMatch, "ended", ended)
 
 
 # -- sessions and streams
 @plant
 def a_resume_forgets_what_was_asked(patch: Patch) -> None:
-    true = Session.connect
+    true = ServerSession.connect
 
-    def connect(self: Session, link: Link) -> None:
+    def connect(self: ServerSession, link: Link) -> None:
         true(self, link)
         self.ready_places.clear()
 
-    patch.setattr(Session, "connect", connect)
+    patch.setattr(ServerSession, "connect", connect)
 
 
 @plant
 def an_end_is_told_again_after_a_resume(patch: Patch) -> None:
-    def end_heard(self: Session, tables: Any) -> None:
+    def end_heard(self: ServerSession, tables: Any) -> None:
         pass
 
-    patch.setattr(Session, "end_heard", end_heard)
+    patch.setattr(ServerSession, "end_heard", end_heard)
 
 
 @plant
 def a_table_that_is_over_is_not_free(patch: Patch) -> None:
-    def end_told(self: Session, place: Any) -> None:
+    def end_told(self: ServerSession, place: Any) -> None:
         place.is_end_told = True
 
-    patch.setattr(Session, "end_told", end_told)
+    patch.setattr(ServerSession, "end_told", end_told)
 
 
 @plant
 def a_table_is_free_too_often(patch: Patch) -> None:
-    true = Session.end_told
+    true = ServerSession.end_told
 
-    def end_told(self: Session, place: Any) -> None:
+    def end_told(self: ServerSession, place: Any) -> None:
         true(self, place)
         self._over += 1
 
-    patch.setattr(Session, "end_told", end_told)
+    patch.setattr(ServerSession, "end_told", end_told)
 
 
 @plant
 def a_session_is_resumed_without_its_secret(patch: Patch) -> None:
     true = Sessions._resumed
 
-    def resumed(self: Sessions, resume: arena_pb2.Resume, told: Any, now: float) -> Session:
+    def resumed(self: Sessions, resume: arena_pb2.Resume, told: Any, now: float) -> ServerSession:
         session = self._by_id.get(resume.session)
         if session is not None:
             told = type(told)(**{name: getattr(told, name) for name in told.__slots__} | {"identity": session.identity})
@@ -346,7 +348,7 @@ def a_session_is_resumed_without_its_secret(patch: Patch) -> None:
 def a_stale_stream_may_still_decide(patch: Patch) -> None:
     true = Link.close
 
-    def close(self: Link, ending: Ending, now: float) -> None:
+    def close(self: Link, ending: CallStatus, now: float) -> None:
         if ending.reason != "SUPERSEDED" and ending is not OVERTAKEN:
             true(self, ending, now)
 
@@ -356,7 +358,7 @@ def a_stale_stream_may_still_decide(patch: Patch) -> None:
 @plant
 def a_bot_that_is_away_is_paired(patch: Patch) -> None:
     patch.setattr(Lobby, "leave", lambda self, session: None)
-    patch.setattr(Session, "free_tables", property(lambda self: max(0, self.max_tables - len(self.places))))
+    patch.setattr(ServerSession, "free_tables", property(lambda self: max(0, self.max_tables - len(self.places))))
 
 
 @plant
@@ -420,7 +422,7 @@ def a_void_match_is_not_offered_again(patch: Patch) -> None:
 # -- the league
 @plant
 def a_pause_is_ignored(patch: Patch) -> None:
-    patch.setattr(Attendance, "pause", lambda self, identity: None)
+    patch.setattr(BotAdmission, "pause", lambda self, identity: None)
 
 
 @plant
@@ -435,16 +437,16 @@ def a_frozen_ladder_is_played(patch: Patch) -> None:
 
 @plant
 def new_terms_are_for_those_who_come_later(patch: Patch) -> None:
-    def change(self: Books, ladder: Ladder, there: Any) -> None:
+    def change(self: LadderRoster, ladder: Ladder, there: Any) -> None:
         self.ladder = ladder
 
-    patch.setattr(Books, "change", change)
+    patch.setattr(LadderRoster, "change", change)
 
 
 @plant
 def a_match_on_request_is_rated(patch: Patch) -> None:
-    true = Table.finish
-    patch.setattr(Table, "finish", lambda self, *moments: replace(true(self, *moments), is_rated=True))
+    true = ServerMatch.finish
+    patch.setattr(ServerMatch, "finish", lambda self, *moments: replace(true(self, *moments), is_rated=True))
 
 
 @plant
@@ -470,12 +472,12 @@ def tables_that_are_kept_are_kept_for_ever(patch: Patch) -> None:
 
 @plant
 def house_bots_play_among_themselves(patch: Patch) -> None:
-    true = Books.free
+    true = LadderRoster.free
 
-    def free(self: Books, free: Any, kept: Any = ()) -> Any:
+    def free(self: LadderRoster, free: Any, kept: Any = ()) -> Any:
         return [*true(self, free, kept), *(self.house[player] for player in free if player in self.house)]
 
-    patch.setattr(Books, "free", free)
+    patch.setattr(LadderRoster, "free", free)
 
 
 @plant
@@ -486,8 +488,8 @@ def what_was_cut_off_is_left_open(patch: Patch) -> None:
 # -- boards
 @plant
 def the_cards_of_a_board_are_told_too_early(patch: Patch) -> None:
-    true = Table.close
-    patch.setattr(Table, "close", lambda self, ending, is_rated, is_opened=True: true(self, ending, is_rated))
+    true = ServerMatch.close
+    patch.setattr(ServerMatch, "close", lambda self, ending, is_rated, is_opened=True: true(self, ending, is_rated))
 
 
 @plant
@@ -498,13 +500,13 @@ def a_deal_is_dealt_again(patch: Patch) -> None:
 
 @plant
 def a_board_is_told_as_rated_though_a_match_is_void(patch: Patch) -> None:
-    true = Board.ended
-    patch.setattr(Board, "ended", lambda self, table, now, is_void: true(self, table, now, is_void=False))
+    true = OpenBoard.ended
+    patch.setattr(OpenBoard, "ended", lambda self, table, now, is_void: true(self, table, now, is_void=False))
 
 
 @plant
 def a_void_match_does_not_void_its_board(patch: Patch) -> None:
-    def counts(self: BoardState) -> list[Sat]:
+    def counts(self: BoardState) -> list[BoardMatch]:
         return [one for one in self.over if one is not None] if self.is_over else []
 
     patch.setattr(BoardState, "counts", counts)
@@ -520,7 +522,7 @@ def a_match_is_stored_twice(patch: Patch) -> None:
 def a_void_match_is_rated(patch: Patch) -> None:
     true = ledger_module._store
 
-    def store(result: MatchResult, world: Any, rows: Any) -> Any:
+    def store(result: CompletedMatch, world: Any, rows: Any) -> Any:
         if result.void:
             seats = tuple(replace(seat, place=1, score=0) for seat in result.seats)
             result = replace(result, void_cause=None, seats=seats)
@@ -532,7 +534,7 @@ def a_void_match_is_rated(patch: Patch) -> None:
 @plant
 def everybody_is_rated_as_a_newcomer(patch: Patch) -> None:
     def step(before: Any, places: Any, faults: Any, settings: Any, sequence: int) -> Any:
-        return true_step([Standing(settings.newcomer) for _ in before], places, faults, settings, sequence)
+        return true_step([RatingState(settings.newcomer) for _ in before], places, faults, settings, sequence)
 
     patch.setattr(ledger_module, "step", step)
 

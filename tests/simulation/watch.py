@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from google.rpc import code_pb2
 
-from cutpurse.server.errors import Ending
-from cutpurse.server.matches.table import Table
+from cutpurse.server.errors import CallStatus
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.v1 import arena_pb2
 from tests.simulation.books import Books, MatchBook, SeatBook
 from tests.simulation.deciding import Deciding
@@ -68,7 +68,7 @@ class Watch:
     def _wrong(self, what: str) -> None:
         self._world.fails(what)
 
-    def made(self, table: Table) -> None:
+    def made(self, table: ServerMatch) -> None:
         """A match was dealt."""
         identities = [player.player.identity for player in table.seats]
         names = [identity.bot for identity in identities]
@@ -96,7 +96,7 @@ class Watch:
             self._books.sealed[table.name] = table.deal.seed
         self._world.say(f"match {table.name[:8]} of {names} is dealt")
 
-    def begun(self, table: Table) -> None:
+    def begun(self, table: ServerMatch) -> None:
         """A match begins: its bots are told."""
         self._books.matches[table.name].is_begun = True
         if self._world.is_draining:
@@ -105,7 +105,7 @@ class Watch:
             self._wrong(f"match {table.name} begins and is not on the disk")
         self._world.say(f"match {table.name[:8]} begins")
 
-    def ended(self, call: Call, how: Ending) -> None:
+    def ended(self, call: Call, how: CallStatus) -> None:
         """The server ends a call with a status."""
         if call.number in self._books.streams:
             self._books.streams[call.number].is_ended = True

@@ -2,10 +2,10 @@
 
     World(seed).run()
 
-The real `ArenaService` with its streams, `Sessions`, `Link`, `Session`, `Lobby`, `Table`, `TimedMatch`, `Pulse` and the
-timers of `Arena` run on a loop of virtual time; the leaderboard's own code writes to a database in memory. Everything
-follows from the seed. First there are faults, and at each step nothing may be unsafe; then there are none, and within a
-bound everybody must have played, every match be over, told and kept, and every table be free.
+The real `ArenaService` with its streams, `Sessions`, `Link`, `ServerSession`, `Lobby`, `ServerMatch`, `TimedMatch`,
+`Pulse` and the timers of `Arena` run on a loop of virtual time; the leaderboard's own code writes to a database in
+memory. Everything follows from the seed. First there are faults, and at each step nothing may be unsafe; then there
+are none, and within a bound everybody must have played, every match be over, told and kept, and every table be free.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches import dealing as dealing_module
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.server.results import Identity
 from tests.engine.toy import Toy
 from tests.simulation.bots import Bot
@@ -42,7 +42,9 @@ from tests.simulation.zoo import Villain
 __all__ = ["Broken", "World"]
 
 _CONTROL: Final = TimeControl(base_ms=150, bank_ms=300, grace_ms=50, poll_floor_ms=20, handover_ms=100)
-_LIMITS: Final = Limits(hello_s=3.0, heartbeat_ms=1_500, resume_window_ms=4_000, accepted_ms=100, envelope_bytes=4_000)
+_LIMITS: Final = ServerLimits(
+    hello_s=3.0, heartbeat_ms=1_500, resume_window_ms=4_000, accepted_ms=100, envelope_bytes=4_000
+)
 _CREDITED_S: Final = 0.0601  # a stall as long as this is credited for certain
 _CALM_S: Final = 120.0  # within which everything must be well once nothing goes wrong any more
 _MOST_STEPS: Final = 300_000
@@ -488,7 +490,7 @@ class _Log:
 
     def error(self, event: str, **facts: Any) -> None:
         self._take("error", event, facts)
-        if self.is_heard and (event != "result not stored" or facts["error"] == "LedgerBroken"):
+        if self.is_heard and (event != "result not stored" or facts["error"] == "StoreCorrupt"):
             self._world.fails(f"the server's log says: {event} {facts}")
 
     def _take(self, level: str, event: str, facts: dict[str, Any]) -> None:
@@ -500,7 +502,7 @@ class _Log:
 def _prepared(world: World) -> Iterator[None]:
     """There is the game of the simulation, and the world sees every table."""
 
-    class Watched(Table):
+    class Watched(ServerMatch):
         """A table that the watch sees."""
 
         def seat(self) -> None:
@@ -516,13 +518,13 @@ def _prepared(world: World) -> Iterator[None]:
             super().go_on()
 
     module: Any = dealing_module
-    true = module.Table
+    true = module.ServerMatch
     GAMES["toy"] = Toy
-    module.Table = Watched
+    module.ServerMatch = Watched
     try:
         yield
     finally:
-        module.Table = true
+        module.ServerMatch = true
         del GAMES["toy"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from cutpurse.server.errors import Ending
+from cutpurse.server.errors import CallStatus
 from cutpurse.v1 import arena_pb2
 from tests.simulation.network import Call
 
@@ -73,7 +73,7 @@ class Villain:
         self._send(call, arena_pb2.PlayRequest(hello=hello).SerializeToString())
         return call
 
-    def on_end(self, call: Call, how: Ending) -> None:
+    def on_end(self, call: Call, how: CallStatus) -> None:
         if call is self._other:
             self._other = None
         elif call is self._call and not self._is_away:

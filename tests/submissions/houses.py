@@ -13,12 +13,12 @@ from typing import Any, cast
 
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.access.owners import OpenGuard, Resident
+from cutpurse.server.access.owners import HostedBotIdentity, OpenGuard
 from cutpurse.server.logs import logger
 from cutpurse.server.results import Identity
-from cutpurse.server.runners.port import Ended, Task, Use
-from cutpurse.server.submissions.passes import Passes
-from cutpurse.server.submissions.residents import Residents
+from cutpurse.server.runners.port import ExitStatus, ProgramSpec, ResourceUse
+from cutpurse.server.submissions.passes import ProcessTokens
+from cutpurse.server.submissions.residents import HostedBots
 from cutpurse.server.submissions.storage import Storage
 
 __all__ = ["MANIFEST", "Entry", "House", "Process", "Runner"]
@@ -46,25 +46,25 @@ class Entry:
 class Process:
     """One that ends when it is told, or when the test says so."""
 
-    task: Task
+    task: ProgramSpec
     pid: int = 1
-    how: Ended | None = None
+    how: ExitStatus | None = None
     may_end: threading.Event = field(default_factory=threading.Event)
     is_asked: bool = False
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> ExitStatus | None:
         return self.how
 
-    def use(self) -> Use:
-        return Use(0.0, 0)
+    def use(self) -> ResourceUse:
+        return ResourceUse(0.0, 0)
 
     def talk(self) -> str:
         return f"{self.pid} speaks\n"
 
     def exit(self) -> None:
-        self.how = Ended("exited", 0, Use(0.0, 0), "it ended by itself")
+        self.how = ExitStatus("exited", 0, ResourceUse(0.0, 0), "it ended by itself")
 
-    def stop(self, grace_s: float = 2.0) -> Ended:
+    def stop(self, grace_s: float = 2.0) -> ExitStatus:
         self.is_asked = True
         self.may_end.wait(30)
         self.exit()
@@ -81,7 +81,7 @@ class Runner:
     def __init__(self) -> None:
         self.processes: list[Process] = []
 
-    def start(self, task: Task) -> Process:
+    def start(self, task: ProgramSpec) -> Process:
         self.processes.append(Process(task, len(self.processes) + 1))
         return self.processes[-1]
 
@@ -106,8 +106,8 @@ class House:
         self.withdrawn: list[Identity] = []
         storage = Storage(folder / "x.bots")
         storage.server_socket.touch()
-        self.passes = Passes(OpenGuard())
-        self.residents = Residents(
+        self.passes = ProcessTokens(OpenGuard())
+        self.residents = HostedBots(
             cast("Any", self.runner),
             storage,
             cast("Any", self.store),
@@ -137,7 +137,7 @@ class House:
         """Who was asked to end."""
         return [process.pid for process in self.runner.processes if process.is_asked]
 
-    def resident(self, process: Process) -> Resident:
+    def resident(self, process: Process) -> HostedBotIdentity:
         """As whom it is let in."""
         token = process.task.environment["CUTPURSE_TOKEN"]
         grant = self.passes.enter([("authorization", f"Bearer {token}")], "unix:", "play", self.now)

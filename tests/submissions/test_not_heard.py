@@ -10,11 +10,11 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.access.contact import Contact
-from cutpurse.server.access.owners import Resident
+from cutpurse.server.access.owners import HostedBotIdentity
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.submissions import residents
-from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.passes import ProcessTokens
 from cutpurse.server.submissions.residents import LOOKED_S, UNHEARD_S
 from tests.looking import until_so
 from tests.server.raw_bot import RawBot
@@ -61,8 +61,8 @@ def test_while_the_server_stood_still_nobody_could_be_heard(tmp_path: Path) -> N
 async def test_an_envelope_of_its_is_what_is_heard_of_a_process(short: Path) -> None:
     async with running_desk(short) as arena:
         passes, contact = arena.opened.arena._guard, Contact()
-        assert isinstance(passes, Passes)
-        token = passes.give("local", Resident("sneak", "1", contact=contact))
+        assert isinstance(passes, ProcessTokens)
+        token = passes.give("local", HostedBotIdentity("sneak", "1", contact=contact))
         async with RawBot(arena.address) as other, RawBot(arena.address, token.reveal()) as bot:
             await other.hello("other")
             heard = [contact.take()]
@@ -88,7 +88,7 @@ async def test_a_bot_that_hangs_plays_again(short: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(residents, "UNHEARD_S", 5.0)
     quick = Ladder("duel", "greed", 2, control=TimeControl(base_ms=2_000, bank_ms=2_000))
     mark = short / "hung"
-    async with running_desk(short, [quick], limits=Limits(heartbeat_ms=500)) as arena:
+    async with running_desk(short, [quick], limits=ServerLimits(heartbeat_ms=500)) as arena:
         await handed_in(author_of(arena), bot_folder(short, HANGS.replace("MARK", str(mark))))
         await handed_in(author_of(arena), bot_folder(short, name="fine"))
         await until_so(lambda: '"resident not heard"' in arena.log)

@@ -12,7 +12,7 @@ import pytest
 
 from cutpurse.leaderboard.submissions import TAKEN_OFF
 from cutpurse.server.results import Identity
-from cutpurse.server.runners.port import RunnerError, Task
+from cutpurse.server.runners.port import ProgramSpec, RunnerError
 from cutpurse.server.submissions import residents
 from cutpurse.server.submissions.residents import HEARING_S, LONGEST_WAIT_S, MOST_ENDS
 from tests.submissions.houses import MANIFEST, Entry, House, Process
@@ -211,7 +211,7 @@ def test_all_are_ended_with_the_server_though_no_thread_is_left(
 def test_who_cannot_be_run_for_a_fault_of_the_servers_is_not_taken_off(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(task: Task) -> Process:
+    def refuse(task: ProgramSpec) -> Process:
         raise RunnerError("sneak:1 cannot be run here: the engine does not answer")
 
     with monkeypatch.context() as without:

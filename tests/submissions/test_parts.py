@@ -13,21 +13,21 @@ import pytest
 from cutpurse.engine.match import EndCause
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard, Resident, TokenRefused
-from cutpurse.server.errors import Refused
-from cutpurse.server.limits import Limits
+from cutpurse.server.access.owners import ANYBODY, Grant, HostedBotIdentity, OpenGuard, TokenRefused
+from cutpurse.server.errors import CallRefused
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
-from cutpurse.server.results import FinishedMatch, Identity, SeatResult
-from cutpurse.server.runners.port import Use
+from cutpurse.server.results import FinishedMatch, FinishedSeat, Identity
+from cutpurse.server.runners.port import ResourceUse
 from cutpurse.server.streams.hello import introduction
 from cutpurse.server.submissions.desk import wanted_of
-from cutpurse.server.submissions.meters import Meters
-from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.meters import ResourceMeters
+from cutpurse.server.submissions.passes import ProcessTokens
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import arena_pb2
 
 OFFERED = {"greed": ["greed", "duel"], "szmal": ["szmal"]}
-SNEAK = Resident("sneak", "3", ("duel", "szmal"), 4)
+SNEAK = HostedBotIdentity("sneak", "3", ("duel", "szmal"), 4)
 
 
 def bearer(secret: str) -> list[tuple[str, str | bytes]]:
@@ -35,7 +35,7 @@ def bearer(secret: str) -> list[tuple[str, str | bytes]]:
 
 
 def test_a_pass_lets_in_one_bot_as_long_as_it_lives() -> None:
-    passes = Passes(OpenGuard())
+    passes = ProcessTokens(OpenGuard())
     token = passes.give("ann", SNEAK)
     grant = passes.enter(bearer(token.reveal()), "unix:", "play", 0.0)
     assert grant == Grant("ann", token.id, ("play",), resident=SNEAK)
@@ -52,14 +52,14 @@ def test_a_pass_lets_in_one_bot_as_long_as_it_lives() -> None:
 
 @pytest.mark.parametrize("shown", [[], bearer("cutp_x"), bearer(new_token().reveal()), [("authorization", b"x")]])
 def test_what_is_no_pass_is_another_guards_business(shown: list[tuple[str, str | bytes]]) -> None:
-    passes = Passes(OpenGuard())
+    passes = ProcessTokens(OpenGuard())
     passes.give("ann", SNEAK)
     assert passes.enter(shown, "unix:", "play", 0.0) == ANYBODY
 
 
-def met(resident: Resident, **hello: Any) -> Any:
+def met(resident: HostedBotIdentity, **hello: Any) -> Any:
     said = arena_pb2.Hello(protocol_major=1, bot="whoever", version="9", max_tables=60, **hello)
-    return introduction(said, Grant("ann", "t", ("play",), resident=resident), OFFERED, Limits())
+    return introduction(said, Grant("ann", "t", ("play",), resident=resident), OFFERED, ServerLimits())
 
 
 def test_whatever_a_resident_says_it_is_who_was_handed_in() -> None:
@@ -74,7 +74,7 @@ def test_a_resident_plays_what_it_wants_of_what_it_was_handed_in_for() -> None:
     greed = arena_pb2.GameWanted(game="greed")
     assert met(SNEAK, games=[greed]).wanted == {"greed": ("duel",)}
     other = arena_pb2.GameWanted(game="greed", ladders=["greed"])
-    with pytest.raises(Refused, match="sneak was handed in for duel, szmal, and wants to play elsewhere"):
+    with pytest.raises(CallRefused, match="sneak was handed in for duel, szmal, and wants to play elsewhere"):
         met(SNEAK, games=[other])
 
 
@@ -82,11 +82,11 @@ def test_ladders_are_looked_at_when_a_bot_is_handed_in() -> None:
     plays = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
     assert wanted_of(plays, ["duel", "duel"], OFFERED) == {"greed": ("duel",)}
     assert wanted_of(plays, [], OFFERED) == {"greed": ()}
-    with pytest.raises(Refused, match=r"ladder szmal plays szmal; by its bot\.toml it plays greed only"):
+    with pytest.raises(CallRefused, match=r"ladder szmal plays szmal; by its bot\.toml it plays greed only"):
         wanted_of(plays, ["szmal"], OFFERED)
-    with pytest.raises(Refused, match="no ladder is called 'x'; there are: duel, greed, szmal"):
+    with pytest.raises(CallRefused, match="no ladder is called 'x'; there are: duel, greed, szmal"):
         wanted_of(plays, ["x"], OFFERED)
-    with pytest.raises(Refused, match="greed is not played here; there are: szmal"):
+    with pytest.raises(CallRefused, match="greed is not played here; there are: szmal"):
         wanted_of(plays, [], {"szmal": ["szmal"]})
 
 
@@ -94,9 +94,9 @@ def test_ladders_are_looked_at_when_a_bot_is_handed_in() -> None:
 class Process:
     """One whose use is told."""
 
-    used: Use
+    used: ResourceUse
 
-    def use(self) -> Use:
+    def use(self) -> ResourceUse:
         return self.used
 
 
@@ -114,7 +114,7 @@ def finished(*seats: Identity) -> FinishedMatch:
         deal=cast("Any", None),
         started=now,
         finished=now,
-        seats=tuple(SeatResult(seat, 1, 0, EndCause.NORMAL, 0, 0) for seat in seats),
+        seats=tuple(FinishedSeat(seat, 1, 0, EndCause.NORMAL, 0, 0) for seat in seats),
         decisions=0,
         void=None,
         played=cast("Any", None),
@@ -122,13 +122,13 @@ def finished(*seats: Identity) -> FinishedMatch:
 
 
 def test_what_a_process_used_between_begin_and_end_is_on_its_seat() -> None:
-    ann, bob = Process(Use(1.0, 100)), Process(Use(5.0, 300))
+    ann, bob = Process(ResourceUse(1.0, 100)), Process(ResourceUse(5.0, 300))
     running = {ANN: ann.use, BOB: bob.use}
-    meters = Meters(lambda: running)
+    meters = ResourceMeters(lambda: running)
     now = datetime(2026, 11, 21, tzinfo=UTC)
     meters.started(OpenMatch("m1", cast("Any", None), now, (ANN, BOB, EVE), "", cast("Any", None)))
-    ann.used, bob.used = Use(1.25, 200), Use(6.0, 400)
-    running[BOB] = Process(Use(0.1, 50)).use  # it was started anew meanwhile
+    ann.used, bob.used = ResourceUse(1.25, 200), ResourceUse(6.0, 400)
+    running[BOB] = Process(ResourceUse(0.1, 50)).use  # it was started anew meanwhile
     measured = meters.measured(finished(ANN, BOB, EVE))
     assert [(seat.cpu_ms, seat.peak_bytes) for seat in measured.seats] == [(250, 200), (None, None), (None, None)]
     untouched = finished(ANN, BOB, EVE)

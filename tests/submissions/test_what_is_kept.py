@@ -21,15 +21,15 @@ from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
 from cutpurse.server.access.owners import OpenGuard
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import logger
 from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import runner_named
 from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import intake
-from cutpurse.server.submissions.checking import Checked
-from cutpurse.server.submissions.desk import Desk
-from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.checking import SubmissionCheck
+from cutpurse.server.submissions.desk import SubmissionDesk
+from cutpurse.server.submissions.passes import ProcessTokens
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from tests.submissions.bad_archives import zipped
 
@@ -47,11 +47,11 @@ class Kept:
         self.store = store
         self.paused: set[Identity] = set()
         self.storage = Storage(storage_beside(folder / "league.db"))
-        self.desk = Desk(
+        self.desk = SubmissionDesk(
             runner_named("process"),
             self.storage,
             store,
-            Passes(OpenGuard()),
+            ProcessTokens(OpenGuard()),
             logger(sys.stderr),
             lambda: datetime.now(UTC),
             is_paused=lambda identity: identity in self.paused,
@@ -111,7 +111,7 @@ def test_what_was_refused_stays_where_it_is_somebody_elses_too(kept: Kept) -> No
 def test_other_bytes_of_a_version_leave_nothing(kept: Kept) -> None:
     entry = kept.hand_in("ann", archive("sneak", "a"))
     kept.accept(entry)
-    with pytest.raises(errors.Refused, match="other bytes"):
+    with pytest.raises(errors.InvalidEntry, match="other bytes"):
         kept.hand_in("ann", archive("sneak", "b"))
     assert kept.archives() == {entry.digest.hex()}
 
@@ -140,7 +140,7 @@ def test_an_older_version_does_not_come_back_beside_as_many_as_may_play(
         kept.accept(kept.hand_in("ann", archive(bot)))
     kept.desk.retire("ann", "first")
     third = kept.hand_in("ann", archive("third"))  # and waits for its check
-    with pytest.raises(Refused, match=r"2 bots of ann play already \(second, third\), as many as may: retire one"):
+    with pytest.raises(CallRefused, match=r"2 bots of ann play already \(second, third\), as many as may: retire one"):
         kept.desk.activate("ann", "first", "1")
     kept.refuse(third)
     assert kept.desk.activate("ann", "first", "1").is_active
@@ -176,7 +176,7 @@ def test_plain_processes_are_for_one_owner_also_if_another_comes_later(kept: Kep
     kept.hand_in("ann", archive("sneak"))
     kept.store.create_tokens([NewToken("bob")], now)
     for owner in ("ann", "bob"):
-        with pytest.raises(Refused, match="2 owners have tokens here, and bots are run as plain processes"):
+        with pytest.raises(CallRefused, match="2 owners have tokens here, and bots are run as plain processes"):
             kept.hand_in(owner, archive("other"))
     assert len(kept.archives()) == 1
 
@@ -229,7 +229,7 @@ def test_what_the_store_does_not_write_down_is_taken_up_again(
 
     monkeypatch.setattr(intake, "FIRST_PAUSE_S", 0.0)
     monkeypatch.setattr(intake, "build", build)
-    monkeypatch.setattr(intake, "check_apart", lambda *_: Checked(()))
+    monkeypatch.setattr(intake, "check_apart", lambda *_: SubmissionCheck(()))
     monkeypatch.setattr(kept.store, fails_at, fails)
     monkeypatch.setattr(kept.desk.residents, "set", run)
     kept.hand_in("ann", archive("sneak"))

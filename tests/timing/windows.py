@@ -25,12 +25,12 @@ from cutpurse.engine.match import Match
 from cutpurse.engine.record import Record, read_record, replay
 from cutpurse.games import game_named
 from cutpurse.games.stolen_treasure.cards import PIRACY_PILE, WORDS
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Option
 from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Ask, Session
+from cutpurse.sdk.online.session import Ask, ClientSession
 from cutpurse.sdk.run import connect
 from cutpurse.server.ladders import Ladder
 from tests.server.arenas import running_arena
@@ -67,19 +67,19 @@ class _Tape:
 
 
 def _record_times(monkeypatch: pytest.MonkeyPatch, tape: _Tape) -> None:
-    do, answer = RemoteBots.do, Session.answer
+    do, answer = RemoteBots.do, ClientSession.answer
 
     def noted_do(self: RemoteBots, todo: Any) -> None:
         if isinstance(todo, Ask):
             tape.came[todo.table.match, todo.table.seat][todo.decision.decision] = todo.at
         do(self, todo)
 
-    def noted_answer(self: Session, table: Any, decision: int, option: int | None, notes: str = "") -> None:
+    def noted_answer(self: ClientSession, table: Any, decision: int, option: int | None, notes: str = "") -> None:
         tape.answered[table.match, table.seat][decision] = time.monotonic()
         answer(self, table, decision, option, notes)
 
     monkeypatch.setattr(RemoteBots, "do", noted_do)
-    monkeypatch.setattr(Session, "answer", noted_answer)
+    monkeypatch.setattr(ClientSession, "answer", noted_answer)
 
 
 def _bot(kind: str, pace: Pace) -> type:
@@ -148,7 +148,7 @@ async def played_windows(
         for name in {match for match, _ in tape.came}:
             try:
                 record = read_record(store.record(name))
-            except NotFound:  # not over when the last match was
+            except NoSuchEntry:  # not over when the last match was
                 continue
             windows += _windows(name, record, tape, pace.asks_all)
     return windows

@@ -29,7 +29,7 @@ from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder, default_ladders
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.results import Announced, FinishedMatch, Identity, Kept
+from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from tests.faults.processes import Server, herd, server
 from tests.leaderboard.sample_results import result
 from tests.looking import until
@@ -105,11 +105,11 @@ class _Prompt(Ledger):
         """See `Ledger`; done."""
         return _done(super().standings(player))
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         """See `Ledger`; done."""
         return _done(super().announce(match))
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """See `Ledger`; done."""
         return _done(super().submit(result))
 

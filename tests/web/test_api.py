@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.web.api.calls import CALLS, PREFIX
 from cutpurse.server.web.api.plain import enum_name, plain
@@ -122,7 +122,7 @@ def test_the_description_is_whole(page: TestClient, described: dict[str, Any]) -
 
 
 def test_what_is_told_is_what_the_league_tells(page: TestClient, league_db: Path) -> None:
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         rankings = reader.rankings("greed")
         told = page.get(f"{PREFIX}/ladders/greed/rankings").json()["rankings"]
         assert [(one["place"], one["bot"]["bot"], one["matches"]) for one in told] == [
@@ -271,7 +271,7 @@ def test_a_teacher_gets_the_rankings_as_a_table(page: TestClient, league_db: Pat
     answer = page.get("/ladders/greed/rankings.csv")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     assert answer.headers["content-disposition"] == 'attachment; filename="greed-rankings.csv"'
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         rankings = reader.rankings("greed", every_version=True)
     told = rows(answer.content.decode())
     assert [(one["place"], one["owner"], one["version"]) for one in told] == [
@@ -283,7 +283,7 @@ def test_a_teacher_gets_the_rankings_as_a_table(page: TestClient, league_db: Pat
 
 def test_and_every_match_with_a_line_for_each_seat(page: TestClient, league_db: Path) -> None:
     told = rows(page.get("/ladders/duel/matches.csv").content.decode())
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         stored = reader.matches(ladder="duel", limit=1_000)
     assert [(one["match"], int(one["seat"])) for one in told] == [
         (match.match, seat) for match in stored for seat in range(len(match.seats))

@@ -108,7 +108,7 @@ def test_no_more_is_kept_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_good_no_more_is_let_go() -> None:
     now = 0.0
-    kept = asking_module._Kept(512, 1.0, lambda: now)
+    kept = asking_module._AnswerCache(512, 1.0, lambda: now)
     let_go = [weakref.ref(kept.get(number, set[int])) for number in range(100)]
     now = 0.9
     newer = weakref.ref(kept.get("newer", set[int]))

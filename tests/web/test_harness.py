@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.server.league.file import local
 from cutpurse.v1 import ladder_pb2
 from tests.web.browser import Watched
@@ -42,7 +42,7 @@ def test_a_page_that_does_nothing_is_no_trouble(watched: Watched) -> None:
 
 
 def test_the_league_has_what_pages_are_tried_with(league_db: Path) -> None:
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         matches = reader.matches(limit=1_000)
         assert {match.game for match in matches} == {
             "bag_o_loot",

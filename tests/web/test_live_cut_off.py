@@ -22,7 +22,7 @@ from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.web.app import create_app, end_streams
 from cutpurse.server.web.asking import Asking
-from cutpurse.server.web.news import News
+from cutpurse.server.web.news import EventBroadcaster
 from cutpurse.server.web.pages import live
 from cutpurse.server.web.serving import serve_page
 from cutpurse.server.web.stream_shares import StreamShares
@@ -109,7 +109,7 @@ async def test_a_browser_that_goes_at_any_moment_of_a_live_table_is_no_reader(by
 @pytest.mark.parametrize("by_word", [True, False])
 async def test_a_browser_that_goes_at_any_moment_of_news_is_no_listener(by_word: bool) -> None:
     def scene() -> Browser:
-        news = News()
+        news = EventBroadcaster()
 
         async def answer(_request: Request) -> Response:
             return news.response("topic", lambda: "text")
@@ -158,7 +158,7 @@ def test_a_stream_comes_to_its_end_as_the_page_stops_and_nobody_is_told_of_an_er
 
 
 async def test_nobody_begins_to_listen_once_the_page_stops() -> None:
-    news, watches = News(), Watches()
+    news, watches = EventBroadcaster(), Watches()
     news.close()
     watches.close()
     with pytest.raises(ServerRefused, match="the page is stopping"):

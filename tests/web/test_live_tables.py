@@ -14,9 +14,9 @@ import pytest
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.watching import Began, Moved, watched
+from cutpurse.sdk.watching import WatchBegin, WatchUpdate, watched
 from cutpurse.server.web.table import live
-from cutpurse.server.web.table.live import News, Reader, Watches
+from cutpurse.server.web.table.live import BrowserEvent, LiveSubscriber, Watches
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.server.test_watching import Hall, Seen
@@ -59,14 +59,14 @@ class Stream:
 class Screen:
     """A reader, and the lines that his browser would have."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: LiveSubscriber) -> None:
         self.news = reader.read()
         self.lines: list[str] = []
         self.number = -1
         self.said: list[str] = []
         self.kinds: list[str] = []
 
-    async def next(self) -> News | None:
+    async def next(self) -> BrowserEvent | None:
         try:
             news = await asyncio.wait_for(anext(self.news), SOON_S)
         except StopAsyncIteration:
@@ -129,7 +129,7 @@ async def test_a_spectator_is_shown_what_all_may_see_and_nothing_else(
         for number, (message, step) in enumerate(zip(matches[game], steps, strict=True), 1):
             stream.tell(message)
             await screen.until(lambda number=number: screen.number == number)  # type: ignore[misc]  # as above
-            if isinstance(step, Began | Moved):
+            if isinstance(step, WatchBegin | WatchUpdate):
                 check_cards(step.view.raw, taken_apart(screen.html))
         text = taken_apart(screen.html).text
         assert "The match is over" in text

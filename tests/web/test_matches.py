@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.queries import MatchEntry
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.server.web.pages.matches import bot_meant
 from cutpurse.v1 import arena_pb2, ladder_pb2
@@ -31,7 +31,7 @@ def page(league_db: Path) -> Iterator[TestClient]:
 @pytest.fixture(scope="module")
 def stored(league_db: Path) -> list[MatchEntry]:
     """What the database has, the newest first; without what is private."""
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         return [match for match in reader.matches(limit=1_000) if match.ladder != PRIVATE]
 
 
@@ -184,7 +184,7 @@ def test_a_link_to_a_match_can_be_shown_in_a_line_and_its_moment_cited(
 
 
 def test_a_hidden_match_is_not_there_as_an_unknown_one_is_not(page: TestClient, league_db: Path) -> None:
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         hidden = reader.matches(ladder=PRIVATE)[0].match
     for path in ("/matches/{}", "/api/v1/matches/{}", "/api/v1/matches/{}/record"):
         there, nowhere = page.get(path.format(hidden)), page.get(path.format("f" * 32))

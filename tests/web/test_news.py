@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
-from cutpurse.server.web.news import News
+from cutpurse.server.web.news import EventBroadcaster
 from cutpurse.server.web.stream_shares import StreamShares
 
 
@@ -28,7 +28,7 @@ class Told:
         return self.text
 
 
-def listening(news: News, told: Told, name: str = "topic") -> AsyncIterator[Any]:
+def listening(news: EventBroadcaster, told: Told, name: str = "topic") -> AsyncIterator[Any]:
     return aiter(news.response(name, told).body_iterator)
 
 
@@ -42,7 +42,7 @@ async def next_event(stream: AsyncIterator[Any]) -> str:
 
 
 async def test_all_who_listen_are_told_the_same_by_one_look() -> None:
-    news, told = News(look_s=0.01), Told()
+    news, told = EventBroadcaster(look_s=0.01), Told()
     streams = [listening(news, told) for _ in range(20)]
     first = await asyncio.gather(*(next_event(stream) for stream in streams))
     assert set(first) == {"event: changed\ndata: first\n\n"}
@@ -61,7 +61,7 @@ async def test_all_who_listen_are_told_the_same_by_one_look() -> None:
 
 
 async def test_who_is_slow_misses_what_is_old_and_holds_up_nobody() -> None:
-    news, told = News(look_s=0.001), Told()
+    news, told = EventBroadcaster(look_s=0.001), Told()
     slow, quick = listening(news, told), listening(news, told)
     assert await anext(slow) == "retry: 3000\n\n"  # from now on it listens, and does not read
     for number in range(5):
@@ -72,7 +72,7 @@ async def test_who_is_slow_misses_what_is_old_and_holds_up_nobody() -> None:
 
 
 async def test_who_comes_later_is_told_at_once_what_is_so() -> None:
-    news, told = News(look_s=3_600), Told()
+    news, told = EventBroadcaster(look_s=3_600), Told()
     first = listening(news, told)
     await next_event(first)
     assert await next_event(listening(news, told)) == "event: changed\ndata: first\n\n"
@@ -88,7 +88,7 @@ async def test_who_comes_later_is_told_at_once_what_is_so() -> None:
     ],
 )
 async def test_what_is_not_told_any_more_is_told_as_such_until_it_is(problem: Exception, kind: str) -> None:
-    news, told = News(look_s=0.01), Told()
+    news, told = EventBroadcaster(look_s=0.01), Told()
     stream = listening(news, told)
     await next_event(stream)
     told.problem = problem
@@ -98,13 +98,13 @@ async def test_what_is_not_told_any_more_is_told_as_such_until_it_is(problem: Ex
 
 
 async def test_a_quiet_stream_is_kept_alive() -> None:
-    stream = listening(News(look_s=3_600, silence_s=0.01), Told())
+    stream = listening(EventBroadcaster(look_s=3_600, silence_s=0.01), Told())
     await next_event(stream)
     assert await anext(stream) == ": still here\n\n"
 
 
 async def test_more_than_so_many_are_refused() -> None:
-    news, told = News(StreamShares(2)), Told()
+    news, told = EventBroadcaster(StreamShares(2)), Told()
     streams = [listening(news, told) for _ in range(2)]
     for stream in streams:
         await anext(stream)
@@ -115,7 +115,7 @@ async def test_more_than_so_many_are_refused() -> None:
 
 
 async def test_where_there_is_no_room_the_oldest_stream_of_who_has_most_makes_room_for_another_visitor() -> None:
-    news, told = News(StreamShares(3), look_s=3_600), Told()
+    news, told = EventBroadcaster(StreamShares(3), look_s=3_600), Told()
 
     def of(visitor: str) -> AsyncIterator[Any]:
         return aiter(news.response("topic", told, visitor).body_iterator)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pytest
 from starlette.testclient import TestClient
 
-from cutpurse.leaderboard.reader import Reader
-from cutpurse.leaderboard.results import MatchResult
+from cutpurse.leaderboard.reader import LeaderboardReader
+from cutpurse.leaderboard.results import CompletedMatch
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.league import league_at, ranking_pages, rankings, shown
 from cutpurse.v1 import ladder_pb2
@@ -54,7 +54,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _by_skill(match: str, seated: list[int], number: int) -> MatchResult:
+def _by_skill(match: str, seated: list[int], number: int) -> CompletedMatch:
     """A match in which a lower id is better, with luck."""
     chance = Random(f"luck {number}")
     return result(match, seated, [round(100 * chance.gauss(-version, 4.0)) for version in seated])
@@ -78,7 +78,7 @@ def _rounded(place: object, bot: str, rating: float | None, low: float | None, h
 
 
 def from_leaderboard(path: Path) -> list[Shown]:
-    with Reader(path) as reader:
+    with LeaderboardReader(path) as reader:
         return [
             _rounded(one.place, f"{one.owner}/{one.bot}", one.rating, one.low, one.high)
             for one in reader.rankings(LADDER)
@@ -220,7 +220,7 @@ def test_the_pairing_skill_is_in_no_ranking(league: Path, page: TestClient) -> N
         page.get(f"/api/v1/ladders/{LADDER}/rankings").text,
         *(run(*command, *more).stdout for more in ((), ("--csv",), ("--json",))),
     ]
-    with Reader(league) as reader:
+    with LeaderboardReader(league) as reader:
         skills = [one.pairing_skill.mu for one in reader.rankings(LADDER)]
     for text in texts:
         assert not re.search(r"\b(mu|sigma|skill)\b", text)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.sdk.league import shown
 from cutpurse.server.web import rendering
 from cutpurse.server.web.charts import axis_of
@@ -57,7 +57,7 @@ def commands(text: str) -> list[str]:
 # -- over a database of real matches
 def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_db: Path) -> None:
     text = text_of(page, "/")
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         public = [one.name for one in reader.ladders() if one.name != PRIVATE]
         leaders = {name: [one for one in reader.rankings(name) if one.is_placed][:1] for name in public}
     cards = dict(re.findall(r'data-key="ladder ([^"]+)">(.*?)\n  </li>', text, re.DOTALL))
@@ -78,7 +78,7 @@ def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_d
 
 def test_a_ladder_shows_who_stands_where(page: TestClient, league_db: Path) -> None:
     text = text_of(page, "/ladders/greed")
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         rankings = reader.rankings("greed")
         every = reader.rankings("greed", True)
     rows = re.findall(r"<tr data-key=.*?</tr>", text, re.DOTALL)
@@ -116,7 +116,7 @@ def test_of_each_pair_one_is_ahead_as_often_as_the_other_is_not(page: TestClient
 
 def test_a_bot_shows_its_versions_matches_and_faults(page: TestClient, league_db: Path) -> None:
     words = words_of(text_of(page, "/bots/ann/sneak?ladder=greed"))
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         (one,) = [entry for entry in reader.rankings("greed") if entry.bot == "sneak"]
         steps = reader.history("greed", "ann", "sneak")
         faulted = reader.matches("greed", "dan", "broken", None, True)
@@ -131,7 +131,7 @@ def test_a_bot_shows_its_versions_matches_and_faults(page: TestClient, league_db
     links = re.findall(r'href="/matches/([0-9a-f]+)/replay\?at=(\d+)&amp;seat=(\d)"', text)
     assert links
     assert {match for match, _, _ in links} <= {entry.match for entry in faulted}
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         for match, at, seat in links:
             course = reader.courses(match)[int(seat)]
             assert course is not None
@@ -274,7 +274,7 @@ def test_no_address_leads_to_another_host_nor_to_itself(page: TestClient) -> Non
 
 
 def test_a_link_to_a_live_match_leads_to_its_page_in_an_archive(page: TestClient, league_db: Path) -> None:
-    with Reader(league_db) as reader:
+    with LeaderboardReader(league_db) as reader:
         match = reader.matches(ladder="greed")[0].match
     answer = page.get(f"/live/{match}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (307, f"/matches/{match}")

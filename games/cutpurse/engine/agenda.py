@@ -53,7 +53,7 @@ def steps_of(package: str) -> dict[str, type[Step]]:
     return found
 
 
-class _Kept(dict[Any, Any]):
+class _StepCache(dict[Any, Any]):
     """The steps of one class by their fields, each made when it is first wanted."""
 
     def __init__(self, step: type[Step]) -> None:
@@ -69,7 +69,7 @@ def _shared(step: type[Step]) -> Any:
     """What `of` is for this class: where a step holds nothing but its seat a list, whose last is that of the table."""
     if [field.name for field in fields(step)] == ["seat"]:
         return [step(seat) for seat in (*range(MOST_SEATS), -1)]
-    return _Kept(step)
+    return _StepCache(step)
 
 
 @dataclass(slots=True)

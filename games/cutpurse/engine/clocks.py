@@ -31,10 +31,10 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from cutpurse.engine.errors import IllegalAnswer, SettingsError
-from cutpurse.engine.match import Decision, EndCause, Match, MatchResult
+from cutpurse.engine.match import EndCause, Match, MatchResult, OpenDecision
 from cutpurse.engine.settings import Settings, number
 
-__all__ = ["Closed", "Outcome", "OutcomeKind", "TimeControl", "TimedMatch"]
+__all__ = ["Closed", "AnswerOutcome", "OutcomeKind", "TimeControl", "TimedMatch"]
 
 _MS: Final = 1_000  # microseconds
 # A decision is closed this long after its last moment, so that an answer that was read at that moment finds it open.
@@ -72,7 +72,7 @@ class OutcomeKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AnswerOutcome:
     """What became of an answer, and what helps to do better."""
 
     kind: OutcomeKind
@@ -82,10 +82,10 @@ class Outcome:
     problem: str = ""  # if illegal, in words: what was possible
 
 
-_ACCEPTED: Final = Outcome(OutcomeKind.ACCEPTED)
-_ALREADY_DECIDED: Final = Outcome(OutcomeKind.ALREADY_DECIDED)
-_STALE: Final = Outcome(OutcomeKind.STALE)
-_UNKNOWN: Final = Outcome(OutcomeKind.UNKNOWN_DECISION)
+_ACCEPTED: Final = AnswerOutcome(OutcomeKind.ACCEPTED)
+_ALREADY_DECIDED: Final = AnswerOutcome(OutcomeKind.ALREADY_DECIDED)
+_STALE: Final = AnswerOutcome(OutcomeKind.STALE)
+_UNKNOWN: Final = AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
 
 
 class Closed(NamedTuple):
@@ -101,7 +101,7 @@ class _Clock:
 
     __slots__ = ("allowed", "deadline", "decision", "is_handed_over", "number", "refused", "repeats")
 
-    def __init__(self, decision: Decision, deadline: int, allowed: int) -> None:
+    def __init__(self, decision: OpenDecision, deadline: int, allowed: int) -> None:
         """`deadline`: the last moment at which an answer is in time."""
         self.decision = decision
         self.number = decision.number
@@ -143,7 +143,7 @@ class TimedMatch:
         self._away = [False] * seats
         # By seat and number, the decisions that are over: the deadline that passed, None where the seat decided itself.
         self._over: list[list[int | None]] = [[] for _ in range(seats)]
-        self._opened: list[Decision] = []
+        self._opened: list[OpenDecision] = []
         self._questions = 0
         self._floor = self._now  # before this moment the window that is open may not close
         # No time of a decision that is open ends sooner, in seconds, be it handed over whenever.
@@ -151,7 +151,7 @@ class TimedMatch:
         self._go_on()
 
     # -- what there is to send
-    def opened(self) -> list[Decision]:
+    def opened(self) -> list[OpenDecision]:
         """The open decisions that were put since the last call, in the order of the seats."""
         opened = self._opened
         if opened:
@@ -192,7 +192,7 @@ class TimedMatch:
         return base // _MS, bank // _MS
 
     # -- what comes from the seats
-    def answer(self, seat: int, number: int, option: int | None, now: float) -> Outcome:
+    def answer(self, seat: int, number: int, option: int | None, now: float) -> AnswerOutcome:
         """Take an answer, an option by its place, that was read at this moment; None: an answer that names none.
 
         A late one changes nothing: the decision is closed by the `tick` that is due. Nor does one that was refused as
@@ -206,14 +206,14 @@ class TimedMatch:
             return _late(at, clock.deadline)
         if clock.repeats and option in clock.repeats:
             left = self.match.corrections_left(seat)
-            return Outcome(OutcomeKind.ILLEGAL, left, len(clock.decision.options))
+            return AnswerOutcome(OutcomeKind.ILLEGAL, left, len(clock.decision.options))
         outcome = _ACCEPTED
         try:
             self.match.answer(seat, number, option)  # type: ignore[arg-type]  # None is not offered, as it should be
         except IllegalAnswer as problem:
             left = self.match.corrections_left(seat) if self.match.open.get(seat) is clock.decision else 0
             kind = OutcomeKind.ILLEGAL if left else OutcomeKind.ILLEGAL_CLOSED
-            outcome = Outcome(kind, left, len(clock.decision.options), problem=str(problem))
+            outcome = AnswerOutcome(kind, left, len(clock.decision.options), problem=str(problem))
             if left:
                 clock.refused += (option,)
                 return outcome
@@ -221,7 +221,7 @@ class TimedMatch:
         self._go_on(at)
         return outcome
 
-    def give_up(self, seat: int, number: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+    def give_up(self, seat: int, number: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
         """The bot's own code failed: accepted, the safe option is taken, and it counts as a fault.
 
         With `whole_match` the bot cannot play on in this match: its seat is taken over at once.
@@ -344,7 +344,7 @@ class TimedMatch:
         clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
         return clock if clock is not None and clock.number == number else None
 
-    def _not_open(self, seat: int, number: int, at: int) -> Outcome:
+    def _not_open(self, seat: int, number: int, at: int) -> AnswerOutcome:
         if not 0 <= seat < len(self._over) or number < 0:
             return _UNKNOWN
         over = self._over[seat]
@@ -390,5 +390,5 @@ def _us(seconds: float) -> int:
     return round(seconds * 1e6)
 
 
-def _late(at: int, deadline: int) -> Outcome:
-    return Outcome(OutcomeKind.TOO_LATE, late_by_ms=max(0, -(-(at - deadline) // _MS)))
+def _late(at: int, deadline: int) -> AnswerOutcome:
+    return AnswerOutcome(OutcomeKind.TOO_LATE, late_by_ms=max(0, -(-(at - deadline) // _MS)))

@@ -43,7 +43,7 @@ __all__ = [
     "CORRECTIONS",
     "FAULTS",
     "Chosen",
-    "Decision",
+    "OpenDecision",
     "EndCause",
     "Fault",
     "Match",
@@ -84,7 +84,7 @@ _new = tuple.__new__  # takes half the time of a named tuple's own
 
 
 @dataclass(slots=True)  # whose fields are found in a third of the time of a tuple's
-class Decision:
+class OpenDecision:
     """A question that is put to a seat, with everything it may answer. Never changes.
 
     Its number counts the decisions of that seat, from 0: one that counted those of all seats would tell how often the
@@ -173,7 +173,7 @@ class Match:
         self.faults: list[Fault] = []
         self.questions = 0  # how often something was put to seats, or held; a window counts once
         # What is read at every answer is an attribute, for a call takes longer than all else that is done with it.
-        self.open: dict[int, Decision] = {}  # the open questions by seat; to be read
+        self.open: dict[int, OpenDecision] = {}  # the open questions by seat; to be read
         self.held = False  # whether a window has all its answers and waits for `release`; never without `hold_polls`
         self._wrong: dict[int, int] = {}  # illegal answers to the open question, by seat
         self._asked = [0] * len(seats)  # decisions put so far, by seat
@@ -208,11 +208,11 @@ class Match:
         """Whether there is a result."""
         return not self.open and not self.held
 
-    def decisions(self) -> list[Decision]:
+    def decisions(self) -> list[OpenDecision]:
         """Every open question, by seat; none when the match is over or a window is held."""
         return list(self.open.values())
 
-    def decision(self, seat: int | None = None) -> Decision | None:
+    def decision(self, seat: int | None = None) -> OpenDecision | None:
         """The open question of a seat, or (None) of the lowest seat that has one."""
         if seat is None:
             return next(iter(self.open.values()), None)
@@ -343,14 +343,14 @@ class Match:
             for decision in decisions:
                 self._take(decision, decision.options[0], _NORMAL)
 
-    def _find(self, seat: int, number: int) -> Decision:
+    def _find(self, seat: int, number: int) -> OpenDecision:
         decision = self.open.get(seat)
         if decision is None or decision.number != number:
             what = f"seat {seat} is asked decision {decision.number}" if decision else f"seat {seat} is asked nothing"
             raise WrongDecision(f"decision {number} is not open for seat {seat}: {what}")
         return decision
 
-    def _illegal(self, decision: Decision, answer: object) -> str:
+    def _illegal(self, decision: OpenDecision, answer: object) -> str:
         offered = decision.options
         shown = ", ".join(repr(option_text(self.game, option)) for option in offered[:6])
         more = f" and {len(offered) - 6} more" if len(offered) > 6 else ""
@@ -359,7 +359,7 @@ class Match:
             f"0-{len(offered) - 1}: {shown}{more}; it answered {answer_text(answer)}"
         )
 
-    def _fault(self, decision: Decision, cause: EndCause, reason: str) -> None:
+    def _fault(self, decision: OpenDecision, cause: EndCause, reason: str) -> None:
         seat = decision.seat
         self.faults.append(Fault(seat, decision.number, len(self.choices), decision.ask, cause, reason))
         if seat not in self._played_on:
@@ -370,7 +370,7 @@ class Match:
                 self._played_on[seat] = first.cause
         self._take(decision, self.game.safe_option(seat, decision.options), cause)
 
-    def _take(self, decision: Decision, option: Option, cause: EndCause) -> None:
+    def _take(self, decision: OpenDecision, option: Option, cause: EndCause) -> None:
         seat, game = decision.seat, self.game
         del self.open[seat]
         if self._wrong:
@@ -403,7 +403,7 @@ class Match:
                     option = game.safe_option(seat, options)
                     self.choices.append(Chosen(seat, option, played_on[seat]))
                 else:
-                    self.open[seat] = Decision(seat, asked[seat], question.name, options)
+                    self.open[seat] = OpenDecision(seat, asked[seat], question.name, options)
                     asked[seat] += 1
                     if len(options) == 1:
                         self.lone_asked[seat] += 1

@@ -26,7 +26,7 @@ from cutpurse.engine.agenda import Act
 from cutpurse.engine.errors import CutpurseError, RecordError
 from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
-from cutpurse.engine.match import CONDUCT, Chosen, Decision, EndCause, Match, MatchResult, TakenOver
+from cutpurse.engine.match import CONDUCT, Chosen, EndCause, Match, MatchResult, OpenDecision, TakenOver
 from cutpurse.engine.words import FACE_DOWN, Words
 
 __all__ = [
@@ -223,7 +223,7 @@ def _check_form(body: dict[str, Any]) -> None:
 
 
 # -- replaying
-def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision, Chosen]]:
+def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
     """Play a record again: before each choice the match, the question, and what was chosen then.
 
     The match goes on when the next is asked for, and after the last it is over. Raises RecordError where the record
@@ -232,7 +232,7 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, Decision,
     yield from replay_on(_begin(record, rules), record)
 
 
-def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, Decision, Chosen]]:
+def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
     """The same from where a match stands that was played again up to some choice: a fork of it, say."""
     rules = match.rules
     faulted = _faulted_lone(record)

@@ -38,13 +38,13 @@ class _Zone(Protocol):
     def owner(self) -> int: ...
 
 
-class _Table(Protocol):
+class _ZoneLookup(Protocol):
     """Where zones are looked up by number: a game, a view, or the table at an event."""
 
     def zone(self, number: int) -> _Zone: ...
 
 
-def _words(table: _Table) -> Words:
+def _words(table: _ZoneLookup) -> Words:
     source: Any = getattr(table, "rules", table)  # a view names its game; the others have the words themselves
     words: Words = source.words
     return words
@@ -60,7 +60,7 @@ def cards_text(words: Words, cards: Iterable[int]) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def zone_text(table: _Table, number: int) -> str:
+def zone_text(table: _ZoneLookup, number: int) -> str:
     """A zone by its title, owner and, where there can be many, number: "pack 14 of seat 2"."""
     if number == 0:
         return "the box"
@@ -72,7 +72,7 @@ def zone_text(table: _Table, number: int) -> str:
     return title if zone.owner == TABLE else f"{title} of seat {zone.owner}"
 
 
-def _title_of_gone(table: _Table, number: int) -> str:
+def _title_of_gone(table: _ZoneLookup, number: int) -> str:
     try:
         table.zone(number)
     except KeyError:  # a game or view does not have it any more
@@ -80,7 +80,7 @@ def _title_of_gone(table: _Table, number: int) -> str:
     return zone_text(table, number)
 
 
-def option_text(table: _Table, option: Act) -> str:
+def option_text(table: _ZoneLookup, option: Act) -> str:
     """An option as it is offered: "attack pack 14 of seat 2 with Gold Bar". Copies are told apart by their place."""
     words = _words(table)
     verb = words.verbs[option.verb - 1]
@@ -88,12 +88,12 @@ def option_text(table: _Table, option: Act) -> str:
     return text + "".join(f" (place {place})" for place in option.places)
 
 
-def act_text(table: _Table, act: Act) -> str:
+def act_text(table: _ZoneLookup, act: Act) -> str:
     """What a seat or the rules did, or are about to do: "seat 1 raids the hand of seat 2"."""
     return _fill(table, _words(table).verbs[act.verb - 1].text, act)
 
 
-def _fill(table: _Table, sentence: str, act: Act) -> str:
+def _fill(table: _ZoneLookup, sentence: str, act: Act) -> str:
     return sentence.format(
         actor="the table" if act.actor is None else f"seat {act.actor}",
         seat="nobody" if act.seat is None else f"seat {act.seat}",
@@ -103,7 +103,7 @@ def _fill(table: _Table, sentence: str, act: Act) -> str:
     )
 
 
-def event_text(table: _Table, event: Event) -> str:
+def event_text(table: _ZoneLookup, event: Event) -> str:
     """Describe an event in a sentence; `table` is the one at the event (see `ZoneHistory`)."""
     words = _words(table)
     match event:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from cutpurse.leaderboard.database import OWNERS, explained
-from cutpurse.leaderboard.errors import NotFound, Refused, StoreError
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry, StoreError
 from cutpurse.leaderboard.lock import WritingLock
 from cutpurse.leaderboard.schema import known_revision
 
@@ -47,16 +47,16 @@ class Copied:
 def back_up(database: Path, to: Path, progress: Progress | None = None) -> Copied:
     """Copy a leaderboard, which others may read and write meanwhile, to a file that is not there yet.
 
-    Raises Refused if it is there, NotFound if there is no leaderboard, and StoreError: one that is damaged, or of a
-    newer version, gives no backup.
+    Raises InvalidEntry if it is there, NoSuchEntry if there is no leaderboard, and StoreError: one that is damaged, or
+    of a newer version, gives no backup.
     """
     if os.path.lexists(to):
-        raise Refused(f"{to} is there already, and a backup replaces nothing: name another file")
+        raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file")
     with _copied(database, to.parent, progress) as (copy, revision):
         try:
             os.link(copy, to)  # unlike a renaming, this replaces nothing
         except FileExistsError:
-            raise Refused(f"{to} is there already, and a backup replaces nothing: name another file") from None
+            raise InvalidEntry(f"{to} is there already, and a backup replaces nothing: name another file") from None
         except OSError as problem:
             raise StoreError(f"{to} cannot be made ({problem.strerror}); its folder must be writable") from None
         _keep(to.parent)
@@ -66,19 +66,19 @@ def back_up(database: Path, to: Path, progress: Progress | None = None) -> Copie
 def restore(backup: Path, database: Path, replaces: bool = False, progress: Progress | None = None) -> Copied:
     """Make a backup the leaderboard; replaces: even if there is one, which is then gone.
 
-    Raises InUse while a process writes the leaderboard, Refused if there is one and `replaces` is False, NotFound if
-    there is no backup, and StoreError: one that is damaged, or of a newer version, is not put in place.
+    Raises InUse while a process writes the leaderboard, InvalidEntry if there is one and `replaces` is False,
+    NoSuchEntry if there is no backup, and StoreError: one that is damaged, or of a newer version, is not put in place.
     """
     if not database.parent.is_dir():
-        raise NotFound(f"there is no folder {database.parent} to put a leaderboard in")
+        raise NoSuchEntry(f"there is no folder {database.parent} to put a leaderboard in")
     if database.is_dir():
-        raise Refused(f"{database} is a folder: name the file that is to be the leaderboard")
+        raise InvalidEntry(f"{database} is a folder: name the file that is to be the leaderboard")
     if database.exists() and backup.exists() and database.samefile(backup):
-        raise Refused(f"{backup} is the leaderboard itself, and no backup of it")
+        raise InvalidEntry(f"{backup} is the leaderboard itself, and no backup of it")
     lock = WritingLock(database)
     try:
         if database.exists() and not replaces:
-            raise Refused(f"there is a leaderboard {database} already; --force replaces it, and it is gone then")
+            raise InvalidEntry(f"there is a leaderboard {database} already; --force replaces it, and it is gone then")
         place = database.resolve()  # by whatever link it was named
         with _copied(backup, place.parent, progress) as (copy, revision):
             if place.exists():
@@ -95,9 +95,9 @@ def restore(backup: Path, database: Path, replaces: bool = False, progress: Prog
 def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator[tuple[Path, str]]:
     """A copy in this folder under a name of its own, checked and on the disk, and its revision; it goes at the end."""
     if not database.exists():
-        raise NotFound(f"there is no leaderboard {database}")
+        raise NoSuchEntry(f"there is no leaderboard {database}")
     if not folder.is_dir():
-        raise NotFound(f"there is no folder {folder}")
+        raise NoSuchEntry(f"there is no folder {folder}")
     _sweep(folder)
     try:
         handle, copy = _begun(folder)

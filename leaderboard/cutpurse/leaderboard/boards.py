@@ -20,14 +20,24 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["BOARDS", "MOST_MATCHES", "PLAIN", "Field", "Sat", "fields_of", "half_points", "kind_of", "misfit"]
+__all__ = [
+    "BOARDS",
+    "MOST_MATCHES",
+    "PLAIN",
+    "Comparison",
+    "BoardMatch",
+    "fields_of",
+    "half_points",
+    "kind_of",
+    "misfit",
+]
 
 PLAIN: Final = "plain"
 BOARDS: Final = (PLAIN, "rotation", "duplicate")
 MOST_MATCHES: Final = 255  # on one board
 
 
-class Sat(NamedTuple):
+class BoardMatch(NamedTuple):
     """A match of a board that counts, by seat."""
 
     versions: tuple[int, ...]
@@ -35,7 +45,7 @@ class Sat(NamedTuple):
     faults: tuple[int, ...]
 
 
-class Field(NamedTuple):
+class Comparison(NamedTuple):
     """Those who are rated against each other; places[i] is that of versions[i], 1 the best, ties equal."""
 
     versions: tuple[int, ...]
@@ -48,10 +58,10 @@ def kind_of(ladder: str, matches: int) -> str:
     return PLAIN if matches == 1 else ladder
 
 
-def fields_of(kind: str, matches: Sequence[Sat]) -> list[Field]:
+def fields_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
     """What is rated on a board of this kind whose matches all count, in the order in which they were stored."""
     if len(matches) == 1:
-        return [Field(*matches[0])]
+        return [Comparison(*matches[0])]
     if kind == "rotation":
         return [_summed(matches)]
     return [_at_seat(seat, matches) for seat in range(len(matches[0].versions))]
@@ -84,7 +94,7 @@ def misfit(kind: str, matches: int, versions: Sequence[int], others: Collection[
     return None
 
 
-def _summed(matches: Sequence[Sat]) -> Field:
+def _summed(matches: Sequence[BoardMatch]) -> Comparison:
     """A rotation, in the order of seats of its first match."""
     versions = matches[0].versions
     points, faults = dict.fromkeys(versions, 0), dict.fromkeys(versions, 0)
@@ -92,13 +102,13 @@ def _summed(matches: Sequence[Sat]) -> Field:
         for version, made, fault in zip(match.versions, half_points(match.places), match.faults, strict=True):
             points[version] += made
             faults[version] += fault
-    return Field(versions, _ranked(list(points.values())), tuple(faults.values()))
+    return Comparison(versions, _ranked(list(points.values())), tuple(faults.values()))
 
 
-def _at_seat(seat: int, matches: Sequence[Sat]) -> Field:
+def _at_seat(seat: int, matches: Sequence[BoardMatch]) -> Comparison:
     """Those who held a seat of a duplicate."""
     points = [half_points(match.places)[seat] for match in matches]
-    return Field(
+    return Comparison(
         tuple(match.versions[seat] for match in matches),
         _ranked(points),
         tuple(match.faults[seat] for match in matches),

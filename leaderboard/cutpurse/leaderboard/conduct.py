@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
-from cutpurse.leaderboard.results import NORMAL, MatchResult
+from cutpurse.leaderboard.results import NORMAL, CompletedMatch
 from cutpurse.leaderboard.rows import stamp
 
 __all__ = ["Conduct", "PauseTerms", "conduct", "lift_pause"]
@@ -50,7 +50,7 @@ class Conduct:
     paused: set[int]  # versions
     pauses: list[dict[str, object]] = field(default_factory=list)  # new ones, to be inserted
 
-    def note(self, result: MatchResult, number: int) -> tuple[int, ...]:
+    def note(self, result: CompletedMatch, number: int) -> tuple[int, ...]:
         """Take a rated result, the match of this number, and return the versions that it pauses."""
         terms = self.terms[result.ladder]
         paused = []
@@ -79,7 +79,7 @@ class Conduct:
         return tuple(paused)
 
 
-def conduct(connection: Connection, results: Iterable[MatchResult], terms: Mapping[str, PauseTerms]) -> Conduct:
+def conduct(connection: Connection, results: Iterable[CompletedMatch], terms: Mapping[str, PauseTerms]) -> Conduct:
     """Load how the versions stand that were taken over in one of these results, none of which is stored yet.
 
     Args:
@@ -104,10 +104,10 @@ def conduct(connection: Connection, results: Iterable[MatchResult], terms: Mappi
 
 
 def lift_pause(connection: Connection, version: int, now: datetime) -> int:
-    """Let a version play again; the id of the pause that ends.  Raises NotFound if it is not paused."""
+    """Let a version play again; the id of the pause that ends.  Raises NoSuchEntry if it is not paused."""
     pause = connection.scalar(select(PAUSES.c.id).where(PAUSES.c.version_id == version, PAUSES.c.lifted.is_(None)))
     if pause is None:
-        raise NotFound(f"version {version} is not paused")
+        raise NoSuchEntry(f"version {version} is not paused")
     number = connection.scalar(select(func.coalesce(func.max(MATCHES.c.number), 0)))
     connection.execute(update(PAUSES).where(PAUSES.c.id == pause).values(lifted=now, lifted_number=number))
     assert isinstance(pause, int)

@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from cutpurse.leaderboard.results import Course, CourseFault, Note
+from cutpurse.leaderboard.results import DecisionFault, DecisionLog, SeatNote
 
 __all__ = ["COMPRESSION", "pack_courses", "pack_notes", "unpack_courses", "unpack_notes"]
 
 COMPRESSION: Final = 1  # zlib's; 6 makes records of Greed and Szmal 5-12 % smaller in 14-20 % more time
 
 
-def pack_courses(courses: Sequence[Course | None]) -> bytes:
+def pack_courses(courses: Sequence[DecisionLog | None]) -> bytes:
     """The courses of a match, by seat: `[[thinking_ms], [[decision, at, cause, text]]]` for each, or null."""
     rows = [
         None
@@ -29,22 +29,22 @@ def pack_courses(courses: Sequence[Course | None]) -> bytes:
     return _packed(rows)
 
 
-def unpack_courses(packed: bytes) -> tuple[Course | None, ...]:
+def unpack_courses(packed: bytes) -> tuple[DecisionLog | None, ...]:
     """The courses that `pack_courses` took."""
     return tuple(
-        None if row is None else Course(tuple(row[0]), tuple(CourseFault(*fault) for fault in row[1]))
+        None if row is None else DecisionLog(tuple(row[0]), tuple(DecisionFault(*fault) for fault in row[1]))
         for row in json.loads(zlib.decompress(packed))
     )
 
 
-def pack_notes(notes: Sequence[Note]) -> bytes:
+def pack_notes(notes: Sequence[SeatNote]) -> bytes:
     """The notes of a seat: `[decision, text]` for each."""
     return _packed([(note.decision, note.text) for note in notes])
 
 
-def unpack_notes(packed: bytes) -> tuple[Note, ...]:
+def unpack_notes(packed: bytes) -> tuple[SeatNote, ...]:
     """The notes that `pack_notes` took."""
-    return tuple(Note(*row) for row in json.loads(zlib.decompress(packed)))
+    return tuple(SeatNote(*row) for row in json.loads(zlib.decompress(packed)))
 
 
 def _packed(value: object) -> bytes:

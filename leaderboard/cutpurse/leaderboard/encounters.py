@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Encounters", "Pair", "Tally"]
+__all__ = ["Encounters", "Pair", "HeadToHead"]
 
 Pair: TypeAlias = tuple[int, int]  # ids of two bots, the lower first
 
 
 @dataclass(slots=True)
-class Tally:
+class HeadToHead:
     """Of two bots: matches in which both sat, those in which the first was ahead, and those that they shared."""
 
     matches: int = 0
@@ -23,7 +23,7 @@ class Tally:
     level: int = 0
 
 
-class Encounters(dict[Pair, Tally]):
+class Encounters(dict[Pair, HeadToHead]):
     """What pairs of bots met in so far."""
 
     def add(self, bots: Sequence[int], places: Sequence[int]) -> None:
@@ -35,7 +35,7 @@ class Encounters(dict[Pair, Tally]):
                     continue
                 tally = self.get((bot, other))
                 if tally is None:
-                    tally = self[bot, other] = Tally()
+                    tally = self[bot, other] = HeadToHead()
                 tally.matches += 1
                 if place < others_place:
                     tally.ahead += 1

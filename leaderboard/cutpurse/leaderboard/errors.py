@@ -5,13 +5,13 @@
     |   |-- InUse           another process writes it
     |   |-- NewerSchema     the database was written by a newer version of this program
     |   |-- OlderSchema     the database must be upgraded first
-    |   |-- LedgerBroken    what is stored cannot be right: nothing more is stored before somebody has looked
+    |   |-- LedgerCorrupt    what is stored cannot be right: nothing more is stored before somebody has looked
     |   `-- Unsure          it did not say whether a result is stored, and cannot be asked: hand the same in again
-    |-- Refused             what was handed in does not fit, and never will; nothing was stored
+    |-- InvalidEntry             what was handed in does not fit, and never will; nothing was stored
     `-- NotFound            there is no ladder, match or record of this name
 
 Each says in one line what was wrong, what was possible, and what to do. After a StoreError the same may be handed in
-again; after a Refused it makes no sense, nor after a LedgerBroken.
+again; after a InvalidEntry it makes no sense, nor after a LedgerCorrupt.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 __all__ = [
     "InUse",
     "LeaderboardError",
-    "LedgerBroken",
+    "LedgerCorrupt",
     "NewerSchema",
-    "NotFound",
+    "NoSuchEntry",
     "OlderSchema",
-    "Refused",
+    "InvalidEntry",
     "StoreError",
     "Unsure",
 ]
@@ -57,7 +57,7 @@ class NewerSchema(StoreError):
     """The database was written by a newer version."""
 
 
-class LedgerBroken(StoreError):
+class LedgerCorrupt(StoreError):
     """The rated boards of a ladder are not numbered 1, 2, 3 and so on, each with a change for every seat."""
 
     def __init__(self, ladder: str) -> None:
@@ -72,9 +72,9 @@ class Unsure(StoreError):
     """The database failed as it committed, and cannot be asked whether it did."""
 
 
-class Refused(LeaderboardError):
+class InvalidEntry(LeaderboardError):
     """What was handed in does not fit."""
 
 
-class NotFound(LeaderboardError):
+class NoSuchEntry(LeaderboardError):
     """There is nothing of this name."""

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
-__all__ = ["Outcome", "fit", "log_loss"]
+__all__ = ["RankedMatch", "fit", "log_loss"]
 
 LEAST: Final = 1e-12  # probability of anything that happened; what is less is a rounding error of the tails
 BETAS: Final = (1 / 16, 16.0)  # of sigma: where beta is looked for
@@ -30,7 +30,7 @@ _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 _NORMAL: Final = NormalDist()
 
 
-class Outcome(NamedTuple):
+class RankedMatch(NamedTuple):
     """What came of a match: places[i] is that of players[i], the lowest the best, ties equal."""
 
     players: tuple[Hashable, ...]
@@ -45,7 +45,7 @@ class _Pair(NamedTuple):
     is_tied: bool
 
 
-def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> float:
+def log_loss(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> float:
     """How badly matches are foretold from those before them: mean of -ln p of each two players' order, in nats.
 
     results: in the order in which they are rated; all begin as newcomers. after: so many matches are rated and not
@@ -58,7 +58,7 @@ def log_loss(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) ->
 
 
 def fit(
-    results: Sequence[Outcome],
+    results: Sequence[RankedMatch],
     start: TrueSkill | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrueSkill:
@@ -100,7 +100,7 @@ def fit(
     return _with_draws(results, found)
 
 
-def _foretold(results: Sequence[Outcome], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
+def _foretold(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
     """Each two players of each match, before it is rated."""
     skills: dict[Hashable, Skill] = {}
     luck = 2 * (settings.beta**2 + settings.tau**2)
@@ -121,7 +121,7 @@ def _loss(pairs: Sequence[_Pair], margin: float) -> float:
     return total / len(pairs)
 
 
-def _with_draws(results: Sequence[Outcome], settings: TrueSkill) -> TrueSkill:
+def _with_draws(results: Sequence[RankedMatch], settings: TrueSkill) -> TrueSkill:
     """The same with the margin with which as many ties are foretold as there were, half a tie added."""
     pairs = list(_foretold(results, settings))
     wanted = sum(pair.is_tied for pair in pairs) + 0.5

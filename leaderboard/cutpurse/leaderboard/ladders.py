@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from cutpurse.leaderboard.boards import BOARDS as KINDS
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, RATING_POINTS, SUBMISSIONS
 from cutpurse.leaderboard.results import LadderTerms, checked_name
@@ -54,7 +54,7 @@ class NewLadder:
 def ensure_ladder(connection: Connection, new: NewLadder) -> int:
     """The id of a ladder, made with its first epoch if it is new.
 
-    Raises Refused if there is one of this name that is anything else; its terms may be any.
+    Raises InvalidEntry if there is one of this name that is anything else; its terms may be any.
     """
     ladder, rating = new.name, new.rating
     row = _defined(new)
@@ -63,50 +63,51 @@ def ensure_ladder(connection: Connection, new: NewLadder) -> int:
         return _made(connection, row, new.terms, rating, None)
     for name, value in row.items():
         if found[name] != value:
-            raise Refused(
+            raise InvalidEntry(
                 f"ladder {ladder} has {name} {found[name]}, not {value}; a ladder never changes: "
                 "give the new one another name"
             )
     _, now = epoch_of(connection, found["id"])
     if now != rating:
-        raise Refused(f"ladder {ladder} is rated with {now}, not {rating}; to change that, open an epoch")
+        raise InvalidEntry(f"ladder {ladder} is rated with {now}, not {rating}; to change that, open an epoch")
     return int(found["id"])
 
 
 def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> int:
-    """The id of a new ladder.  Raises Refused if there is one of this name."""
+    """The id of a new ladder.  Raises InvalidEntry if there is one of this name."""
     ladder = new.name
     if created.tzinfo is None:
-        raise Refused(f"ladder {ladder}: created {created} needs a time zone")
+        raise InvalidEntry(f"ladder {ladder}: created {created} needs a time zone")
     if connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder)) is not None:
-        raise Refused(f"there is a ladder {ladder} already; give the new one another name")
+        raise InvalidEntry(f"there is a ladder {ladder} already; give the new one another name")
     return _made(connection, _defined(new), new.terms, new.rating, created)
 
 
 def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> None:
-    """Put other terms in force.  Raises NotFound."""
+    """Put other terms in force.  Raises NoSuchEntry."""
     changed = connection.execute(update(LADDERS).where(LADDERS.c.name == ladder).values(_terms(terms)))
     if changed.rowcount == 0:
-        raise NotFound(f"there is no ladder {ladder!r:.300}")
+        raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
 
 
 def check_unused(connection: Connection, ladder: str) -> int:
     """The id of a ladder that nothing hangs on.
 
-    Raises NotFound, and Refused if a match was ever announced there, or a bot that was handed in for it plays or will.
+    Raises NoSuchEntry, and InvalidEntry if a match was ever announced there, or a bot that was handed in for it plays
+    or will.
     """
     ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
     if ladder_id is None:
-        raise NotFound(f"there is no ladder {ladder!r:.300}")
+        raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
     if connection.scalar(select(BOARDS.c.id).where(BOARDS.c.ladder_id == ladder_id).limit(1)) is not None:
-        raise Refused(f"ladder {ladder} has matches, and those are kept: freeze it instead")
+        raise InvalidEntry(f"ladder {ladder} has matches, and those are kept: freeze it instead")
     may_play = SUBMISSIONS.c.is_active | SUBMISSIONS.c.state.in_(UNDER_WAY)
     handed_in = select(OWNERS.c.name, SUBMISSIONS.c.bot, SUBMISSIONS.c.version, SUBMISSIONS.c.ladders).join(
         OWNERS, OWNERS.c.id == SUBMISSIONS.c.owner_id
     )
     for owner, bot, version, names in connection.execute(handed_in.where(may_play).order_by(SUBMISSIONS.c.id)):
         if ladder in json.loads(names):
-            raise Refused(
+            raise InvalidEntry(
                 f"{owner}/{bot}:{version} was handed in for ladder {ladder}: freeze it instead, or have the bot retired"
             )
     return int(ladder_id)
@@ -123,11 +124,11 @@ def delete_ladder(connection: Connection, ladder: str) -> None:
 def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
     """Rate the boards of a ladder with other numbers from the next on; the epoch, which may be the one there is.
 
-    Ratings go on from where they are. Raises Refused if there is no such ladder.
+    Ratings go on from where they are. Raises InvalidEntry if there is no such ladder.
     """
     ladder_id = connection.scalar(select(LADDERS.c.id).where(LADDERS.c.name == ladder))
     if ladder_id is None:
-        raise Refused(f"there is no ladder {ladder!r:.300}")
+        raise InvalidEntry(f"there is no ladder {ladder!r:.300}")
     number, now = epoch_of(connection, ladder_id)
     if now == rating:
         return number
@@ -155,14 +156,14 @@ def _made(
 
 
 def _defined(new: NewLadder) -> dict[str, object]:
-    """The columns that never change.  Raises Refused."""
+    """The columns that never change.  Raises InvalidEntry."""
     name, seats = checked_name("the name of a ladder", new.name), new.seats
     if seats < 2:
-        raise Refused(f"ladder {name} has {seats} seats; at least 2 are needed")
+        raise InvalidEntry(f"ladder {name} has {seats} seats; at least 2 are needed")
     if seats > MOST_SEATS:
-        raise Refused(f"ladder {name} has {seats} seats; at most {MOST_SEATS} can be rated")
+        raise InvalidEntry(f"ladder {name} has {seats} seats; at most {MOST_SEATS} can be rated")
     if new.boards not in KINDS:
-        raise Refused(f"ladder {name} has boards of kind {new.boards!r:.40}; there are: {', '.join(KINDS)}")
+        raise InvalidEntry(f"ladder {name} has boards of kind {new.boards!r:.40}; there are: {', '.join(KINDS)}")
     return {
         "name": name,
         "game": new.game,

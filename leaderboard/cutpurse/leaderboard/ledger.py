@@ -13,9 +13,9 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from cutpurse.leaderboard.boards import Field, Sat, fields_of, misfit
+from cutpurse.leaderboard.boards import BoardMatch, Comparison, fields_of, misfit
 from cutpurse.leaderboard.courses import COMPRESSION, pack_courses, pack_notes
-from cutpurse.leaderboard.errors import LedgerBroken, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
 from cutpurse.leaderboard.relations import (
     BOARDS,
     CHANGES,
@@ -27,17 +27,17 @@ from cutpurse.leaderboard.relations import (
     RATINGS,
     SEATS,
 )
-from cutpurse.leaderboard.results import Announcement, Change, MatchResult, Stored
+from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, Stored
 from cutpurse.leaderboard.rows import add_rows, stamp
-from cutpurse.leaderboard.standings import Standing, standing_of, step
-from cutpurse.leaderboard.state import Announced, BoardState, LadderState, World, look, seated
+from cutpurse.leaderboard.standings import RatingState, standing_of, step
+from cutpurse.leaderboard.state import AnnouncedMatch, BoardState, LadderState, World, look, seated
 
 __all__ = ["write"]
 
 
 # -- what is being written
 @dataclass(slots=True)
-class _Rows:
+class _PendingRows:
     """What is to be written, relation by relation."""
 
     boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by their ids
@@ -53,8 +53,8 @@ class _Rows:
 
 
 def write(
-    connection: Connection, entries: Sequence[MatchResult | Announcement], rated: dict[int, int]
-) -> list[Stored | Refused | None]:
+    connection: Connection, entries: Sequence[CompletedMatch | Announcement], rated: dict[int, int]
+) -> list[Stored | InvalidEntry | None]:
     """Announce matches, store results and rate them, in this order; what came of each, of an announcement nothing.
 
     rated: how many boards of a ladder were rated when it was written last, by its id; a ladder that is not in it is
@@ -62,18 +62,18 @@ def write(
 
     What is there already changes nothing, and a result is answered as the first time. What does not fit is answered by
     a Refused, which is not raised, since the others are none the worse for it.
-    Raises LedgerBroken if the numbers of a ladder have a gap, before or after.
+    Raises LedgerCorrupt if the numbers of a ladder have a gap, before or after.
     """
     world = look(connection, entries)
     for name, ladder in world.ladders.items():
         _check_before(connection, name, ladder, rated)
-    rows = _Rows()
-    answers: list[Stored | Refused | None] = []
+    rows = _PendingRows()
+    answers: list[Stored | InvalidEntry | None] = []
     for entry in entries:
         if entry.match in world.known:
-            answers.append(world.known[entry.match] if isinstance(entry, MatchResult) else None)
+            answers.append(world.known[entry.match] if isinstance(entry, CompletedMatch) else None)
         elif problem := _problem(entry, world):
-            answers.append(Refused(f"match {entry.match}: {problem}"))
+            answers.append(InvalidEntry(f"match {entry.match}: {problem}"))
         elif isinstance(entry, Announcement):
             _announce(entry, world, rows)
             answers.append(None)
@@ -88,18 +88,18 @@ def write(
 
 # -- that the ledger is whole
 def _check_before(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
-    """The last number is that of the boards that were rated.  Raises LedgerBroken."""
+    """The last number is that of the boards that were rated.  Raises LedgerCorrupt."""
     if ladder.id not in rated:  # counted once, for it takes the longer the more there are
         count = select(func.count(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder.id)
         rated[ladder.id] = connection.scalar(count) or 0
     if rated[ladder.id] != ladder.sequence:
-        raise LedgerBroken(name)
+        raise LedgerCorrupt(name)
 
 
 def _check_after(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
     """Each board that is rated has the next number, and one change for each version that was rated on it.
 
-    Raises LedgerBroken.
+    Raises LedgerCorrupt.
     """
     before = rated[ladder.id]
     new = (BOARDS.c.ladder_id == ladder.id) & (BOARDS.c.sequence > before)
@@ -108,12 +108,12 @@ def _check_after(connection: Connection, name: str, ladder: LadderState, rated: 
     changes = connection.scalar(select(func.count()).select_from(CHANGES).where(new))
     after = before + ladder.added
     if (boards, last, changes) != (ladder.added, after, ladder.added_changes):
-        raise LedgerBroken(name)
+        raise LedgerCorrupt(name)
     rated[ladder.id] = after
 
 
 # -- one after the other
-def _problem(entry: MatchResult | Announcement, world: World) -> str | None:
+def _problem(entry: CompletedMatch | Announcement, world: World) -> str | None:
     """Why an announcement or a result does not fit, or None."""
     ladder = world.ladders.get(entry.ladder)
     if ladder is None:
@@ -126,7 +126,7 @@ def _problem(entry: MatchResult | Announcement, world: World) -> str | None:
             return f"seat {seat} has version {version}, which nobody made known"
     announced = world.announced.get(entry.match)
     if announced is not None:
-        if announced != Announced(entry.board, ladder.id, entry.deal, versions, entry.board_matches):
+        if announced != AnnouncedMatch(entry.board, ladder.id, entry.deal, versions, entry.board_matches):
             return "it was announced with another ladder, board, deal or other seats"
         return None
     board = world.boards.get(entry.board)
@@ -142,11 +142,13 @@ def _problem(entry: MatchResult | Announcement, world: World) -> str | None:
     return misfit(ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ())
 
 
-def _announce(entry: Announcement, world: World, rows: _Rows) -> None:
+def _announce(entry: Announcement, world: World, rows: _PendingRows) -> None:
     if entry.match in world.announced:
         return
     ladder = world.ladders[entry.ladder]
-    world.announced[entry.match] = Announced(entry.board, ladder.id, entry.deal, entry.versions, entry.board_matches)
+    world.announced[entry.match] = AnnouncedMatch(
+        entry.board, ladder.id, entry.deal, entry.versions, entry.board_matches
+    )
     _seat(entry, ladder.id, world, rows)
     rows.open[entry.match] = {
         "match_id": entry.match,
@@ -159,7 +161,7 @@ def _announce(entry: Announcement, world: World, rows: _Rows) -> None:
     }
 
 
-def _store(result: MatchResult, world: World, rows: _Rows) -> Stored:
+def _store(result: CompletedMatch, world: World, rows: _PendingRows) -> Stored:
     ladder = world.ladders[result.ladder]
     world.number += 1
     board = _seat(result, ladder.id, world, rows)
@@ -180,7 +182,7 @@ def _store(result: MatchResult, world: World, rows: _Rows) -> Stored:
     return answer
 
 
-def _seat(entry: MatchResult | Announcement, ladder_id: int, world: World, rows: _Rows) -> BoardState:
+def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, rows: _PendingRows) -> BoardState:
     """The board of a match, which is known to be one of its matches from now on."""
     board = world.boards.get(entry.board)
     if board is None:
@@ -190,15 +192,17 @@ def _seat(entry: MatchResult | Announcement, ladder_id: int, world: World, rows:
     return board
 
 
-def _sat(result: MatchResult) -> Sat | None:
+def _sat(result: CompletedMatch) -> BoardMatch | None:
     """What is rated of a match; None if it is void."""
     if result.void:
         return None
     places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
-    return Sat(seated(result), places, faults)
+    return BoardMatch(seated(result), places, faults)
 
 
-def _rate(fields: Sequence[Field], ladder: LadderState, bots: Mapping[int, int], rows: _Rows) -> tuple[Change, ...]:
+def _rate(
+    fields: Sequence[Comparison], ladder: LadderState, bots: Mapping[int, int], rows: _PendingRows
+) -> tuple[Change, ...]:
     """The next board of the ladder; what it makes of those who are rated on it."""
     ladder.added += 1
     ladder.sequence += 1
@@ -229,7 +233,9 @@ def _rate(fields: Sequence[Field], ladder: LadderState, bots: Mapping[int, int],
     return tuple(changes)
 
 
-def _note_board(result: MatchResult, ladder: LadderState, sequence: int | None, world: World, rows: _Rows) -> None:
+def _note_board(
+    result: CompletedMatch, ladder: LadderState, sequence: int | None, world: World, rows: _PendingRows
+) -> None:
     """What a result makes of its board."""
     is_announced = world.announced.pop(result.match, None) is not None
     if is_announced and rows.open.pop(result.match, None) is None:  # not in this very transaction
@@ -247,7 +253,7 @@ def _note_board(result: MatchResult, ladder: LadderState, sequence: int | None, 
         rows.over.append(result.board)
 
 
-def _board(entry: MatchResult | Announcement, ladder_id: int) -> dict[str, object]:
+def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, object]:
     return {
         "id": entry.board,
         "ladder_id": ladder_id,
@@ -261,7 +267,7 @@ def _board(entry: MatchResult | Announcement, ladder_id: int) -> dict[str, objec
     }
 
 
-def _note(result: MatchResult, ladder_id: int, number: int, rows: _Rows) -> None:
+def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRows) -> None:
     """The rows of a result itself."""
     rows.matches.append(
         {
@@ -313,7 +319,7 @@ def _note(result: MatchResult, ladder_id: int, number: int, rows: _Rows) -> None
 
 
 # -- everything at once, parents before children
-def _insert(connection: Connection, rows: _Rows, world: World) -> None:
+def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
     if rows.closed:
         connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
     add_rows(connection, BOARDS, list(rows.boards.values()))
@@ -353,7 +359,7 @@ matches = matches + excluded.matches, ahead = ahead + excluded.ahead, level = le
 """
 
 
-def _columns(standing: Standing) -> dict[str, object]:
+def _columns(standing: RatingState) -> dict[str, object]:
     return {
         "mu": standing.skill.mu,
         "sigma": standing.skill.sigma,

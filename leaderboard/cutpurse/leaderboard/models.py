@@ -27,26 +27,26 @@ from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
 __all__ = [
-    "BearerToken",
-    "Board",
-    "Bot",
-    "Courses",
-    "Epoch",
-    "Estimate",
-    "Ladder",
-    "Match",
-    "Notes",
-    "OpenMatch",
-    "Opponents",
-    "Owner",
-    "Pause",
-    "Rating",
-    "RatingChange",
-    "Seat",
-    "Submission",
-    "Table",
+    "TokenRow",
+    "BoardRow",
+    "BotRow",
+    "DecisionLogRow",
+    "EpochRow",
+    "EstimateRow",
+    "LadderRow",
+    "MatchRow",
+    "NotesRow",
+    "OpenMatchRow",
+    "OpponentsRow",
+    "OwnerRow",
+    "PauseRow",
+    "RatingRow",
+    "RatingChangeRow",
+    "SeatRow",
+    "SubmissionRow",
+    "Base",
     "UtcDateTime",
-    "Version",
+    "VersionRow",
 ]
 
 
@@ -63,7 +63,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
-class Table(SQLModel):
+class Base(SQLModel):
     """What all tables share: a catalogue of their own, in which every constraint has a name to be changed by."""
 
     metadata: ClassVar[MetaData] = MetaData(
@@ -76,7 +76,7 @@ class Table(SQLModel):
     )
 
 
-class Owner(Table, table=True):
+class OwnerRow(Base, table=True):
     """Who answers for bots."""
 
     __tablename__ = "owners"
@@ -84,7 +84,7 @@ class Owner(Table, table=True):
     name: str = Field(unique=True)
 
 
-class Bot(Table, table=True):
+class BotRow(Base, table=True):
     """A bot of an owner."""
 
     __tablename__ = "bots"
@@ -94,7 +94,7 @@ class Bot(Table, table=True):
     name: str
 
 
-class Version(Table, table=True):
+class VersionRow(Base, table=True):
     """A bot as it was handed in; what changes is another version.  Versions are what plays and is rated.
 
     `parent_id` is the version of the bot that was the newest when this one became known: where that is rated, this one
@@ -110,7 +110,7 @@ class Version(Table, table=True):
     created: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
-class BearerToken(Table, table=True):
+class TokenRow(Base, table=True):
     """What an owner proves himself with; the secret is not here, only its hash.
 
     It counts from `created` until `expires` or `revoked`, whichever comes first; rows stay.
@@ -128,7 +128,7 @@ class BearerToken(Table, table=True):
     last_used: datetime | None = Field(default=None, sa_type=UtcDateTime)  # to the minute or so
 
 
-class Submission(Table, table=True):
+class SubmissionRow(Base, table=True):
     """A bot that was handed in to be run by the server; its files are not here, only their hash.
 
     No version has to be known for it: that comes when it plays.
@@ -155,7 +155,7 @@ class Submission(Table, table=True):
     log: bytes | None = Field(default=None, sa_type=LargeBinary)  # of its building and check, compressed by zlib
 
 
-class Pause(Table, table=True):
+class PauseRow(Base, table=True):
     """A version that plays no more until the pause is lifted; rows stay.
 
     It follows from the end causes of its rated matches on a ladder, without those up to `lifted_number` of the pause
@@ -173,7 +173,7 @@ class Pause(Table, table=True):
     lifted_number: int | None = None  # of the match that was stored last by then
 
 
-class Ladder(Table, table=True):
+class LadderRow(Base, table=True):
     """Where versions are rated against each other: one game, settings, number of seats and clock, for good.
 
     What comes after `clock` may change.
@@ -198,7 +198,7 @@ class Ladder(Table, table=True):
     pause_window: int = 8  # rated matches on the ladder
 
 
-class Epoch(Table, table=True):
+class EpochRow(Base, table=True):
     """From which step of a ladder on its ratings are computed with which numbers."""
 
     __tablename__ = "epochs"
@@ -207,7 +207,7 @@ class Epoch(Table, table=True):
     settings: str  # JSON of `ratings.TrueSkill`
 
 
-class Board(Table, table=True):
+class BoardRow(Base, table=True):
     """A deal and what was promised of it; what is rated is a board.
 
     `sequence` counts the rated boards of a ladder from 1 without a gap: the order in which they are rated. It and
@@ -232,7 +232,7 @@ class Board(Table, table=True):
     is_sealed: bool = False  # of several matches, some may still be played: nothing of the others is shown
 
 
-class OpenMatch(Table, table=True):
+class OpenMatchRow(Base, table=True):
     """A match that was announced and is not over: its board is there. The row goes when the match is stored."""
 
     __tablename__ = "open_matches"
@@ -245,7 +245,7 @@ class OpenMatch(Table, table=True):
     reason: str
 
 
-class Match(Table, table=True):
+class MatchRow(Base, table=True):
     """A match that ended; `id` is the key of its result, so none is stored twice; `number` is the order of storing.
 
     The record comes last, so that to read a row is not to read that.
@@ -276,7 +276,7 @@ class Match(Table, table=True):
     record: bytes | None = Field(default=None, sa_type=LargeBinary)  # compressed by zlib
 
 
-class Seat(Table, table=True):
+class SeatRow(Base, table=True):
     """Who sat where, and how it ended for him; place and score are null if the match is void."""
 
     __tablename__ = "seats"
@@ -300,7 +300,7 @@ class Seat(Table, table=True):
     peak_bytes: int | None = None  # of memory, at most
 
 
-class Courses(Table, table=True):
+class DecisionLogRow(Base, table=True):
     """What became of the decisions of a match, seat by seat; no row for a match of which that was not kept."""
 
     __tablename__ = "courses"
@@ -308,7 +308,7 @@ class Courses(Table, table=True):
     courses: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_courses`
 
 
-class Notes(Table, table=True):
+class NotesRow(Base, table=True):
     """What a bot sent along, for its owner alone; no row for a seat that sent nothing."""
 
     __tablename__ = "notes"
@@ -319,7 +319,7 @@ class Notes(Table, table=True):
     notes: bytes = Field(sa_type=LargeBinary)  # see `courses.pack_notes`
 
 
-class Rating(Table, table=True):
+class RatingRow(Base, table=True):
     """What is believed of a version on a ladder now."""
 
     __tablename__ = "ratings"
@@ -334,7 +334,7 @@ class Rating(Table, table=True):
     form: bytes = Field(sa_type=LargeBinary)  # places on the last rated boards, a byte each, the newest first
 
 
-class Estimate(Table, table=True):
+class EstimateRow(Base, table=True):
     """What is believed of a version from all results of a ladder together; made anew now and then, never added to.
 
     On the scale of the ladder's ratings. Nothing hangs on it: rows go when newer ones come.
@@ -353,7 +353,7 @@ class Estimate(Table, table=True):
     made: datetime = Field(sa_type=UtcDateTime)
 
 
-class RatingPointRow(Table, table=True):
+class RatingPointRow(Base, table=True):
     """The rating that a version had after so many rated boards of its ladder, for charts; see `estimates.history`.
 
     Points of another beta are on another scale, so they go with the estimates when an epoch changes beta.
@@ -369,7 +369,7 @@ class RatingPointRow(Table, table=True):
     high: float = Field(sa_type=Float)
 
 
-class Opponents(Table, table=True):
+class OpponentsRow(Base, table=True):
     """How two bots did against each other on a ladder, all versions together; `bot_id` is the lower id.
 
     The ladder comes second in both keys, so that SQLite takes neither to look for the other bot.
@@ -385,7 +385,7 @@ class Opponents(Table, table=True):
     level: int  # in which they shared a place
 
 
-class RatingChange(Table, table=True):
+class RatingChangeRow(Base, table=True):
     """One step of one rating: what a board of the ladder made of it."""
 
     __tablename__ = "rating_changes"

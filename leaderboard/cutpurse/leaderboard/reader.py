@@ -34,10 +34,10 @@ from cutpurse.leaderboard.queries import (
     TokenEntry,
 )
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import Course
+from cutpurse.leaderboard.results import DecisionLog
 from cutpurse.leaderboard.schema import check_schema
 
-__all__ = ["Reader", "Readings"]
+__all__ = ["LeaderboardReader", "Readings"]
 
 
 class Readings:
@@ -116,7 +116,7 @@ class Readings:
             return grown(connection)
 
     def ladder_estimates(self, ladder: str) -> LadderEstimates:
-        """Estimates from all rated boards of a ladder, see `estimates.ledger`; takes a while.  Raises NotFound."""
+        """Estimates from all rated boards of a ladder, see `estimates.ledger`; takes a while.  Raises NoSuchEntry."""
         with self.reading() as connection:
             results = ladder_results(connection, ladder)
         return results.estimates()
@@ -159,7 +159,7 @@ class Readings:
         with self.reading() as connection:
             return queries.has_record(connection, match_id)
 
-    def courses(self, match_id: str) -> tuple[Course | None, ...]:
+    def courses(self, match_id: str) -> tuple[DecisionLog | None, ...]:
         """`queries.courses`."""
         with self.reading() as connection:
             return queries.courses(connection, match_id)
@@ -207,7 +207,7 @@ class Readings:
             return queries.has_tokens(connection)
 
 
-class Reader(Readings):
+class LeaderboardReader(Readings):
     """See the module's docstring."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:

@@ -14,12 +14,12 @@ from typing import Final
 
 from sqlalchemy import Connection, exists, func, select
 
-from cutpurse.leaderboard.encounters import Encounters, Tally
-from cutpurse.leaderboard.queries import Step, ladder_history, ladders
+from cutpurse.leaderboard.encounters import Encounters, HeadToHead
+from cutpurse.leaderboard.queries import RatingStep, ladder_history, ladders
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OPPONENTS, RATINGS, SEATS, VERSIONS
-from cutpurse.leaderboard.standings import Standing, standing_of, step
+from cutpurse.leaderboard.standings import RatingState, standing_of, step
 
 __all__ = ["SHOWN", "LadderCheck", "recompute"]
 
@@ -78,7 +78,7 @@ def _check(
     progress: Callable[[int], None],
 ) -> LadderCheck:
     found = _Differences([*_unrated(connection, ladder), *_marks(connection, ladder)])
-    standings: dict[int, Standing] = {}
+    standings: dict[int, RatingState] = {}
     encounters = Encounters()
     boards = changes = last = 0
     for entry in ladder_history(connection, ladder):
@@ -113,7 +113,7 @@ class _Differences:
             self.shown.append(difference)
 
 
-def _take(entry: Step, standings: dict[int, Standing], parents: Mapping[int, int | None]) -> Iterator[str]:
+def _take(entry: RatingStep, standings: dict[int, RatingState], parents: Mapping[int, int | None]) -> Iterator[str]:
     """Rate those again who were rated against each other on a board; `standings` goes on from there."""
     where = f"board {entry.sequence} (match {entry.match})"
     before = [standing_of(version, standings, parents, entry.settings) for version in entry.versions]
@@ -160,11 +160,11 @@ def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]
         yield f"{found - changes} changes belong to no result"
 
 
-def _ratings(connection: Connection, ladder: str, standings: dict[int, Standing]) -> Iterator[str]:
+def _ratings(connection: Connection, ladder: str, standings: dict[int, RatingState]) -> Iterator[str]:
     """Where the kept ratings differ from these."""
     query = select(RATINGS).join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id).where(LADDERS.c.name == ladder)
     kept = {
-        row.version_id: Standing(
+        row.version_id: RatingState(
             Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
         )
         for row in connection.execute(query).all()
@@ -178,7 +178,9 @@ def _ratings(connection: Connection, ladder: str, standings: dict[int, Standing]
 def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> Iterator[str]:
     """Where what is kept of two bots differs from this."""
     query = select(OPPONENTS).join(LADDERS, LADDERS.c.id == OPPONENTS.c.ladder_id).where(LADDERS.c.name == ladder)
-    kept = {(row.bot_id, row.other_id): Tally(row.matches, row.ahead, row.level) for row in connection.execute(query)}
+    kept = {
+        (row.bot_id, row.other_id): HeadToHead(row.matches, row.ahead, row.level) for row in connection.execute(query)
+    }
     for pair in sorted(kept.keys() | encounters.keys()):
         if kept.get(pair) != encounters.get(pair):
             yield f"bots {pair[0]} and {pair[1]} have {kept.get(pair)}, computed is {encounters.get(pair)}"

@@ -14,8 +14,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from cutpurse.leaderboard.errors import Refused
-from cutpurse.leaderboard.fitting import Outcome, fit, log_loss
+from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.fitting import RankedMatch, fit, log_loss
 from cutpurse.leaderboard.queries import ladder, ladder_history
 from cutpurse.leaderboard.ratings import TrueSkill
 
@@ -53,13 +53,13 @@ def refit(
 ) -> Refit:
     """Look at the newest rated matches of a ladder, so many at most.  progress: see `fit`.
 
-    Takes some 3 ms a match of four seats. Raises NotFound, and Refused for a ladder with too few of them.
+    Takes some 3 ms a match of four seats. Raises NoSuchEntry, and InvalidEntry for a ladder with too few of them.
     """
     entry = ladder(connection, name)
     steps = deque(ladder_history(connection, name), maxlen=most)
     if len(steps) < LEAST:
-        raise Refused(f"ladder {name}: {len(steps)} rated matches are too few to fit to; {LEAST} are needed")
-    outcomes = [Outcome(step.versions, step.places) for step in steps]
+        raise InvalidEntry(f"ladder {name}: {len(steps)} rated matches are too few to fit to; {LEAST} are needed")
+    outcomes = [RankedMatch(step.versions, step.places) for step in steps]
     seen = len(outcomes) - len(outcomes) // _JUDGED
     fitted = fit(outcomes[:seen], entry.rating, progress)
     return Refit(

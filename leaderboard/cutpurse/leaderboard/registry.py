@@ -17,7 +17,7 @@ from sqlalchemy import Table as Relation
 from sqlalchemy.dialects.sqlite import insert
 
 from cutpurse.leaderboard import queries
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.relations import BOTS, OWNERS, TOKENS, VERSIONS
 from cutpurse.leaderboard.results import checked_name
@@ -34,7 +34,7 @@ _LONGEST_LABEL: Final = 200  # characters
 class NewToken:
     """A token to be given to an owner.  scopes: what it is good for, of `SCOPES`; expires: never, if None.
 
-    Raises Refused.
+    Raises InvalidEntry.
     """
 
     owner: str
@@ -44,25 +44,25 @@ class NewToken:
 
     def __post_init__(self) -> None:
         if not _OWNER.fullmatch(self.owner):
-            raise Refused(
+            raise InvalidEntry(
                 f"the name of an owner is {self.owner!r:.100}; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
                 "the first a letter or digit"
             )
         if self.owner == NOBODY:
-            raise Refused(f"the owner {NOBODY} is whoever plays without a token; choose another name")
+            raise InvalidEntry(f"the owner {NOBODY} is whoever plays without a token; choose another name")
         if self.owner == HOUSE:
-            raise Refused(f"the owner {HOUSE} has the bots that a server brings along; choose another name")
+            raise InvalidEntry(f"the owner {HOUSE} has the bots that a server brings along; choose another name")
         if len(self.label) > _LONGEST_LABEL or not self.label.isprintable():
-            raise Refused(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
+            raise InvalidEntry(f"the label {self.label!r:.100} can be {_LONGEST_LABEL} printable characters at most")
         if not self.scopes:
-            raise Refused(f"a token without a scope is good for nothing; there are: {', '.join(SCOPES)}")
+            raise InvalidEntry(f"a token without a scope is good for nothing; there are: {', '.join(SCOPES)}")
         for scope in self.scopes:
             if scope not in SCOPES:
-                raise Refused(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")
+                raise InvalidEntry(f"there is no scope {scope!r:.100}; there are: {', '.join(SCOPES)}")
         if self.expires is not None and self.expires.tzinfo is None:
-            raise Refused(f"the token of {self.owner} expires at {self.expires}, which needs a time zone")
+            raise InvalidEntry(f"the token of {self.owner} expires at {self.expires}, which needs a time zone")
         if self.expires is not None and not _is_kept(self.expires):
-            raise Refused(f"the token of {self.owner} expires at {self.expires}, beyond the year 9999")
+            raise InvalidEntry(f"the token of {self.owner} expires at {self.expires}, beyond the year 9999")
 
 
 def _is_kept(moment: datetime) -> bool:
@@ -76,7 +76,7 @@ def _is_kept(moment: datetime) -> bool:
 
 # -- names
 def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
-    """The id of a version of a bot of an owner, each made if it is new.  Raises Refused for a name that is none.
+    """The id of a version of a bot of an owner, each made if it is new.  Raises InvalidEntry for a name that is none.
 
     created: since when a new version is known. The newest version of the bot until then is its parent.
     """
@@ -110,14 +110,14 @@ def create_tokens(
 ) -> list[TokenEntry]:
     """Give each owner his token, the owner made if he is new; all of them or none.
 
-    Raises Refused for one that would have expired by then, and for a token that is there.
+    Raises InvalidEntry for one that would have expired by then, and for a token that is there.
     """
     made = []
     for new, token in wanted:
         if new.expires is not None and new.expires <= created:
-            raise Refused(f"the token of {new.owner} would have expired at {new.expires}, before it was made")
+            raise InvalidEntry(f"the token of {new.owner} would have expired at {new.expires}, before it was made")
         if connection.scalar(select(TOKENS.c.id).where(TOKENS.c.id == token.id)) is not None:
-            raise Refused(f"there is a token {token.id} already; make another")
+            raise InvalidEntry(f"there is a token {token.id} already; make another")
         row = {
             "id": token.id,
             "digest": token.digest,
@@ -133,7 +133,7 @@ def create_tokens(
 
 
 def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> TokenEntry:
-    """A token is good for nothing from now on; one that was revoked before stays as it is.  Raises NotFound."""
+    """A token is good for nothing from now on; one that was revoked before stays as it is.  Raises NoSuchEntry."""
     chosen = update(TOKENS).where(TOKENS.c.id == token_id)
     connection.execute(chosen.where(TOKENS.c.revoked.is_(None)).values(revoked=revoked))
     return queries.token(connection, token_id)

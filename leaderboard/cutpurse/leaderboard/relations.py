@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import FromClause
 
-from cutpurse.leaderboard.models import Table
+from cutpurse.leaderboard.models import Base
 
 __all__ = [
     "BOARDS",
@@ -29,25 +29,25 @@ __all__ = [
     "rated_seats",
 ]
 
-OWNERS = Table.metadata.tables["owners"]
-TOKENS = Table.metadata.tables["tokens"]
-BOTS = Table.metadata.tables["bots"]
-VERSIONS = Table.metadata.tables["versions"]
-LADDERS = Table.metadata.tables["ladders"]
-EPOCHS = Table.metadata.tables["epochs"]
-BOARDS = Table.metadata.tables["boards"]
-MATCHES = Table.metadata.tables["matches"]
-SEATS = Table.metadata.tables["seats"]
-RATINGS = Table.metadata.tables["ratings"]
-ESTIMATES = Table.metadata.tables["estimates"]
-RATING_POINTS = Table.metadata.tables["rating_points"]
-CHANGES = Table.metadata.tables["rating_changes"]
-OPPONENTS = Table.metadata.tables["opponents"]
-OPEN_MATCHES = Table.metadata.tables["open_matches"]
-COURSES = Table.metadata.tables["courses"]
-NOTES = Table.metadata.tables["notes"]
-PAUSES = Table.metadata.tables["pauses"]
-SUBMISSIONS = Table.metadata.tables["submissions"]
+OWNERS = Base.metadata.tables["owners"]
+TOKENS = Base.metadata.tables["tokens"]
+BOTS = Base.metadata.tables["bots"]
+VERSIONS = Base.metadata.tables["versions"]
+LADDERS = Base.metadata.tables["ladders"]
+EPOCHS = Base.metadata.tables["epochs"]
+BOARDS = Base.metadata.tables["boards"]
+MATCHES = Base.metadata.tables["matches"]
+SEATS = Base.metadata.tables["seats"]
+RATINGS = Base.metadata.tables["ratings"]
+ESTIMATES = Base.metadata.tables["estimates"]
+RATING_POINTS = Base.metadata.tables["rating_points"]
+CHANGES = Base.metadata.tables["rating_changes"]
+OPPONENTS = Base.metadata.tables["opponents"]
+OPEN_MATCHES = Base.metadata.tables["open_matches"]
+COURSES = Base.metadata.tables["courses"]
+NOTES = Base.metadata.tables["notes"]
+PAUSES = Base.metadata.tables["pauses"]
+SUBMISSIONS = Base.metadata.tables["submissions"]
 
 
 def rated_seats() -> FromClause:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from cutpurse.leaderboard.boards import MOST_MATCHES
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ratings import Skill
 
 __all__ = [
@@ -22,12 +22,12 @@ __all__ = [
     "PAUSE_WINDOW",
     "Announcement",
     "Change",
-    "Course",
-    "CourseFault",
-    "Deal",
+    "DecisionLog",
+    "DecisionFault",
+    "DealCommitment",
     "LadderTerms",
-    "MatchResult",
-    "Note",
+    "CompletedMatch",
+    "SeatNote",
     "SeatResult",
     "Stored",
     "checked_name",
@@ -43,7 +43,7 @@ MAX_PAUSE_WINDOW: Final = 100  # they are read again at each failure
 
 
 @dataclass(frozen=True, slots=True)
-class CourseFault:
+class DecisionFault:
     """A decision that was taken for a seat.
 
     decision: counts those of the seat from 1; at: its place in the record; text: why, for people.
@@ -56,15 +56,15 @@ class CourseFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class DecisionLog:
     """What became of the decisions of a seat: how long it thought over each, in milliseconds, and its faults."""
 
     thinking_ms: tuple[int, ...]
-    faults: tuple[CourseFault, ...]
+    faults: tuple[DecisionFault, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class SeatNote:
     """What a bot sent along with a decision of its seat, which count from 1; 0: before the first."""
 
     decision: int
@@ -86,8 +86,8 @@ class SeatResult:
     end_cause: str
     faults: int = 0
     thinking_ms: int = 0
-    course: Course | None = None
-    notes: tuple[Note, ...] = ()
+    course: DecisionLog | None = None
+    notes: tuple[SeatNote, ...] = ()
     dropped_bytes: int = 0
     cpu_ms: int | None = None
     peak_bytes: int | None = None
@@ -99,7 +99,7 @@ class SeatResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class DealCommitment:
     """What was promised of a deal (`commitment`) and what opens the promise, as bytes."""
 
     commitment: bytes
@@ -108,7 +108,7 @@ class Deal:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchResult:
+class CompletedMatch:
     """A match that is over.
 
     match: names the result for ever; the same id again is the same result, whatever else it says.
@@ -121,7 +121,7 @@ class MatchResult:
     requested_by: who asked for it; reason: why these met. Both for people, and empty where there is nothing to say.
     board_matches: how many matches are played on its board; if more than one, see `cutpurse.leaderboard.boards`.
 
-    Raises Refused.
+    Raises InvalidEntry.
     """
 
     match: str
@@ -132,7 +132,7 @@ class MatchResult:
     finished: datetime
     decisions: int
     seats: tuple[SeatResult, ...]
-    deal: Deal
+    deal: DealCommitment
     record: str | None = None
     void_cause: str | None = None
     is_rated: bool = True
@@ -145,12 +145,14 @@ class MatchResult:
         checked_name("the id of a board", self.board)
         _check_board(self)
         if self.started.tzinfo is None or self.finished.tzinfo is None:
-            raise Refused(f"match {self.match}: started {self.started} and finished {self.finished} need a time zone")
+            raise InvalidEntry(
+                f"match {self.match}: started {self.started} and finished {self.finished} need a time zone"
+            )
         _check_seated(self.match, [seat.version for seat in self.seats])
         self._check_numbers()
         if self.void:
             if any(seat.place is not None or seat.score is not None for seat in self.seats):
-                raise Refused(f"match {self.match} is void, so its seats have no place and no score")
+                raise InvalidEntry(f"match {self.match} is void, so its seats have no place and no score")
         else:
             self._check_places()
 
@@ -164,17 +166,19 @@ class MatchResult:
         for seat in self.seats:
             counts += (seat.faults, seat.thinking_ms, seat.dropped_bytes, seat.cpu_ms or 0, seat.peak_bytes or 0)
         if not all(0 <= number <= _MOST for number in counts):
-            raise Refused(f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}")
+            raise InvalidEntry(
+                f"match {self.match}: decisions, faults, thinking times and bytes are counts, not {counts}"
+            )
         if not all(abs(seat.score or 0) <= _MOST for seat in self.seats):
-            raise Refused(f"match {self.match}: a score has at most 63 bits")
+            raise InvalidEntry(f"match {self.match}: a score has at most 63 bits")
 
     def _check_places(self) -> None:
         places = [seat.place for seat in self.seats if seat.place is not None]
         if len(places) < len(self.seats) or any(seat.score is None for seat in self.seats):
-            raise Refused(f"match {self.match} counts, so every seat has a place and a score")
+            raise InvalidEntry(f"match {self.match} counts, so every seat has a place and a score")
         for place in places:
             if place != (ahead := sum(other < place for other in places)) + 1:
-                raise Refused(
+                raise InvalidEntry(
                     f"match {self.match}: places {places}: with {ahead} ahead a seat has place {ahead + 1}, not {place}"
                 )
 
@@ -186,7 +190,7 @@ class Announcement:
     versions: by seat. requested_by: who asked for it, which makes it an unrated one; empty: nobody.
     board_matches: how many matches are played on its board.
 
-    Raises Refused.
+    Raises InvalidEntry.
     """
 
     match: str
@@ -194,7 +198,7 @@ class Announcement:
     ladder: str
     rules: str
     started: datetime
-    deal: Deal
+    deal: DealCommitment
     versions: tuple[int, ...]
     requested_by: str = ""
     reason: str = ""
@@ -210,7 +214,7 @@ class Announcement:
         checked_name("the id of a board", self.board)
         _check_board(self)
         if self.started.tzinfo is None:
-            raise Refused(f"match {self.match}: started {self.started} needs a time zone")
+            raise InvalidEntry(f"match {self.match}: started {self.started} needs a time zone")
         _check_seated(self.match, self.versions)
 
 
@@ -250,7 +254,7 @@ class LadderTerms:
     pause_failed, pause_window: a version is paused when it was taken over in `pause_failed` of its last `pause_window`
     rated matches on the ladder; 0: never.
 
-    Raises Refused.
+    Raises InvalidEntry.
     """
 
     owners: tuple[str, ...] = ()
@@ -274,11 +278,11 @@ class LadderTerms:
             checked_name("the name of a house bot", bot)
         for most, whose in ((self.most_bots, ""), (self.most_per_owner, " of an owner")):
             if not 0 <= most <= _MOST:
-                raise Refused(f"at most {most} bots{whose}: it must be a count, 0 for any number")
+                raise InvalidEntry(f"at most {most} bots{whose}: it must be a count, 0 for any number")
         if problem := pause_problem(self.pause_failed, self.pause_window):
-            raise Refused(problem)
+            raise InvalidEntry(problem)
         if self.frozen is not None and self.frozen.tzinfo is None:
-            raise Refused(f"frozen from {self.frozen} on: that needs a time zone")
+            raise InvalidEntry(f"frozen from {self.frozen} on: that needs a time zone")
 
 
 def pause_problem(failed: int, window: int) -> str:
@@ -291,25 +295,27 @@ def pause_problem(failed: int, window: int) -> str:
 
 
 def checked_name(what: str, name: str) -> str:
-    """The name, if people can read it: 1-200 printable characters, no space at its ends.  Raises Refused."""
+    """The name, if people can read it: 1-200 printable characters, no space at its ends.  Raises InvalidEntry."""
     if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
-        raise Refused(
+        raise InvalidEntry(
             f"{what} is {name!r:.300}; it needs 1-{_LONGEST} printable characters without a space at its ends"
         )
     return name
 
 
-def _check_board(entry: MatchResult | Announcement) -> None:
-    """How many matches its board has.  Raises Refused."""
+def _check_board(entry: CompletedMatch | Announcement) -> None:
+    """How many matches its board has.  Raises InvalidEntry."""
     if not 0 < entry.board_matches <= MOST_MATCHES:
-        raise Refused(f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be")
+        raise InvalidEntry(
+            f"match {entry.match}: its board has {entry.board_matches} matches; 1 to {MOST_MATCHES} can be"
+        )
     if entry.board_matches > 1 and not entry.is_rated:
-        raise Refused(f"match {entry.match} was asked for, and so is the only one on its board")
+        raise InvalidEntry(f"match {entry.match} was asked for, and so is the only one on its board")
 
 
 def _check_seated(match: str, versions: Sequence[int]) -> None:
-    """Who sits in a match, by seat.  Raises Refused."""
+    """Who sits in a match, by seat.  Raises InvalidEntry."""
     if len(versions) < 2:
-        raise Refused(f"match {match}: {len(versions)} seats; a match has at least 2")
+        raise InvalidEntry(f"match {match}: {len(versions)} seats; a match has at least 2")
     if len(set(versions)) < len(versions):
-        raise Refused(f"match {match}: a version sits in two seats, and cannot be rated against itself")
+        raise InvalidEntry(f"match {match}: a version sits in two seats, and cannot be rated against itself")

@@ -11,13 +11,13 @@ from typing import Final
 
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
-__all__ = ["FORM", "Standing", "standing_of", "step"]
+__all__ = ["FORM", "RatingState", "standing_of", "step"]
 
 FORM: Final = 10  # places in the last matches that are kept
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RatingState:
     """A row of `ratings`, but for whose it is.  form: places in the last matches, the newest first."""
 
     skill: Skill
@@ -29,8 +29,8 @@ class Standing:
 
 
 def standing_of(
-    version: int, standings: Mapping[int, Standing], parents: Mapping[int, int | None], settings: TrueSkill
-) -> Standing:
+    version: int, standings: Mapping[int, RatingState], parents: Mapping[int, int | None], settings: TrueSkill
+) -> RatingState:
     """Where a version stands before its next board of a ladder.
 
     standings: of the versions that are rated there. One that is not begins as the heir of the nearest version before it
@@ -43,18 +43,18 @@ def standing_of(
     before = parents.get(version)
     while before is not None:
         if before in standings:
-            return Standing(settings.heir(standings[before].skill))
+            return RatingState(settings.heir(standings[before].skill))
         before = parents.get(before)
-    return Standing(settings.newcomer)
+    return RatingState(settings.newcomer)
 
 
 def step(
-    standings: Sequence[Standing], places: Sequence[int], faults: Sequence[int], settings: TrueSkill, sequence: int
-) -> list[Standing]:
+    standings: Sequence[RatingState], places: Sequence[int], faults: Sequence[int], settings: TrueSkill, sequence: int
+) -> list[RatingState]:
     """What the board of this number makes of those who sat at it, by seat."""
     skills = rate(places, [standing.skill for standing in standings], settings)
     return [
-        Standing(
+        RatingState(
             skill,
             standing.matches + 1,
             standing.wins + (place == 1),

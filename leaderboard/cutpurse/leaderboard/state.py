@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, func, select, text, update
 
-from cutpurse.leaderboard.boards import PLAIN, Sat
+from cutpurse.leaderboard.boards import PLAIN, BoardMatch
 from cutpurse.leaderboard.conduct import Conduct, PauseTerms, conduct
 from cutpurse.leaderboard.encounters import Encounters
 from cutpurse.leaderboard.ladders import epoch_of
@@ -31,12 +31,12 @@ from cutpurse.leaderboard.relations import (
     VERSIONS,
     rated_seats,
 )
-from cutpurse.leaderboard.results import Announcement, Change, Deal, MatchResult, SeatResult, Stored
-from cutpurse.leaderboard.standings import Standing
+from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, DealCommitment, SeatResult, Stored
+from cutpurse.leaderboard.standings import RatingState
 
 __all__ = [
     "VOID",
-    "Announced",
+    "AnnouncedMatch",
     "BoardState",
     "LadderState",
     "World",
@@ -59,7 +59,7 @@ class LadderState:
     epoch: int
     settings: TrueSkill
     sequence: int  # of the board rated last
-    standings: dict[int, Standing]  # by version, of those who sit in these results or were before them
+    standings: dict[int, RatingState]  # by version, of those who sit in these results or were before them
     parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
     pause: PauseTerms
     changed: set[int] = field(default_factory=set)
@@ -70,12 +70,12 @@ class LadderState:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class AnnouncedMatch:
     """What was promised of a match that is not over."""
 
     board: str
     ladder_id: int
-    deal: Deal
+    deal: DealCommitment
     versions: tuple[int, ...]
     board_matches: int
 
@@ -89,17 +89,17 @@ class BoardState:
     """
 
     ladder_id: int
-    deal: Deal
+    deal: DealCommitment
     matches: int
     versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    over: list[Sat | None] = field(default_factory=list)
+    over: list[BoardMatch | None] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
         """Whether all its matches are."""
         return len(self.over) == self.matches
 
-    def counts(self) -> list[Sat]:
+    def counts(self) -> list[BoardMatch]:
         """Its matches, if all are over and count; else none."""
         sat = [one for one in self.over if one is not None]
         return sat if len(sat) == self.matches else []
@@ -110,7 +110,7 @@ class World:
     """All of it; kept up to date while results are written."""
 
     known: dict[str, Stored]  # by match
-    announced: dict[str, Announced]  # by match
+    announced: dict[str, AnnouncedMatch]  # by match
     boards: dict[str, BoardState]  # that are there, by name
     ladders: dict[str, LadderState]  # by name; those that do not exist are left out
     versions: Mapping[int, int]  # the bot of each that is known
@@ -118,11 +118,11 @@ class World:
     number: int  # of the last match
 
 
-def look(connection: Connection, entries: Sequence[MatchResult | Announcement]) -> World:
+def look(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
     """What is there of the matches, boards, ladders and versions of these entries."""
     known = stored(connection, {entry.match for entry in entries})
     announced = _announced(connection, {entry.match for entry in entries})
-    new = [entry for entry in entries if isinstance(entry, MatchResult) and entry.match not in known]
+    new = [entry for entry in entries if isinstance(entry, CompletedMatch) and entry.match not in known]
     last = connection.execute(_LAST).first()
     boards = _boards(connection, {entry.board for entry in entries})
     playing: dict[str, set[int]] = {}  # by ladder, those who sit in these matches and in others of their boards
@@ -144,7 +144,7 @@ def look(connection: Connection, entries: Sequence[MatchResult | Announcement]) 
     )
 
 
-def seated(entry: MatchResult | Announcement) -> tuple[int, ...]:
+def seated(entry: CompletedMatch | Announcement) -> tuple[int, ...]:
     """The versions in a match, by seat."""
     if isinstance(entry, Announcement):
         return entry.versions
@@ -233,7 +233,7 @@ def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: 
     return replace(answer, changes=tuple(_change(connection, row) for row in rows))
 
 
-def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
+def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
     """A void result for each match that was announced and is not over, in the order of their beginning."""
     query = (
         select(
@@ -249,7 +249,7 @@ def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
         .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
     )
     return [
-        MatchResult(
+        CompletedMatch(
             match=row.match_id,
             board=row.board_id,
             ladder=row.ladder,
@@ -258,7 +258,7 @@ def unfinished(connection: Connection, now: datetime) -> list[MatchResult]:
             finished=now,
             decisions=0,
             seats=tuple(SeatResult(version, None, None, VOID) for version in json.loads(row.versions)),
-            deal=Deal(row.commitment, row.seed, row.params),
+            deal=DealCommitment(row.commitment, row.seed, row.params),
             void_cause=VOID,
             is_rated=not row.requested_by,
             requested_by=row.requested_by,
@@ -284,13 +284,13 @@ def _paused(connection: Connection, number: int) -> tuple[int, ...]:
     return tuple(connection.scalars(query))
 
 
-def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced]:
+def _announced(connection: Connection, matches: Set[str]) -> dict[str, AnnouncedMatch]:
     """What was announced of these matches that are not over."""
     return {
-        row.match_id: Announced(
+        row.match_id: AnnouncedMatch(
             row.id,
             row.ladder_id,
-            Deal(row.commitment, row.seed, row.params),
+            DealCommitment(row.commitment, row.seed, row.params),
             tuple(json.loads(row.versions)),
             row.matches,
         )
@@ -301,7 +301,7 @@ def _announced(connection: Connection, matches: Set[str]) -> dict[str, Announced
 def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     """Those of these boards that are there, with their matches, be they over or not."""
     found = {
-        row.id: BoardState(row.ladder_id, Deal(row.commitment, row.seed, row.params), row.matches)
+        row.id: BoardState(row.ladder_id, DealCommitment(row.commitment, row.seed, row.params), row.matches)
         for row in connection.execute(_BOARDS, _keys(boards))
     }
     if not found:
@@ -313,7 +313,7 @@ def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
         versions = tuple(row.version_id for row in seats)
         found[board].versions[match] = versions
         is_void = seats[0].void_cause is not None
-        sat = None if is_void else Sat(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
+        sat = None if is_void else BoardMatch(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
         found[board].over.append(sat)
     return found
 
@@ -360,9 +360,9 @@ def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[st
     return found
 
 
-def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, Standing]:
+def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, RatingState]:
     return {
-        row.version_id: Standing(
+        row.version_id: RatingState(
             Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
         )
         for row in connection.execute(_RATINGS, {"ladder": ladder_id, **_keys(versions)}).all()

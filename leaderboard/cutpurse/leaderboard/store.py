@@ -17,7 +17,7 @@ again; the connection is made anew, so what comes later is stored as soon as the
 failed it is looked up whether it has happened; only if that cannot be done either is the StoreError an Unsure.
 
 If the ledger turns out to be broken (a number is missing, or there twice) nothing of that transaction is stored, and no
-result is from then on: each is answered by the same LedgerBroken. What is no result, as revoking a token, goes on.
+result is from then on: each is answered by the same LedgerCorrupt. What is no result, as revoking a token, goes on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlche
 
 from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state, submissions
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
-from cutpurse.leaderboard.errors import LedgerBroken, Refused, StoreError, Unsure
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
 from cutpurse.leaderboard.estimates.ledger import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
@@ -45,7 +45,7 @@ from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, To
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.registry import NewToken
-from cutpurse.leaderboard.results import Announcement, LadderTerms, MatchResult, Stored
+from cutpurse.leaderboard.results import Announcement, CompletedMatch, LadderTerms, Stored
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.submissions import NewSubmission
 from cutpurse.leaderboard.tokens import Token, new_token
@@ -60,10 +60,10 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _PendingWrite:
     """A result that waits to be stored, or a match to be announced."""
 
-    entry: MatchResult | Announcement
+    entry: CompletedMatch | Announcement
     future: Future[Any]  # Stored, or None for an announcement
 
 
@@ -86,11 +86,11 @@ class Store(Readings):
         super().__init__(database, busy_timeout_s)
         self._right = WritingLock(self.path)
         self._writing = writing_engine(self.path, busy_timeout_s)
-        self._waiting: SimpleQueue[_Entry | _Task | None] = SimpleQueue()
+        self._waiting: SimpleQueue[_PendingWrite | _Task | None] = SimpleQueue()
         self._lock = threading.Lock()  # nothing is handed in behind the None that ends the thread
         self._closed = False
         self._rated: dict[int, int] = {}  # boards by the id of their ladder, as of the last commit; see the ledger
-        self._broken: LedgerBroken | None = None
+        self._broken: LedgerCorrupt | None = None
         self.changes = 0  # how often anything but results was written: whoever keeps a copy sees that it is old
         try:
             self.found = upgrade(self._writing)  # the schema that the file had; None if it was empty
@@ -117,7 +117,7 @@ class Store(Readings):
     ) -> int:
         """The id of a ladder, made if it is new; returns once it is stored.
 
-        Raises Refused if there is one of this name that differs, StoreError as a future would have it.
+        Raises InvalidEntry if there is one of this name that differs, StoreError as a future would have it.
         """
         return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
 
@@ -139,7 +139,7 @@ class Store(Readings):
     ) -> LadderEntry:
         """A new ladder, returned once it is stored.
 
-        Raises Refused if there is one of this name, StoreError as a future would have it.
+        Raises InvalidEntry if there is one of this name, StoreError as a future would have it.
         """
 
         new = NewLadder(name, game, seats, rating, settings or {}, clock or {}, terms)
@@ -149,7 +149,7 @@ class Store(Readings):
     def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
         """New ladders in this order, all of them or none, returned once they are stored.
 
-        Raises Refused if there is one of the name of one of them, StoreError as a future would have it.
+        Raises InvalidEntry if there is one of the name of one of them, StoreError as a future would have it.
         """
 
         def create(connection: Connection) -> list[LadderEntry]:
@@ -160,7 +160,7 @@ class Store(Readings):
         return self._do(create)
 
     def change_ladder(self, name: str, terms: LadderTerms) -> LadderEntry:
-        """The ladder with these terms, returned once they are stored.  Raises NotFound, and StoreError."""
+        """The ladder with these terms, returned once they are stored.  Raises NoSuchEntry, and StoreError."""
 
         def change(connection: Connection) -> LadderEntry:
             ladders.change_ladder(connection, name, terms)
@@ -175,28 +175,28 @@ class Store(Readings):
     def delete_ladder(self, name: str) -> None:
         """There is no such ladder any more; returns once that is stored.
 
-        Raises NotFound, Refused if a match was begun there or a bot was handed in for it, and StoreError.
+        Raises NoSuchEntry, InvalidEntry if a match was begun there or a bot was handed in for it, and StoreError.
         """
         self._do(lambda connection: ladders.delete_ladder(connection, name))
 
     def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
         """The id of a version of a bot of an owner, made if it is new, and then known since `created`.
 
-        Returns once it is stored. Raises Refused for a name that is none, StoreError as a future would have it.
+        Returns once it is stored. Raises InvalidEntry for a name that is none, StoreError as a future would have it.
         """
         return self._do(lambda connection: registry.ensure_version(connection, owner, bot, version, created))
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
         """New tokens with what is kept of them, in this order; all of them or none, returned once they are stored.
 
-        Raises Refused for one that would have expired before it was made, StoreError as a future would have it.
+        Raises InvalidEntry for one that would have expired before it was made, StoreError as a future would have it.
         """
         made = [(new, new_token()) for new in wanted]
         entries = self._do(lambda connection: registry.create_tokens(connection, made, created))
         return [(token, entry) for (_, token), entry in zip(made, entries, strict=True)]
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """A token is good for nothing from now on; returns once that is stored.  Raises NotFound, and StoreError."""
+        """A token is good for nothing from now on; returns once that is stored.  Raises NoSuchEntry, and StoreError."""
         return self._do(lambda connection: registry.revoke_token(connection, token_id, revoked))
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
@@ -212,7 +212,7 @@ class Store(Readings):
     def lift_pause(self, version_id: int, now: datetime) -> Pause:
         """Let a paused version play again; the pause that ended, returned once that is stored.
 
-        Raises NotFound if it is not paused, StoreError as a future would have it.
+        Raises NoSuchEntry if it is not paused, StoreError as a future would have it.
         """
         return self._do(lambda connection: queries.pause(connection, conduct.lift_pause(connection, version_id, now)))
 
@@ -261,7 +261,7 @@ class Store(Readings):
         Raises StoreError if the store is closed.
         """
         future: Future[None] = Future()
-        self._hand_in(_Entry(announcement, future))
+        self._hand_in(_PendingWrite(announcement, future))
         return future
 
     def void_unfinished(self, now: datetime) -> list[str]:
@@ -277,7 +277,7 @@ class Store(Readings):
         self._do(state.unseal)
         return [result.match for result in cut_off]
 
-    def submit(self, result: MatchResult) -> Future[Stored]:
+    def submit(self, result: CompletedMatch) -> Future[Stored]:
         """Store and rate a result; the future is done after the commit.
 
         A result whose match is stored already changes nothing and is answered as the first time. The future may have
@@ -286,7 +286,7 @@ class Store(Readings):
         Raises StoreError if the store is closed.
         """
         future: Future[Stored] = Future()
-        self._hand_in(_Entry(result, future))
+        self._hand_in(_PendingWrite(result, future))
         return future
 
     @property
@@ -312,7 +312,7 @@ class Store(Readings):
         self._hand_in(_Task(write, future))
         return future.result()
 
-    def _hand_in(self, job: _Entry | _Task) -> None:
+    def _hand_in(self, job: _PendingWrite | _Task) -> None:
         job.future.set_running_or_notify_cancel()  # so that whoever stops waiting does not lose the result
         with self._lock:
             if self._closed:
@@ -324,9 +324,9 @@ class Store(Readings):
         while not ended:
             jobs = self._gathered()
             ended = jobs[-1] is None  # nothing comes after it
-            entries: list[_Entry] = []
+            entries: list[_PendingWrite] = []
             for job in jobs:
-                if isinstance(job, _Entry):
+                if isinstance(job, _PendingWrite):
                     entries.append(job)
                     continue
                 self._write_entries(entries)  # in the order in which they were handed in
@@ -335,14 +335,14 @@ class Store(Readings):
                     self._write_task(job)
             self._write_entries(entries)
 
-    def _gathered(self) -> list[_Entry | _Task | None]:
+    def _gathered(self) -> list[_PendingWrite | _Task | None]:
         """What waits, if need be for the first of it."""
         jobs = [self._waiting.get()]
         results = 0
         with suppress(Empty):
             while results < GATHER and len(jobs) < MOST_AT_ONCE:
                 jobs.append(job := self._waiting.get_nowait())
-                results += isinstance(job, _Entry) and isinstance(job.entry, MatchResult)
+                results += isinstance(job, _PendingWrite) and isinstance(job.entry, CompletedMatch)
         return jobs
 
     def _write_task(self, task: _Task) -> None:
@@ -355,11 +355,11 @@ class Store(Readings):
             self.changes += 1
             task.future.set_result(answer)
 
-    def _write_entries(self, batch: Sequence[_Entry]) -> None:
+    def _write_entries(self, batch: Sequence[_PendingWrite]) -> None:
         if not batch:
             return
         if self._broken is not None:
-            _fail(batch, LedgerBroken, self._broken.ladder)
+            _fail(batch, LedgerCorrupt, self._broken.ladder)
             return
         try:
             with self._transaction() as connection:
@@ -369,18 +369,18 @@ class Store(Readings):
             self._not_written(batch, error)
         else:
             for waiting, answer in zip(batch, answers, strict=True):
-                if isinstance(answer, Refused):
+                if isinstance(answer, InvalidEntry):
                     waiting.future.set_exception(answer)
                 else:
                     waiting.future.set_result(answer)
 
-    def _not_written(self, batch: Sequence[_Entry], error: Exception) -> None:
+    def _not_written(self, batch: Sequence[_PendingWrite], error: Exception) -> None:
         """Answer results of which nothing is stored, unless the commit has happened nevertheless."""
         if isinstance(error, Unsure):
             self._look_up(batch, error)
-        elif isinstance(error, LedgerBroken):
+        elif isinstance(error, LedgerCorrupt):
             self._broken = error
-            _fail(batch, LedgerBroken, error.ladder)
+            _fail(batch, LedgerCorrupt, error.ladder)
         elif isinstance(error, StoreError):
             _fail(batch, StoreError, *error.args)
         elif len(batch) == 1:
@@ -389,7 +389,7 @@ class Store(Readings):
             for waiting in batch:
                 self._write_entries([waiting])
 
-    def _look_up(self, batch: Sequence[_Entry], error: Unsure) -> None:
+    def _look_up(self, batch: Sequence[_PendingWrite], error: Unsure) -> None:
         """Answer results whose commit has failed by what is stored now."""
         try:
             with self.reading() as connection:
@@ -426,7 +426,7 @@ class Store(Readings):
             raise (Unsure(*problem.args) if is_committing else problem) from None
 
 
-def _fail(batch: Sequence[_Entry], problem: Callable[..., StoreError], *facts: object) -> None:
+def _fail(batch: Sequence[_PendingWrite], problem: Callable[..., StoreError], *facts: object) -> None:
     """Answer each of these results by a problem of its own."""
     for waiting in batch:
         waiting.future.set_exception(problem(*facts))

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from cutpurse.leaderboard import queries
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.relations import OWNERS, SUBMISSIONS
 from cutpurse.leaderboard.results import checked_name
@@ -67,7 +67,7 @@ class NewSubmission:
 def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> SubmissionEntry:
     """Write it down as received; the owner is made if he is new. What is there with the same bytes stays as it is.
 
-    One that was refused never played: it may come again, with other bytes too. Raises Refused for other bytes of a
+    One that was refused never played: it may come again, with other bytes too. Raises InvalidEntry for other bytes of a
     version that was not, and for other ladders.
     """
     row = {"name": checked_name("the name of an owner", new.owner)}
@@ -101,12 +101,12 @@ def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> S
     if found.state == REFUSED:
         connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == found.id).values(values))
     elif found.digest != new.digest:
-        raise Refused(
+        raise InvalidEntry(
             f"{new.bot}:{new.version} was handed in with other bytes (SHA-256 {found.digest.hex()[:16]}...), and a "
             "version never changes: give this one another version in bot.toml"
         )
     elif set(before := json.loads(found.ladders)) != set(new.ladders):
-        raise Refused(
+        raise InvalidEntry(
             f"{new.bot}:{new.version} was handed in for {_where(before)}, not for {_where(new.ladders)}, and a version "
             "never changes: give the one for others another version in bot.toml"
         )
@@ -125,7 +125,7 @@ def set_state(
 ) -> SubmissionEntry:
     """It is so far.  why: one line; log: what was seen, None: as it is. One that does not play is not active.
 
-    Raises NotFound.
+    Raises NoSuchEntry.
     """
     values: dict[str, object] = {"state": state, "why": why[:MOST_WHY], "changed": changed}
     if log is not None:
@@ -146,12 +146,15 @@ def accept(connection: Connection, submission: int, changed: datetime, log: str)
 
 
 def activate(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:
-    """It plays, and no other version of its bot does.  Raises NotFound, and Refused for one that may not play."""
+    """It plays, and no other version of its bot does.
+
+    Raises NoSuchEntry, and InvalidEntry for one that may not play.
+    """
     entry = queries.submission(connection, submission)
     if entry.state not in (ACCEPTED, TAKEN_OFF):
-        raise Refused(f"{entry.bot}:{entry.version} was not accepted, so it cannot play")
+        raise InvalidEntry(f"{entry.bot}:{entry.version} was not accepted, so it cannot play")
     if not entry.is_kept:
-        raise Refused(f"the archive of {entry.bot}:{entry.version} is not kept any more: hand it in again")
+        raise InvalidEntry(f"the archive of {entry.bot}:{entry.version} is not kept any more: hand it in again")
     same = (SUBMISSIONS.c.owner_id == entry.owner_id, SUBMISSIONS.c.bot == entry.bot)
     connection.execute(update(SUBMISSIONS).where(*same).values(is_active=False))
     values = {"is_active": True, "state": ACCEPTED, "why": "", "changed": changed}
@@ -160,15 +163,15 @@ def activate(connection: Connection, submission: int, changed: datetime) -> Subm
 
 
 def retire(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:
-    """It plays no more; it may again.  Raises NotFound."""
+    """It plays no more; it may again.  Raises NoSuchEntry."""
     chosen = update(SUBMISSIONS).where(SUBMISSIONS.c.id == submission)
     connection.execute(chosen.values(is_active=False, changed=changed))
     return queries.submission(connection, submission)
 
 
 def not_kept(connection: Connection, submissions: Iterable[int]) -> None:
-    """Their archives are not kept any more.  Raises Refused if one of them plays."""
+    """Their archives are not kept any more.  Raises InvalidEntry if one of them plays."""
     for submission in submissions:
         if queries.submission(connection, submission).is_active:
-            raise Refused("the archive of a version that plays is kept")
+            raise InvalidEntry("the archive of a version that plays is kept")
         connection.execute(update(SUBMISSIONS).where(SUBMISSIONS.c.id == submission).values(is_kept=False))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.engine.match import Chosen, Decision, EndCause, Match
+from cutpurse.engine.match import Chosen, EndCause, Match, OpenDecision
 from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
@@ -29,7 +29,7 @@ WHY: Final = {
 }
 
 
-def decision_at(record: Record, at: int) -> tuple[Match, Decision, Chosen] | None:
+def decision_at(record: Record, at: int) -> tuple[Match, OpenDecision, Chosen] | None:
     """The match before its choice of this number, the question and what was chosen; None if there is none."""
     for match, asked, chosen in replay(record, game_named(record.game)):
         if len(match.choices) == at:

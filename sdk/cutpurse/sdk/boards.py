@@ -31,7 +31,7 @@ from cutpurse.sdk.playing.processes import check_jobs, in_order
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.sprt import Design, Result, Sprt, State, Verdict
 
-__all__ = ["FAILING_BOARDS", "BoardResult", "Boards", "Compared", "compare", "field_for"]
+__all__ = ["FAILING_BOARDS", "BoardResult", "ComparisonRun", "Compared", "compare", "field_for"]
 
 FAILING_BOARDS: Final = 5  # on which NEW was taken over, after which no more are played
 
@@ -68,7 +68,7 @@ class BoardResult:
 
 
 @dataclass(frozen=True)
-class Boards:
+class ComparisonRun:
     """The boards of one comparison."""
 
     rules: type[Game]
@@ -183,7 +183,7 @@ def compare(
     check_jobs(jobs)
     design = design or Design()
     makers = bot_makers([new, old])
-    boards = Boards(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
+    boards = ComparisonRun(rules, makers[0], makers[1], field_for(field, seats), seed, chosen)
     path = None if state is None else Path(state)
     identity = boards.identity()
     taken_over = [0] * (2 + len(boards.field))

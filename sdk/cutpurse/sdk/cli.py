@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.commands.later import LaterGroup
+from cutpurse.sdk.commands.later import LazyGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.signals import interrupts_when_told_to_end
 from cutpurse.sdk.terminal import say, show_what_can_be_shown
@@ -41,7 +41,7 @@ OTHER_NAMES: Final = {  # options as other programs call them, by their names he
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class Commands(LaterGroup):
+class Commands(LazyGroup):
     """All commands; an error ends in one line on stderr, with its trace after --debug, which may stand anywhere."""
 
     places: ClassVar[dict[str, str]] = {

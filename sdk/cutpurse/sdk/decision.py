@@ -14,7 +14,7 @@ from typing import Any, Final, SupportsIndex
 from cutpurse.engine import agenda
 from cutpurse.engine.text import answer_text
 from cutpurse.sdk.cards import Card
-from cutpurse.sdk.notes import Notes
+from cutpurse.sdk.notes import NoteBuffer
 from cutpurse.sdk.views.acts import Option
 from cutpurse.sdk.views.base import GameView
 
@@ -31,7 +31,7 @@ class Decision:
 
     # `_notes` and `_time_left` are there only where somebody keeps them: of millions of decisions in local play, none.
     __slots__ = ("_made", "_notes", "_options", "_safe", "_time_left", "_view", "ask", "number")
-    _notes: Notes
+    _notes: NoteBuffer
     _time_left: Callable[[], tuple[float, float]]
 
     def __init__(
@@ -139,7 +139,7 @@ class Decision:
         """For whoever puts this question: what tells how much is left of the base and of the bank, in seconds."""
         self._time_left = time_left
 
-    def keep_notes(self, notes: Notes) -> None:
+    def keep_notes(self, notes: NoteBuffer) -> None:
         """For whoever puts this question: here is what its bot has to say gathered."""
         self._notes = notes
 

@@ -32,9 +32,9 @@ from cutpurse.sdk.playing.seating import play_match
 
 __all__ = [
     "Failure",
-    "MatchRow",
-    "Played",
-    "SeatRow",
+    "LocalMatch",
+    "LocalRun",
+    "SeatTotals",
     "play",
 ]
 
@@ -62,7 +62,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchRow:
+class LocalMatch:
     """A match of a run; the tuples are by bot, in the order in which the bots were given."""
 
     match: int
@@ -74,7 +74,7 @@ class MatchRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatRow:
+class SeatTotals:
     """How a bot fared over a run."""
 
     bot: str
@@ -85,15 +85,15 @@ class SeatRow:
 
 
 @dataclass(frozen=True)
-class Played:
+class LocalRun:
     """A run that is over."""
 
     game: str
     matches: int
     decisions: int
     seconds: float
-    seats: tuple[SeatRow, ...]  # by bot
-    rows: tuple[MatchRow, ...] = field(repr=False)  # empty if they were not to be kept
+    seats: tuple[SeatTotals, ...]  # by bot
+    rows: tuple[LocalMatch, ...] = field(repr=False)  # empty if they were not to be kept
     failures: tuple[Failure, ...] = ()  # the first of each bot that failed
     faults: tuple[int, ...] = ()  # how many of each bot
 
@@ -102,7 +102,7 @@ class Played:
 class _Done:
     """What one match gives back to the run, and from another process."""
 
-    row: MatchRow
+    row: LocalMatch
     failures: tuple[Failure, ...]  # the first of each bot
     faults: tuple[int, ...]
     record: str
@@ -118,10 +118,10 @@ def play(
     jobs: int = 1,
     record: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    on_match: Callable[[MatchRow], None] | None = None,
+    on_match: Callable[[LocalMatch], None] | None = None,
     watch: Callable[[Match], None] | None = None,
     keep_rows: bool = True,
-) -> Played:
+) -> LocalRun:
     """Play matches and count them up.
 
     bots: one a seat, each a name, a file, or a class (anything that makes a bot). jobs: processes; with more than one,
@@ -145,7 +145,7 @@ def play(
         raise UsageError(f"the record would take the place of {record}, which is code: name another file for it")
     run = _Run(rules, tuple(makers), seed, chosen, record is not None)
     began = time.perf_counter()
-    rows: list[MatchRow] = []
+    rows: list[LocalMatch] = []
     count = _Count(makers)
     first: dict[int, Failure] = {}
     faults = [0] * len(makers)
@@ -165,7 +165,7 @@ def play(
                 progress(count.matches, matches)
     seconds = time.perf_counter() - began
     failures = tuple(first[bot] for bot in sorted(first))
-    return Played(game, matches, count.decisions, seconds, count.seats(), tuple(rows), failures, tuple(faults))
+    return LocalRun(game, matches, count.decisions, seconds, count.seats(), tuple(rows), failures, tuple(faults))
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class _Run:
             faults[bot] += 1
             maker = self.makers[bot]
             first.setdefault(bot, Failure(bot, maker.name, maker.file, number, *failure))
-        row = MatchRow(
+        row = LocalMatch(
             number,
             tuple(result.places[seat] for seat in seat_of),
             tuple(result.scores[seat] for seat in seat_of),
@@ -225,7 +225,7 @@ class _Count:
         self._scores = [0] * len(makers)
         self._taken_over = [0] * len(makers)
 
-    def add(self, row: MatchRow) -> None:
+    def add(self, row: LocalMatch) -> None:
         self.matches += 1
         self.decisions += row.decisions
         for bot, (place, score) in enumerate(zip(row.places, row.scores, strict=True)):
@@ -234,9 +234,9 @@ class _Count:
             self._scores[bot] += score
             self._taken_over[bot] += row.end_causes[bot] != EndCause.NORMAL.value
 
-    def seats(self) -> tuple[SeatRow, ...]:
+    def seats(self) -> tuple[SeatTotals, ...]:
         return tuple(
-            SeatRow(name, first, places / self.matches, scores / self.matches, taken_over)
+            SeatTotals(name, first, places / self.matches, scores / self.matches, taken_over)
             for name, first, places, scores, taken_over in zip(
                 self._names, self._first, self._places, self._scores, self._taken_over, strict=True
             )

@@ -23,7 +23,7 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import Record, Verified, read_record, verified
 from cutpurse.games import game_named
 
-__all__ = ["SCHEMA", "Checked", "FiledMatch", "Head", "HeadSeat", "check", "read_head", "read_matches"]
+__all__ = ["SCHEMA", "MatchFileCheck", "FiledMatch", "Head", "HeadSeat", "check", "read_head", "read_matches"]
 
 SCHEMA: Final = "match/1"
 _BEGINS: Final = '{"schema":"match/'  # a head of whatever schema
@@ -102,7 +102,7 @@ class FiledMatch:
         return read_record(self.text)
 
 
-class Checked(NamedTuple):
+class MatchFileCheck(NamedTuple):
     """What was found to hold, and what the file alone cannot prove, in plain words."""
 
     game: str
@@ -251,12 +251,14 @@ def _moment(body: dict[str, Any], name: str) -> str:
 
 
 # -- checking
-def check(filed: FiledMatch) -> Checked:
+def check(filed: FiledMatch) -> MatchFileCheck:
     """Play a match of a file again and compare all that it says.  Raises RecordError, and UnknownGame for its game."""
     head = filed.head
     if head is None:
         record = filed.record()
-        return Checked(record.game, record.seats, verified(filed.text or "", game_named(record.game)).checked, [])
+        return MatchFileCheck(
+            record.game, record.seats, verified(filed.text or "", game_named(record.game)).checked, []
+        )
     checked = [f"the digest fits the {filed.head_bytes} bytes of the head"]
     seats = tuple([seat.shown for seat in head.seats])
     _check_the_deal(head, checked)
@@ -265,7 +267,7 @@ def check(filed: FiledMatch) -> Checked:
         checked += _void_lines(head)
     else:
         checked += _against_the_record(head, filed.text)
-    return Checked(head.game, seats, checked, _not_checked(head))
+    return MatchFileCheck(head.game, seats, checked, _not_checked(head))
 
 
 def _check_the_deal(head: Head, checked: list[str]) -> None:

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from cutpurse.sdk.terminal import Talk
+from cutpurse.sdk.terminal import LossyStream
 
-__all__ = ["NOTE_MOST", "Notes", "about", "prints_are_noted"]
+__all__ = ["NOTE_MOST", "NoteBuffer", "about", "prints_are_noted"]
 
 NOTE_MOST: Final = 2_000  # bytes of UTF-8 that a server keeps of what is said at a time
 
 
-class Notes:
+class NoteBuffer:
     """What is said until it is taken, as one text: its beginning, and how much more there was."""
 
     __slots__ = ("_parts", "_said", "_size")
@@ -55,11 +55,11 @@ class Notes:
         return data[: NOTE_MOST - len(more)].decode(errors="ignore") + more
 
 
-_about: ContextVar[Notes | None] = ContextVar("_about", default=None)
+_about: ContextVar[NoteBuffer | None] = ContextVar("_about", default=None)
 
 
 @contextmanager
-def about(notes: Notes | None) -> Iterator[None]:
+def about(notes: NoteBuffer | None) -> Iterator[None]:
     """What is printed in this thread or task meanwhile is added to these notes, where `prints_are_noted`."""
     before = _about.get()
     _about.set(notes)
@@ -69,7 +69,7 @@ def about(notes: Notes | None) -> Iterator[None]:
         _about.set(before)  # no `reset`: a task that is given up may be cleaned up in another context
 
 
-class _Noted(Talk):
+class _Noted(LossyStream):
     """A text stream that also tells the notes what is written to it."""
 
     def write(self, text: str) -> int:

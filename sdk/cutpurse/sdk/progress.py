@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from cutpurse.sdk.terminal import Talk
+from cutpurse.sdk.terminal import LossyStream
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -114,7 +114,7 @@ def _bar(*columns: ProgressColumn, is_animated: bool) -> Bar:
 
     return Bar(
         *columns,
-        console=Console(file=Talk(sys.stderr)),  # type: ignore[arg-type]  # it writes to one
+        console=Console(file=LossyStream(sys.stderr)),  # type: ignore[arg-type]  # it writes to one
         auto_refresh=is_animated,
         transient=True,
         redirect_stdout=False,  # what bots print is theirs

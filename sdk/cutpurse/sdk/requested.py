@@ -12,11 +12,11 @@ from cutpurse.v1 import ladder_pb2
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
 
-__all__ = ["Requested", "requested"]
+__all__ = ["RequestStatus", "requested"]
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class RequestStatus:
     """How a match stands.
 
     state: "waiting" for its bots, "open", "dropped" (why says why), "over" (match tells it), or "unknown": it is being
@@ -28,14 +28,14 @@ class Requested:
     match: ladder_pb2.MatchShown | None = None
 
 
-def requested(league: League, name: str) -> Requested:
+def requested(league: League, name: str) -> RequestStatus:
     """Ask a server how a match stands that it was asked for."""
     now = league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest(match=name)).requested
     if now.startswith("dropped"):
-        return Requested("dropped", legible(now.removeprefix("dropped").lstrip(": ")))
+        return RequestStatus("dropped", legible(now.removeprefix("dropped").lstrip(": ")))
     if now:
-        return Requested(now)
+        return RequestStatus(now)
     try:
-        return Requested("over", match=league.GetMatch(ladder_pb2.GetMatchRequest(match=name)).match)
+        return RequestStatus("over", match=league.GetMatch(ladder_pb2.GetMatchRequest(match=name)).match)
     except NotFound:
-        return Requested("unknown")
+        return RequestStatus("unknown")

@@ -34,13 +34,13 @@ from cutpurse.sdk.online.address import PATIENCE_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.client import Client
 from cutpurse.sdk.online.dialling import dialling
 from cutpurse.sdk.online.leaving import leaves_when_told
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
-from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.session import ClientSession
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.sdk.terminal import counted, paint, say, talk_may_be_lost
 
-__all__ = ["PlayedMatch", "Stay", "connect", "name_of", "run"]
+__all__ = ["PlayedMatch", "RunSummary", "connect", "name_of", "run"]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 NAME_MOST: Final = 32
@@ -48,7 +48,7 @@ BUSY_S: Final = 10.0  # for what a bot does when its last match is over
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class RunSummary:
     """What came of a bot's time on a server."""
 
     bot: str
@@ -149,7 +149,7 @@ async def connect(
     decline_requests: bool = False,
     quiet: bool = False,
     debug: bool = False,
-) -> Stay:
+) -> RunSummary:
     """As `run`, in an event loop that is already there.
 
     on_opened: told again of each match whose deal was opened only later, when others had played with the same cards.
@@ -183,10 +183,10 @@ async def connect(
         if on_match is not None:
             on_match(match)
 
-    pace = Pace(max_tables)
+    pace = ConcurrencyControl(max_tables)
     # A factory is asked for a bot too many, to see what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
-    session = Session(name, version, wanted, pace.tables, hears_events(kind))
+    session = ClientSession(name, version, wanted, pace.tables, hears_events(kind))
     session.declines_requests = decline_requests
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
     client = Client(
@@ -207,7 +207,7 @@ async def connect(
     if taken_over:
         text = f"{name} was taken over in {counted(taken_over, 'match', 'matches')}, and came last there"
         say(paint(text, "bad", sys.stderr))
-    return Stay(name, version, door.address, client.played, bots.faults, taken_over)
+    return RunSummary(name, version, door.address, client.played, bots.faults, taken_over)
 
 
 def name_of(maker: BotMaker) -> str:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final, TextIO
 
 __all__ = [
-    "Talk",
+    "LossyStream",
     "counted",
     "json_text",
     "legible",
@@ -82,7 +82,7 @@ def _moved_away(stdout: TextIO) -> TextIO:
     return os.fdopen(moved, "w", encoding=stdout.encoding, errors=stdout.errors)
 
 
-class Talk:
+class LossyStream:
     """A text stream of which that is lost which nobody can read."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -111,7 +111,7 @@ def talk_may_be_lost() -> Iterator[None]:
 
     Else a bot that prints would fail for it, in the middle of a match.
     """
-    ours = {name: Talk(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
+    ours = {name: LossyStream(getattr(sys, name)) for name in ("stdout", "stderr") if getattr(sys, name) is not None}
     for name, talk in ours.items():
         setattr(sys, name, talk)
     try:

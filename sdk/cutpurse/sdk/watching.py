@@ -14,24 +14,24 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import Table, broken_promise, result_of, table_of
+from cutpurse.sdk.online.session import ClientTable, broken_promise, result_of, table_of
 from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import event_of, view_of
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
-__all__ = ["Began", "Moved", "Over", "Watched", "watched"]
+__all__ = ["WatchBegin", "WatchUpdate", "WatchEnd", "Watched", "watched"]
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class WatchBegin:
     """A match is followed from now on.
 
     names: who sits where, in which version. delay_ms: how much later than the bots one is told.
     """
 
-    table: Table
+    table: ClientTable
     names: tuple[str, ...]
     seat: int | None
     delay_ms: int
@@ -39,10 +39,10 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class WatchUpdate:
     """Something happened: `events`, the first of which has this number, and how the table looks then."""
 
-    table: Table
+    table: ClientTable
     at_ms: int
     first_event: int
     events: tuple[Event, ...]
@@ -50,14 +50,14 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class WatchEnd:
     """The match is over.
 
     broken_promise: what is wrong with what was told of the deal before its cards; empty if nothing is, None if nothing
     was opened.
     """
 
-    table: Table
+    table: ClientTable
     first_event: int
     events: tuple[Event, ...]
     result: MatchResult
@@ -67,7 +67,7 @@ class Over:
     broken_promise: str | None
 
 
-Watched: TypeAlias = Began | Moved | Over
+Watched: TypeAlias = WatchBegin | WatchUpdate | WatchEnd
 
 
 def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None = None) -> Iterator[Watched]:
@@ -75,7 +75,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
 
     Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
     """
-    table: Table | None = None
+    table: ClientTable | None = None
     last: GameView[Any] | None = None
     for message in messages:
         what = message.WhichOneof("what")
@@ -84,7 +84,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
                 table = table_of(message.started.match)
                 names = tuple(map(_shown, table.names, message.started.match.seats))
                 last = _view(message.started.observation, table, seat, (), 0)
-                yield Began(table, names, seat, message.started.delay_ms, last)
+                yield WatchBegin(table, names, seat, message.started.delay_ms, last)
             elif table is None:
                 raise ServerRefused("the server tells of a match that has not begun")
             elif what == "moved":
@@ -92,7 +92,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
                 events = _events(moved.events, table)
                 before = None if last is None else last.raw
                 last = _view(moved.observation, table, seat, events, moved.first_event, before)
-                yield Moved(table, moved.at_ms, moved.first_event, events, last)
+                yield WatchUpdate(table, moved.at_ms, moved.first_event, events, last)
             elif what == "ended":
                 yield _over(table, message)
                 table = None
@@ -107,7 +107,7 @@ def _shown(name: str, seat: arena_pb2.SeatTaken) -> str:
 
 def _view(
     observation: game_pb2.Observation,
-    table: Table,
+    table: ClientTable,
     seat: int | None,
     events: tuple[Event, ...],
     first: int,
@@ -118,14 +118,14 @@ def _view(
     return VIEWS[table.game](lambda: raw, lambda: list(events), first, before)
 
 
-def _events(events: Iterable[game_pb2.Event], table: Table) -> tuple[Event, ...]:
+def _events(events: Iterable[game_pb2.Event], table: ClientTable) -> tuple[Event, ...]:
     return tuple(map(partial(event_of, rules=table.info.rules, seats=table.info.seats), events))
 
 
-def _over(table: Table, message: ladder_pb2.WatchMatchResponse) -> Over:
+def _over(table: ClientTable, message: ladder_pb2.WatchMatchResponse) -> WatchEnd:
     ended = message.ended.match
     opening = ended.opening
-    return Over(
+    return WatchEnd(
         table,
         ended.first_event,
         _events(ended.events, table),

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-__all__ = ["Counts", "Tally"]
+__all__ = ["Counts", "Histogram"]
 
 # Seconds: answers on one machine come within one or two ms, those of a search at the end of base and bank.
 _THINKING_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class Tally:
+class Histogram:
     """How many values there were up to each of some bounds, and their sum."""
 
     __slots__ = ("bounds", "counts", "total")
@@ -49,7 +49,7 @@ class Counts:
     refused: Counter[str] = field(default_factory=Counter)  # answers, by OutcomeKind
     # Of each decision, counted when its match is over.
     faults: Counter[str] = field(default_factory=Counter)  # left to the safe option, by EndCause
-    thinking: Tally = field(default_factory=lambda: Tally(_THINKING_S))  # seconds
+    thinking: Histogram = field(default_factory=lambda: Histogram(_THINKING_S))  # seconds
 
     matches_started: Counter[str] = field(default_factory=Counter)  # by ladder
     matches_finished: Counter[str] = field(default_factory=Counter)  # by ladder: stored, and told

@@ -9,15 +9,15 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
-from cutpurse.leaderboard.errors import LeaderboardError, NotFound
-from cutpurse.leaderboard.errors import Refused as NotTaken
-from cutpurse.server.errors import Ending, Refused, ending, incident, legible
+from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
+from cutpurse.leaderboard.errors import LeaderboardError, NoSuchEntry
+from cutpurse.server.errors import CallRefused, CallStatus, ending, incident, legible
 from cutpurse.server.logs import Logger, places
 
 __all__ = ["abort", "ending_of"]
 
 
-async def abort(context: grpc.aio.ServicerContext[Any, Any], how: Ending) -> NoReturn:
+async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) -> NoReturn:
     """End a call that did not go well."""
     await context.abort_with_status(rpc_status.to_status(how.status()))
     raise AssertionError("abort_with_status always raises")
@@ -25,18 +25,18 @@ async def abort(context: grpc.aio.ServicerContext[Any, Any], how: Ending) -> NoR
 
 def ending_of(
     problem: Exception, log: Logger, incident_number: Callable[[], str], *, in_trouble: str, unable: str
-) -> Ending:
+) -> CallStatus:
     """How the call ends in which this was raised.
 
     Where the database or the disk is in trouble, `in_trouble` is the line of the log and `unable` what the caller is
     told.
     """
     match problem:
-        case Refused():
+        case CallRefused():
             return problem.ending
         case DecodeError():
             return ending("BAD_MESSAGE", "this is not the message that the method takes")
-        case NotFound():
+        case NoSuchEntry():
             return ending("NOT_FOUND", legible(str(problem), 300))
         case NotTaken():
             return ending("BAD_MESSAGE", legible(str(problem), 300))

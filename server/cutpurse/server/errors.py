@@ -22,8 +22,8 @@ __all__ = [
     "REASONS",
     "AddressError",
     "CannotListen",
-    "Ending",
-    "Refused",
+    "CallStatus",
+    "CallRefused",
     "ending",
     "incident",
     "legible",
@@ -67,7 +67,7 @@ class CannotListen(CutpurseError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class CallStatus:
     """How a call ends.  code: of gRPC; reason: a name of ErrorReason without its prefix, empty if all is well.
 
     Raises ReasonUnknown for a reason that the protocol does not have, or has with another code.
@@ -101,14 +101,14 @@ class Ending:
         return told
 
 
-LEFT: Final = Ending(code_pb2.OK, "", "")
+LEFT: Final = CallStatus(code_pb2.OK, "", "")
 
 # Whoever has the secret opened another stream. If that was an attempt given up long ago, whose Hello came late, the
 # bot is at this end: so it may come back.
-OVERTAKEN: Final = Ending(code_pb2.UNAVAILABLE, "", "another stream of this session was opened")
+OVERTAKEN: Final = CallStatus(code_pb2.UNAVAILABLE, "", "another stream of this session was opened")
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call is not let in; never shown as it is, `ending` is."""
 
     def __init__(self, reason: str, text: str) -> None:
@@ -116,7 +116,7 @@ class Refused(Exception):
         self.ending = ending(reason, text)
 
 
-def ending(reason: str, text: str, retry_s: float | None = None) -> Ending:
+def ending(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
     """The end of a call for a reason of the table, whose delay is used unless another is given.
 
     Raises ReasonUnknown for a reason that is not there.
@@ -124,10 +124,10 @@ def ending(reason: str, text: str, retry_s: float | None = None) -> Ending:
     if reason not in _REASONS:
         raise ReasonUnknown
     code, usual = _REASONS[reason]
-    return Ending(code, reason, text, usual if retry_s is None else retry_s)
+    return CallStatus(code, reason, text, usual if retry_s is None else retry_s)
 
 
-def incident(number: str) -> Ending:
+def incident(number: str) -> CallStatus:
     """A fault of the server: the caller gets a number to quote and nothing else."""
     return ending("INCIDENT", f"the server made a fault, number {number}; its log says more")
 

@@ -3,7 +3,7 @@
 These stay on in production. Of a match they are looked at before anybody is told how it ended, and one that breaks them
 is void by the server's fault; a stream or a session that does is ended; a result that is not settled is told to nobody.
 The log gets an incident number and the name of what is broken, which is the type of the exception, and nobody gets a
-card. That of the ledger is with the results, `LedgerBroken`. This module knows no table and no stream.
+card. That of the ledger is with the results, `StoreCorrupt`. This module knows no table and no stream.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = [
     "DecisionsUncounted",
     "FaultsWrong",
     "PlacesWrong",
-    "QueueOver",
+    "QueueOverflow",
     "ReasonUnknown",
     "SeatTaken",
     "SeedEarly",
@@ -54,7 +54,7 @@ class SeedEarly(Exception):
     """A match that counts was to be told, and its seed with it, before the store has its result."""
 
 
-class QueueOver(Exception):
+class QueueOverflow(Exception):
     """More waits than may wait."""
 
 
@@ -77,9 +77,9 @@ def check_settled(is_void: bool, stored: Future[Any]) -> None:
 
 
 def within(count: int, most: int) -> None:
-    """Raises QueueOver."""
+    """Raises QueueOverflow."""
     if count > most:
-        raise QueueOver
+        raise QueueOverflow
 
 
 def check_ended(match: Match, result: MatchResult) -> None:

@@ -23,7 +23,7 @@ from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.v1 import ladder_pb2
 
@@ -118,17 +118,17 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
 
     kept: the ladder of this name, if it was made before: its settings keep their meaning.
 
-    Raises Refused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
+    Raises CallRefused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
     """
     if not _NAME.fullmatch(defined.name):
-        raise Refused("SETTINGS", f"a ladder cannot be called '{legible(defined.name, 40)}'; {_SIGNS}")
+        raise CallRefused("SETTINGS", f"a ladder cannot be called '{legible(defined.name, 40)}'; {_SIGNS}")
     names = [setting.name for setting in defined.settings]
     if len(names) > 100 or len(set(names)) < len(names):
-        raise Refused("SETTINGS", f"ladder {defined.name} has {len(names)} settings; each can be given once")
+        raise CallRefused("SETTINGS", f"ladder {defined.name} has {len(names)} settings; each can be given once")
     try:
         game = game_named(defined.game)
     except UnknownGame as problem:
-        raise Refused("NOT_FOUND", legible(str(problem), 2_000)) from None
+        raise CallRefused("NOT_FOUND", legible(str(problem), 2_000)) from None
     clock = {
         name: getattr(defined.clock, name)
         for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
@@ -147,7 +147,7 @@ def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None
             boards=_boards_defined(defined),
         )
     except SettingsError as problem:
-        raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+        raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
 
 
 def _settings_defined(
@@ -164,37 +164,37 @@ def _settings_defined(
 
 
 def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
-    """Of which kind its boards are; plain as usual.  Raises Refused: SETTINGS."""
+    """Of which kind its boards are; plain as usual.  Raises CallRefused: SETTINGS."""
     if defined.boards not in ladder_pb2.BoardKind.values():
         there = ", ".join(BOARDS)
-        raise Refused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
+        raise CallRefused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
     name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()
     return name if name in BOARDS else PLAIN
 
 
 def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> LadderTerms:
-    """Terms as somebody wants them.  Raises Refused: SETTINGS.
+    """Terms as somebody wants them.  Raises CallRefused: SETTINGS.
 
     kept: names of house bots that may stay, though there may be none of that name: an older version took any.
     """
     for what, names in (("an owner", terms.owners), ("a house bot", terms.house)):
         if len(names) > _MOST_NAMES:
-            raise Refused("SETTINGS", f"{len(names)} names of {what}: a ladder has {_MOST_NAMES} at most")
+            raise CallRefused("SETTINGS", f"{len(names)} names of {what}: a ladder has {_MOST_NAMES} at most")
         for name in names:
             if not _NAME.fullmatch(name):
-                raise Refused("SETTINGS", f"{what} cannot be called '{legible(name, 40)}'; {_SIGNS}")
+                raise CallRefused("SETTINGS", f"{what} cannot be called '{legible(name, 40)}'; {_SIGNS}")
     for name in terms.house:
         if name not in HOUSE_BOTS and name not in kept:
-            raise Refused("SETTINGS", f"there is no house bot '{name}'; there are: {', '.join(HOUSE_BOTS)}")
+            raise CallRefused("SETTINGS", f"there is no house bot '{name}'; there are: {', '.join(HOUSE_BOTS)}")
     for most, whose in ((terms.most_bots, ""), (terms.most_per_owner, " of an owner")):
         if most > _MOST_BOTS:
-            raise Refused("SETTINGS", f"at most {most} bots{whose}: it can be 0 (any number) to {_MOST_BOTS:,}")
+            raise CallRefused("SETTINGS", f"at most {most} bots{whose}: it can be 0 (any number) to {_MOST_BOTS:,}")
     failed = terms.pause_failed if terms.HasField("pause_failed") else PAUSE_FAILED
     window = terms.pause_window if terms.HasField("pause_window") else PAUSE_WINDOW
     if problem := pause_problem(failed, window):
-        raise Refused("SETTINGS", problem)
+        raise CallRefused("SETTINGS", problem)
     if terms.frozen_ms > _LATEST_MS:
-        raise Refused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
+        raise CallRefused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
     return LadderTerms(
         owners=tuple(dict.fromkeys(terms.owners)),
         most_bots=terms.most_bots,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Paced"]
+__all__ = ["ServerLimits", "TokenBucket"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """The limits of a server; the defaults are those of `cutpurse serve`."""
 
     hello_s: float = 3.0  # from the call to its first envelope
@@ -46,7 +46,7 @@ class Limits:
     connection_age_grace_s: float = 30.0
 
 
-class Paced:
+class TokenBucket:
     """A bucket of leave to send, filled at a steady rate: how long must one who takes from it wait?
 
     What the server itself asked for is free, so a fast bot is never slowed: `allow` puts in what a question will cost.

@@ -49,7 +49,7 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
     else:
         rendering = [structlog.processors.JSONRenderer()]  # escapes whatever is not printable ASCII
     log: Logger = structlog.wrap_logger(
-        _Lines(stream),
+        _SafePrintLogger(stream),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -74,7 +74,7 @@ def places(problem: BaseException) -> list[str]:
     return [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames]
 
 
-class _Lines(structlog.PrintLogger):
+class _SafePrintLogger(structlog.PrintLogger):
     """Where lines go. Who logs is not to break where the disk is full, or whoever read the lines has gone."""
 
     def msg(self, message: str) -> None:

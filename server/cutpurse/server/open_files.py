@@ -9,22 +9,21 @@ from __future__ import annotations
 import contextlib
 from typing import Final
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 
 __all__ = ["allow_files", "see_to_files"]
 
-FILES: Final = 4 * Limits().most_streams  # a connection each, what watches and asks, and the server's own
-FEW: Final = Limits().most_streams + 1_024  # below that, not all bots that may come could
+FILES: Final = 4 * ServerLimits().most_streams  # a connection each, what watches and asks, and the server's own
+FEW: Final = ServerLimits().most_streams + 1_024  # below that, not all bots that may come could
 
 
 def see_to_files(log: Logger) -> None:
     """Have a server open as many files as it may need, and say if those are few."""
     most = allow_files(FILES)
     if most is not None and most < FEW:
-        text = (
-            f"each connection is one, and {Limits().most_streams:,} may be here at once: ulimit -Hn {FILES} allows it"
-        )
+        streams = ServerLimits().most_streams
+        text = f"each connection is one, and {streams:,} may be here at once: ulimit -Hn {FILES} allows it"
         log.warning("few files may be open", most=most, text=text)
 
 

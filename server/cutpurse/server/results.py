@@ -15,20 +15,20 @@ from typing import NamedTuple, Protocol
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import Course, Note
+from cutpurse.leaderboard.results import DecisionLog, SeatNote
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
 
 __all__ = [
     "HOUSE",
-    "Announced",
+    "MatchAnnouncement",
     "Deal",
     "FinishedMatch",
     "Identity",
-    "Kept",
-    "LedgerBroken",
+    "StoreOutcome",
+    "StoreCorrupt",
     "NotTaken",
     "ResultStore",
-    "SeatResult",
+    "FinishedSeat",
     "StoreDown",
     "StoreUnsure",
 ]
@@ -68,7 +68,7 @@ class Deal(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeatResult:
+class FinishedSeat:
     """How one seat ended. In a void match place and score are 0."""
 
     player: Identity
@@ -77,15 +77,15 @@ class SeatResult:
     end_cause: EndCause
     faults: int
     thinking_ms: int
-    course: Course | None = None  # how it did, decision by decision
-    notes: tuple[Note, ...] = ()  # what its bot had to say, for its owner alone
+    course: DecisionLog | None = None  # how it did, decision by decision
+    notes: tuple[SeatNote, ...] = ()  # what its bot had to say, for its owner alone
     dropped_bytes: int = 0  # of notes that were too many to be kept
     cpu_ms: int | None = None  # what its process used meanwhile; None: it is not run here
     peak_bytes: int | None = None  # of memory, at most, since it was started
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class MatchAnnouncement:
     """A match that begins: what a server that is killed must have promised before."""
 
     match: str
@@ -116,7 +116,7 @@ class FinishedMatch:
     deal: Deal
     started: datetime  # UTC
     finished: datetime
-    seats: tuple[SeatResult, ...]
+    seats: tuple[FinishedSeat, ...]
     decisions: int  # answers that took effect, those of the rules left out
     void: EndCause | None  # VOID_SERVER or VOID_OPERATOR: it counts for nothing
     played: Match
@@ -156,7 +156,7 @@ class StoreUnsure(Exception):
     """The store cannot say whether the result was stored: it is to be offered again until it says so."""
 
 
-class LedgerBroken(StoreDown):
+class StoreCorrupt(StoreDown):
     """An invariant: what is stored cannot be right. The store takes nothing any more, and is not to be asked again."""
 
 
@@ -165,7 +165,7 @@ class NotTaken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoreOutcome:
     """What followed from a result that is stored: for all who sat in matches of its board, if that is rated now."""
 
     changes: Mapping[Identity, tuple[Skill, int]] = field(default_factory=dict)  # now, and rated boards on its ladder
@@ -175,7 +175,7 @@ class Kept:
 class ResultStore(Protocol):
     """Where results are kept."""
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store that a match is to begin. What is announced and never submitted was played by a server that was killed.
 
         Done only when it would survive a crash; nobody is told before that the match begins. It fails if the match was
@@ -188,7 +188,7 @@ class ResultStore(Protocol):
         The future may fail, and may be done on any thread. Does not raise, does not wait.
         """
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store and rate a match, once. Done only when it would survive a crash; a repeat changes nothing.
 
         The future fails if nothing was stored: with NotTaken if that result never can be, with StoreDown if the same

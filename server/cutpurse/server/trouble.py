@@ -17,9 +17,9 @@ def plain_trouble() -> Iterator[None]:
     """What the leaderboard raises in this block becomes NotFound, UsageError or CutpurseError, with the same text."""
     try:
         yield
-    except errors.NotFound as problem:
+    except errors.NoSuchEntry as problem:
         raise NotFound(str(problem)) from None
-    except errors.Refused as problem:
+    except errors.InvalidEntry as problem:
         raise UsageError(str(problem)) from None
     except errors.LeaderboardError as problem:
         raise CutpurseError(str(problem)) from None

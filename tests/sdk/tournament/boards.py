@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cutpurse.sdk.tournament.results import PlayedBoard, PlayedMatch
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
 
 __all__ = ["board"]
 
 
 def board(number: int, places: dict[int, int], score: int = 0, faults: dict[int, int] | None = None) -> PlayedBoard:
     """A board of one match; `places` by bot."""
-    match = PlayedMatch(tuple(places), tuple(places.values()), (score,) * len(places), ("normal",) * len(places))
+    match = TournamentMatch(tuple(places), tuple(places.values()), (score,) * len(places), ("normal",) * len(places))
     return PlayedBoard(number, tuple(places), (match,), faults or {})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from cutpurse.sdk.tournament.here import Here
+from cutpurse.sdk.tournament.here import LocalBackend
 from cutpurse.sdk.tournament.pairing import Field
-from cutpurse.sdk.tournament.results import Board, PlayedBoard
-from cutpurse.sdk.tournament.standings import Row, table_of
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentBoard
+from cutpurse.sdk.tournament.standings import TournamentStanding, table_of
 from cutpurse.sdk.tournament.written import Entrant, Format, Tournament
 
 __all__ = ["EQUALS", "FIELD", "Arranges", "TurningCircle", "equal_bots", "is_apart", "play_boards", "standings_of"]
@@ -47,16 +47,16 @@ def equal_bots(game: str, number: int, boards: str, deals: int) -> Tournament:
 
 def play_boards(tournament: Tournament, seats: Arranges) -> list[PlayedBoard]:
     """Play its deals by four bots, in this process."""
-    boards = [Board(number, FIELD, seats.next(FIELD)) for number in range(tournament.deals)]
-    return list(Here(tournament).play(boards))
+    boards = [TournamentBoard(number, FIELD, seats.next(FIELD)) for number in range(tournament.deals)]
+    return list(LocalBackend(tournament).play(boards))
 
 
-def standings_of(tournament: Tournament, played: list[PlayedBoard]) -> dict[int, Row]:
+def standings_of(tournament: Tournament, played: list[PlayedBoard]) -> dict[int, TournamentStanding]:
     """Return the row of each bot."""
     return {row.bot: row for row in table_of([(FIELD, played)], {}, tournament.seed)}
 
 
-def is_apart(rows: dict[int, Row]) -> bool:
+def is_apart(rows: dict[int, TournamentStanding]) -> bool:
     """Return whether the table says of two equal bots that one is better: by their points, or by their ranks."""
     for bot in EQUALS:
         for other in EQUALS:

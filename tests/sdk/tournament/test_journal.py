@@ -10,13 +10,13 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import PlayedBoard, PlayedMatch
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
 
 PLAN = {"tournament": {"game": "greed", "seed": "0"}, "place": {"where": "here"}, "rounds": ["2 boards"]}
 
 
 def board(number: int) -> PlayedBoard:
-    match = PlayedMatch((1, 0), (1, 2), (9, -3), ("normal", "crashed"))
+    match = TournamentMatch((1, 0), (1, 2), (9, -3), ("normal", "crashed"))
     return PlayedBoard(number, (0, 1), (match,), {0: 3})
 
 

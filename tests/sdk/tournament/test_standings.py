@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cutpurse.sdk.tournament.results import PlayedBoard, PlayedMatch
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
 from cutpurse.sdk.tournament.standings import head_to_head, table_of, totals
 from tests.sdk.tournament.boards import board
 
@@ -24,7 +24,8 @@ def test_points_are_the_mean_of_place_points() -> None:
 
 def test_a_board_counts_once_however_many_matches_it_has() -> None:
     matches = tuple(
-        PlayedMatch(bots, places, (0, 0), ("normal", "normal")) for bots, places in (((0, 1), (1, 2)), ((1, 0), (1, 2)))
+        TournamentMatch(bots, places, (0, 0), ("normal", "normal"))
+        for bots, places in (((0, 1), (1, 2)), ((1, 0), (1, 2)))
     )
     boards = [PlayedBoard(0, (0, 1), matches, {}), board(1, {0: 1, 1: 2})]
     assert totals(boards) == {0: 1.5, 1: 0.5}

@@ -12,7 +12,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire import decode, phrases
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.numbering import Numbering, numbering_of
-from cutpurse.sdk.wire.phrases import _BODY, Phrases
+from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
 from tests.properties.random_play import EVERY_GAME, RandomGame
 from tests.sdk.wire.round_trip import RoundTrip, check_game, plant_bytes_kept_for_all
 
@@ -64,14 +64,14 @@ def test_the_picture_of_another_viewer_is_found(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_hidden_face_in_an_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Phrases, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
+    monkeypatch.setattr(PhraseCache, "event", lambda self, event, viewer: _BODY[type(event)](self, event))
     assert is_found_in(name)
 
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_an_event_kept_for_all_that_only_one_may_see_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_written = Phrases._made
-    monkeypatch.setattr(Phrases, "_made", lambda self, event: as_written(self, event)[:1] * (self.seats + 1))
+    as_written = PhraseCache._made
+    monkeypatch.setattr(PhraseCache, "_made", lambda self, event: as_written(self, event)[:1] * (self.seats + 1))
     assert is_found_in(name)
 
 

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from cutpurse.server.access.owners import ANYBODY, Grant
-from cutpurse.server.errors import Ending, Refused
-from cutpurse.server.limits import Limits
+from cutpurse.server.errors import CallRefused, CallStatus
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
@@ -31,9 +31,9 @@ SERVER = "cutpurse test"
 class House:
     """A server without streams: its sessions, and a clock that stands where it is put."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: ServerLimits | None = None) -> None:
         self.lobby = ToyLobby()
-        self.limits = limits or Limits()
+        self.limits = limits or ServerLimits()
         counter = itertools.count(1)
         self.bad: set[str] = set()  # tokens that count no more
         self.sessions = Sessions(
@@ -49,9 +49,9 @@ class House:
         """A bot says Hello and is let in."""
         return Peer(self, bot, hello, grant)
 
-    def refusal(self, **hello: object) -> Ending:
+    def refusal(self, **hello: object) -> CallStatus:
         """How a Hello is refused."""
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CallRefused) as refused:
             self.dial(**hello)  # type: ignore[arg-type]
         return refused.value.ending
 

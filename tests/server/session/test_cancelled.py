@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from grpc import aio
 
-from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.counts import Counts
 from cutpurse.server.logs import logger
@@ -52,7 +52,7 @@ async def test_a_call_that_is_cancelled_as_its_hello_is_read_leaves_no_bot_behin
     service = ArenaService(
         house.sessions,
         log,
-        entrance=Entrance(OpenGuard(), log, counts),
+        entrance=AuthInterceptor(OpenGuard(), log, counts),
         alive=lambda now: None,
         moved=lambda: None,
         incident_number=lambda: "1",

@@ -11,7 +11,7 @@ from typing import Any, cast
 import grpc
 import pytest
 
-from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.logs import logger
 from cutpurse.server.streams.service import ArenaService
@@ -72,7 +72,7 @@ class Stage:
         self.service = ArenaService(
             self.house.sessions,
             log,
-            entrance=Entrance(AnnsGuard(), log, self.counts),
+            entrance=AuthInterceptor(AnnsGuard(), log, self.counts),
             alive=lambda now: None,
             moved=lambda: None,
             incident_number=lambda: "1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 from tests.server.toys import ToySeat
@@ -122,7 +122,7 @@ def test_a_decision_that_was_decided_before_it_was_sent_is_not_sent(house: House
 
 
 def test_a_very_full_envelope_leaves_the_rest_for_the_next() -> None:
-    house = House(Limits(envelope_bytes=1_000))
+    house = House(ServerLimits(envelope_bytes=1_000))
     peer = house.dial(max_tables=5).welcomed()
     for _ in range(5):
         ToySeat(peer.session, asks_itself=True, size=400).sit()

@@ -8,7 +8,7 @@ from google.protobuf.message import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 
@@ -76,7 +76,7 @@ def test_trouble_is_told_once_for_each_envelope(house: House) -> None:
 
 def test_whatever_a_bot_sends_the_stream_says_so_or_goes_on() -> None:
     """Garbage made of every kind of field never raises."""
-    house = House(Limits(strikes=1_000_000))
+    house = House(ServerLimits(strikes=1_000_000))
     peer = house.dial().welcomed()
     (seat,) = peer.tables(1)
     seat.ask()
@@ -112,7 +112,7 @@ _ENVELOPE = st.builds(
 @given(st.lists(st.binary(max_size=40) | _ENVELOPE, max_size=30))
 @settings(max_examples=200, deadline=None)
 def test_no_envelope_raises_or_is_answered_with_what_is_no_message(envelopes: list[bytes]) -> None:
-    house = House(Limits(strikes=10))
+    house = House(ServerLimits(strikes=10))
     peer = house.dial().welcomed()
     seats = peer.tables(3)
     for envelope in envelopes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.server.errors import Refused
-from cutpurse.server.limits import Limits
+from cutpurse.server.errors import CallRefused
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import CODES, SERVER, House
 
@@ -115,7 +115,7 @@ def test_a_wrong_hello_is_refused_with_what_was_possible(
 
 
 def test_there_are_only_so_many_sessions_and_those_that_were_lost_count() -> None:
-    house = House(Limits(most_sessions=2))
+    house = House(ServerLimits(most_sessions=2))
     house.dial("ann").welcomed().lose()
     house.dial("bob")
     refusal = house.refusal(bot="cid")
@@ -127,6 +127,6 @@ def test_there_are_only_so_many_sessions_and_those_that_were_lost_count() -> Non
 
 
 def test_the_first_envelope_must_be_hello(house: House) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         house.sessions.admit(arena_pb2.PlayRequest(received=0), lambda: None, house.now)
     assert refused.value.ending.reason == "HELLO"

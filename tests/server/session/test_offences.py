@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.server.limits import Limits
-from cutpurse.server.streams.session import Session
+from cutpurse.server.limits import ServerLimits
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 
@@ -56,7 +56,7 @@ def test_unknown_fields_are_ignored(house: House) -> None:
 
 
 def test_refusals_that_nobody_reads_do_not_pile_up() -> None:
-    house = House(Limits(most_unread=10))
+    house = House(ServerLimits(most_unread=10))
     peer = house.dial().welcomed()
     peer.answer(*[(7, 1, 0)] * 1_000)
     response = peer.read()
@@ -65,7 +65,7 @@ def test_refusals_that_nobody_reads_do_not_pile_up() -> None:
 
 
 def test_a_flood_is_read_more_slowly_and_what_was_asked_for_is_free() -> None:
-    house = House(Limits(envelopes_per_second=10, envelopes_at_once=5))
+    house = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=5))
     peer = house.dial().welcomed()
     (seat,) = peer.tables(1)
     house.now += 1.0
@@ -83,7 +83,7 @@ def test_a_flood_is_read_more_slowly_and_what_was_asked_for_is_free() -> None:
 
 
 def test_refused_answers_are_paced_like_envelopes() -> None:
-    house = House(Limits(envelopes_per_second=10, envelopes_at_once=20))
+    house = House(ServerLimits(envelopes_per_second=10, envelopes_at_once=20))
     peer = house.dial().welcomed()
     answers = [arena_pb2.Answer(table=9, decision=1, option=0)] * 50
     request = arena_pb2.PlayRequest(answers=answers).SerializeToString()
@@ -96,7 +96,7 @@ def test_a_ladder_named_a_thousand_times_is_kept_once(house: House) -> None:
 
 
 def test_a_fault_at_the_door_leaves_no_session_that_nobody_can_end(house: House) -> None:
-    def breaks(session: Session) -> None:
+    def breaks(session: ServerSession) -> None:
         raise RuntimeError("the lobby broke")
 
     house.lobby.changed = breaks  # type: ignore[method-assign]

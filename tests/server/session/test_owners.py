@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.server.access.owners import Grant, Resident
-from cutpurse.server.limits import Limits
+from cutpurse.server.access.owners import Grant, HostedBotIdentity
+from cutpurse.server.limits import ServerLimits
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 
@@ -95,7 +95,7 @@ def test_a_name_that_is_none_is_refused_in_a_line_that_can_be_shown(name: str) -
 
 
 def test_an_owner_has_so_many_bots_here_and_others_get_in() -> None:
-    house = House(Limits(sessions_per_owner=2))
+    house = House(ServerLimits(sessions_per_owner=2))
     lost = house.dial("a", ANN).welcomed()
     house.dial("b", ANN_TOO).welcomed()  # by whichever of his tokens
     refusal = house.refusal(bot="c", grant=ANN)
@@ -114,11 +114,11 @@ def test_an_owner_has_so_many_bots_here_and_others_get_in() -> None:
 
 
 def test_bots_without_tokens_and_those_of_the_server_itself_are_not_counted_by_owner() -> None:
-    house = House(Limits(sessions_per_owner=2))
+    house = House(ServerLimits(sessions_per_owner=2))
     for number in range(5):
         house.dial(f"bot{number}")
         house.dial(f"bot{number}", Grant(HOUSE, "housetok", forgets=True))
-        house.dial("x", Grant("ann", f"residen{number}", resident=Resident(f"bot{number}", "1")))
+        house.dial("x", Grant("ann", f"residen{number}", resident=HostedBotIdentity(f"bot{number}", "1")))
     house.dial("one", ANN)
     house.dial("two", ANN)
     assert house.refusal(bot="three", grant=ANN).reason == "STREAMS"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from cutpurse.games.szmal import actions, holdings, thugs  # each fills its rows of CARDS
-from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, Card
+from cutpurse.games.szmal.cards import CARDS, NUMBERS, SYMBOLS, WORDS, SzmalCard
 
 __all__ = [
     "AFTER_ACTION",
@@ -49,12 +49,12 @@ def _with(ability: Callable[..., object]) -> list[bool]:
     return [getattr(type(card), name) is not ability for card in CARDS]
 
 
-ON_PLAY: Final = _with(Card.on_play)
-AFTER_ACTION: Final = _with(Card.after_action)
-ON_LEAVING: Final = _with(Card.on_leaving)
-SAVES: Final = _with(Card.saves)
-EACH_TURN: Final = _with(Card.each_turn)
-END_OF_GAME: Final = _with(Card.end_of_game)
+ON_PLAY: Final = _with(SzmalCard.on_play)
+AFTER_ACTION: Final = _with(SzmalCard.after_action)
+ON_LEAVING: Final = _with(SzmalCard.on_leaving)
+SAVES: Final = _with(SzmalCard.saves)
+EACH_TURN: Final = _with(SzmalCard.each_turn)
+END_OF_GAME: Final = _with(SzmalCard.end_of_game)
 DELAYED_LOSS: Final = tuple(number for number in NUMBERS if CARDS[number].takes)
 
 SHOWN_BY: Final = [[card.shows.count(symbol) for card in CARDS] for symbol in range(len(SYMBOLS))]

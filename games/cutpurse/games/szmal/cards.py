@@ -53,7 +53,7 @@ __all__ = [
     "WORDS",
     "WRENCH",
     "Action",
-    "Card",
+    "SzmalCard",
     "Cost",
     "Holding",
     "Need",
@@ -232,7 +232,7 @@ class Need:
         return "Need: " + ", ".join(parts)
 
 
-class Card:
+class SzmalCard:
     """SZ-4.1. A card: what is printed on it, what its text does once, and what it does while in play.
 
     The docstring of a card is its text. A method that a card does not have does nothing. `seat` is always its owner.
@@ -287,7 +287,7 @@ class Card:
     def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
         """A card has left its owner's Territory."""
 
-    def saves(self, played: Card) -> int:
+    def saves(self, played: SzmalCard) -> int:
         """How much less cash this card costs its owner."""
         return 0
 
@@ -328,22 +328,22 @@ class Card:
         return traits
 
 
-CARDS: Final[list[Card]] = [Card()] * (len(NUMBERS) + 1)  # by number; place 0 is not used
+CARDS: Final[list[SzmalCard]] = [SzmalCard()] * (len(NUMBERS) + 1)  # by number; place 0 is not used
 
 
-class Action(Card):
+class Action(SzmalCard):
     """A card that is discarded once it has been carried out."""
 
     sort = "action"
 
 
-class Thug(Card):
+class Thug(SzmalCard):
     """A card that stays in the Territory and shows guns, cars and keys."""
 
     sort = "thug"
 
 
-class Holding(Card):
+class Holding(SzmalCard):
     """A card that stays in the Territory, shows bottles, hearts and wrenches, and carries markers."""
 
     sort = "holding"

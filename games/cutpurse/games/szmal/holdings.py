@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, HEART, KEY, WRENCH, Card, Cost, Holding, Need
+from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, HEART, KEY, WRENCH, Cost, Holding, Need, SzmalCard
 
 if TYPE_CHECKING:
     from cutpurse.games.szmal.rules import Szmal
@@ -190,7 +190,7 @@ class ThievesHouse(Holding, number=51, title="Thieves' House", shows=(BOTTLE, WR
 class ZoningOffice(Holding, number=52, title="Zoning Office"):
     """SZ-card-52. Lasting: Holdings cost you $5,000 less, and you gain $5,000 whenever you play another Holding."""
 
-    def saves(self, played: Card) -> int:
+    def saves(self, played: SzmalCard) -> int:
         return 5_000 if played.sort == "holding" else 0
 
     def on_play(self, g: Szmal, seat: int, played: int, this: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Card, Cost, Need, Thug
+from cutpurse.games.szmal.cards import BOTTLE, CAR, CARDS, GUN, KEY, Cost, Need, SzmalCard, Thug
 
 if TYPE_CHECKING:
     from cutpurse.games.szmal.rules import Szmal
@@ -156,7 +156,7 @@ class ScrubPatterson(Thug, number=65, title='"Random" Scrub Patterson', shows=(K
 class StanMcDowell(Thug, number=66, title='"Stingy" Stan McDowell', shows=(CAR,)):
     """SZ-card-66. Lasting: your cash Costs are $5,000 lower."""
 
-    def saves(self, played: Card) -> int:
+    def saves(self, played: SzmalCard) -> int:
         return 5_000
 
 

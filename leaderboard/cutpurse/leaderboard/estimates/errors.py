@@ -8,9 +8,9 @@ from operator import mul
 from random import Random
 from typing import Final
 
-from cutpurse.leaderboard.estimates.matrix import Web
+from cutpurse.leaderboard.estimates.matrix import LinearSystem
 
-__all__ = ["Errors", "places_of"]
+__all__ = ["StandardErrors", "places_of"]
 
 MOST_TOGETHER: Final = 150  # players whose errors are drawn together; of more, each hangs too little on any other
 MOST_EXACT: Final = 1_000  # players whose errors are computed exactly, which takes n ** 3 / 3 steps
@@ -18,10 +18,10 @@ DRAWS: Final = 1_000
 TAIL: Final = 0.025  # of the places, on either side
 
 
-class Errors:
+class StandardErrors:
     """Of skills, each less a mean of all of them.  deviations: standard, by player."""
 
-    def __init__(self, web: Web, shares: Sequence[float]) -> None:
+    def __init__(self, web: LinearSystem, shares: Sequence[float]) -> None:
         """web: what holds the skills. shares: each one's in the mean; they add up to 1."""
         self.deviations: list[float]
         self._together: list[list[float]] = []
@@ -50,7 +50,7 @@ class Errors:
         return [sum(map(mul, column, chance[player:])) for player, column in enumerate(self._together)]
 
 
-def places_of(skills: Sequence[float], ranked: Sequence[int], errors: Errors) -> list[tuple[int, int]]:
+def places_of(skills: Sequence[float], ranked: Sequence[int], errors: StandardErrors) -> list[tuple[int, int]]:
     """By ranked player: between which places he is with a probability of 95 %; his place by `skills` is among them."""
     if not ranked:
         return []

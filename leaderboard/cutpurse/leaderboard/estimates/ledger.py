@@ -17,8 +17,8 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
-from cutpurse.leaderboard.boards import Sat, fields_of
-from cutpurse.leaderboard.errors import Refused
+from cutpurse.leaderboard.boards import BoardMatch, fields_of
+from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.estimates.history import add_points
 from cutpurse.leaderboard.estimates.pairs import Field
 from cutpurse.leaderboard.estimates.skills import Estimated, estimate
@@ -105,7 +105,7 @@ class LadderResults:
 
 
 def ladder_results(connection: Connection, ladder: str) -> LadderResults:
-    """All rated boards of a ladder.  Raises NotFound."""
+    """All rated boards of a ladder.  Raises NoSuchEntry."""
     entry = ladder_entry(connection, ladder)
     ladder_id = ladder_id_of(connection, ladder)
     results, boards = _results(connection, ladder_id, entry.boards)
@@ -145,7 +145,7 @@ def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Fi
         matches = []
         for _, of_match in groupby(of_board, lambda row: row[1]):
             versions, places = zip(*((row[2], row[3]) for row in of_match), strict=True)
-            matches.append(Sat(versions, places, (0,) * len(places)))
+            matches.append(BoardMatch(versions, places, (0,) * len(places)))
         for versions, places, _ in fields_of(kind, matches):
             results.append((versions, known.setdefault(places, places)))
     return results, sequence
@@ -181,19 +181,19 @@ def grown(connection: Connection) -> list[Grown]:
 def put_estimates(connection: Connection, estimates: LadderEstimates, made: datetime) -> None:
     """Write the estimates of a ladder instead of those that it has, within the transaction that is given.
 
-    Raises NotFound if there is no such ladder, and Refused for estimates from boards or of versions that it has not, or
-    from fewer boards than those that it has.
+    Raises NoSuchEntry if there is no such ladder, and InvalidEntry for estimates from boards or of versions that it
+    has not, or from fewer boards than those that it has.
     """
     ladder_id = ladder_id_of(connection, estimates.ladder)
     boards = connection.scalar(select(func.max(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder_id)) or 0
     now = connection.scalar(select(func.max(ESTIMATES.c.sequence)).where(ESTIMATES.c.ladder_id == ladder_id)) or 0
     if not now <= estimates.boards <= boards:
-        raise Refused(
+        raise InvalidEntry(
             f"estimates of {estimates.ladder} are from {estimates.boards} boards; it has {boards}, and some from {now}"
         )
     rated = set(connection.scalars(select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id)))
     if strangers := estimates.found.keys() - rated:
-        raise Refused(f"estimates of {estimates.ladder} are of version {min(strangers)}, which it never rated")
+        raise InvalidEntry(f"estimates of {estimates.ladder} are of version {min(strangers)}, which it never rated")
     connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
     add_rows(
         connection,

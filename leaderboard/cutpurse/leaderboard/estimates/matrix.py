@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from operator import mul
 from typing import Final
 
-__all__ = ["Web"]
+__all__ = ["LinearSystem"]
 
 STEPS: Final = 200
 ENOUGH: Final = 1e-10  # of the square of what was to be solved
 
 
-class Web:
+class LinearSystem:
     """Players 0, 1, ... with edges between some of them.
 
     It stands for the matrix with -edge beside the diagonal, and on it whatever holds the player, edges and all.

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 
 __all__ = ["main"]
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """0 if all of them are printed."""
     file, *ladders = arguments
     try:
-        with Reader(file) as reader:
+        with LeaderboardReader(file) as reader:
             for ladder in ladders:
                 sys.stdout.write(reader.ladder_estimates(ladder).to_json() + "\n")
     except LeaderboardError as problem:

@@ -30,8 +30,8 @@ from operator import mul
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.estimates.errors import Errors, places_of
-from cutpurse.leaderboard.estimates.matrix import Web
+from cutpurse.leaderboard.estimates.errors import StandardErrors, places_of
+from cutpurse.leaderboard.estimates.matrix import LinearSystem
 from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
@@ -95,7 +95,7 @@ def estimate(
 
     counts = [count if ranked is None or player in ranked else 0 for player, count in played.items()]
     shares = [count / sum(counts) for count in counts] if any(counts) else [1 / len(counts)] * len(counts)
-    errors = Errors(fit.web, shares)
+    errors = StandardErrors(fit.web, shares)
     centre = (settings.mu if middle is None else middle) - scale * sum(map(mul, shares, fit.skills))
     intervals: dict[int, tuple[float, float, float]] = {}  # by player: mu, low and high
     for player, number in numbers.items():
@@ -131,7 +131,7 @@ class _Fit:
     def _gather(self, fading: float) -> None:
         self._pairs = tally(self._fields, len(self.skills), fading)
         one, other = [*self._pairs.one, *self._links], [*self._pairs.other, *self._links.values()]
-        self.web = Web(len(self.skills), one, other)
+        self.web = LinearSystem(len(self.skills), one, other)
 
     def find(self) -> None:
         """Skills; then how much the results say, and whether anybody changes; and skills again."""

@@ -9,7 +9,7 @@ from cutpurse.leaderboard.queries.ladders import LadderEntry, ladder, ladders
 from cutpurse.leaderboard.queries.logs import SeatLogEntry, logs
 from cutpurse.leaderboard.queries.matches import MatchEntry, SeatEntry, courses, has_record, match, matches, record
 from cutpurse.leaderboard.queries.rankings import Ranking, rankings, standings
-from cutpurse.leaderboard.queries.steps import Step, ladder_history
+from cutpurse.leaderboard.queries.steps import RatingStep, ladder_history
 from cutpurse.leaderboard.queries.submissions import SubmissionEntry, submission, submission_log, submissions
 from cutpurse.leaderboard.queries.tokens import TokenEntry, has_tokens, token, tokens
 
@@ -23,7 +23,7 @@ __all__ = [
     "Ranking",
     "SeatEntry",
     "SeatLogEntry",
-    "Step",
+    "RatingStep",
     "StepOpponent",
     "SubmissionEntry",
     "TokenEntry",

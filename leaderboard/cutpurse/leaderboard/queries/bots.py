@@ -43,7 +43,7 @@ class BotEntry:
 def bots(connection: Connection, owner: str | None = None, ladder: str | None = None) -> list[BotEntry]:
     """All versions, by owner, bot and the order in which they became known: of an owner, or rated on a ladder, or all.
 
-    Raises NotFound for a ladder that is not there. An owner who is not there has no bots.
+    Raises NoSuchEntry for a ladder that is not there. An owner who is not there has no bots.
     """
     whose = [] if owner is None else [OWNERS.c.name == owner]
     query = (

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from cutpurse.leaderboard.boards import PLAIN, Sat, fields_of
+from cutpurse.leaderboard.boards import PLAIN, BoardMatch, fields_of
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead
 from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS
@@ -112,7 +112,7 @@ def history(
 ) -> list[HistoryStep]:
     """The rated boards of a version, or of all versions of a bot, the newest first.
 
-    `before` is the number of the last step of the page before. Raises NotFound.
+    `before` is the number of the last step of the page before. Raises NoSuchEntry.
     """
     ladder_id = ladder_id_of(connection, ladder)
     versions = versions_of(connection, owner, bot, version)
@@ -198,7 +198,7 @@ class _Boards:
         matches = []
         for _, of_match in groupby(seats, lambda seat: seat.match_number):
             versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)
-            matches.append(Sat(versions, places, (0,) * len(places)))
+            matches.append(BoardMatch(versions, places, (0,) * len(places)))
         (field,) = [field for field in fields_of(self._kind, matches) if version in field.versions]
         return field.versions, field.places
 
@@ -222,7 +222,7 @@ _OPPONENTS: Final = select(OWNERS.c.name, BOTS.c.name, _MET.c.matches, _MET.c.ah
 
 
 def opponents(connection: Connection, ladder: str, owner: str, bot: str) -> list[Opponent]:
-    """Whom a bot met on a ladder, those it met most often first.  Raises NotFound."""
+    """Whom a bot met on a ladder, those it met most often first.  Raises NoSuchEntry."""
     asked = {"ladder": ladder_id_of(connection, ladder), "bot": bot_id_of(connection, owner, bot)}
     met = [Opponent(*row) for row in connection.execute(_OPPONENTS, asked).all()]
     met.sort(key=lambda opponent: (-opponent.matches, opponent.owner, opponent.bot))

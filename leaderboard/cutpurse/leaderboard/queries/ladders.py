@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, func, select
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, EPOCHS, LADDERS
 from cutpurse.leaderboard.results import LadderTerms
@@ -60,10 +60,10 @@ def ladders(connection: Connection) -> list[LadderEntry]:
 
 
 def ladder(connection: Connection, name: str) -> LadderEntry:
-    """The ladder of this name.  Raises NotFound."""
+    """The ladder of this name.  Raises NoSuchEntry."""
     row = connection.execute(_LADDERS.where(LADDERS.c.name == name)).first()
     if row is None:
-        raise NotFound(f"there is no ladder {name!r:.300}")
+        raise NoSuchEntry(f"there is no ladder {name!r:.300}")
     return _entry(row)
 
 

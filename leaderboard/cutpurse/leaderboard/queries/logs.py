@@ -17,7 +17,7 @@ from cutpurse.leaderboard.queries.matches import (
 )
 from cutpurse.leaderboard.queries.names import versions_of
 from cutpurse.leaderboard.relations import NOTES
-from cutpurse.leaderboard.results import Course, Note
+from cutpurse.leaderboard.results import DecisionLog, SeatNote
 
 __all__ = ["SeatLogEntry", "logs"]
 
@@ -31,8 +31,8 @@ class SeatLogEntry:
 
     match: MatchEntry
     seat: int
-    course: Course | None
-    notes: tuple[Note, ...]
+    course: DecisionLog | None
+    notes: tuple[SeatNote, ...]
     dropped_bytes: int
 
 
@@ -48,7 +48,7 @@ def logs(
     """The logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
 
     faulted: only where it had a fault. Those of matches whose board is sealed are left out, for they tell what was
-    played. Raises NotFound and Refused.
+    played. Raises NoSuchEntry and InvalidEntry.
     """
     versions = versions_of(connection, owner, bot, version)
     hidden = sealed(connection)

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 
 from cutpurse.leaderboard.boards import kind_of
 from cutpurse.leaderboard.courses import unpack_courses
-from cutpurse.leaderboard.errors import NotFound, Refused
+from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.relations import (
@@ -28,7 +28,7 @@ from cutpurse.leaderboard.relations import (
     SEATS,
     VERSIONS,
 )
-from cutpurse.leaderboard.results import Course, Deal
+from cutpurse.leaderboard.results import DealCommitment, DecisionLog
 
 __all__ = [
     "SHORTEST",
@@ -94,7 +94,7 @@ class MatchEntry:
     decisions: int
     void_cause: str | None
     sequence: int | None
-    deal: Deal
+    deal: DealCommitment
     seats: tuple[SeatEntry, ...]
     is_rated: bool
     requested_by: str
@@ -141,7 +141,7 @@ def matches(
 
     faulted: only those with a fault, of that bot if one is given. since, until: only those that were over at or after
     the one and before the other. `before` is the number of the last match of the page before.
-    Raises NotFound for a ladder or bot that is not there.
+    Raises NoSuchEntry for a ladder or bot that is not there.
     """
     is_of_all = ladder is None and among is None
     is_of_bots = owner is not None or bot is not None
@@ -182,7 +182,7 @@ def match(connection: Connection, match_id: str, among: Collection[str] | None =
     """One match, by its name or the first eight or more signs of it.
 
     among: only of these ladders; what is on others is as if it were not there.
-    Raises NotFound, and Refused if several begin so, which names them.
+    Raises NoSuchEntry, and InvalidEntry if several begin so, which names them.
     """
     (entry,) = entries_of(connection, [match_number(connection, match_id, among)])
     return entry
@@ -191,12 +191,12 @@ def match(connection: Connection, match_id: str, among: Collection[str] | None =
 def record(connection: Connection, match_id: str) -> str:
     """The line that replays a match, which is named as for `match`.
 
-    Raises NotFound if there is no such match, or it has none, and Refused.
+    Raises NoSuchEntry if there is no such match, or it has none, and InvalidEntry.
     """
     number = match_number(connection, match_id)
     found = connection.scalar(select(MATCHES.c.record).where(MATCHES.c.number == number))
     if found is None:
-        raise NotFound(f"match {match_id} has no record")
+        raise NoSuchEntry(f"match {match_id} has no record")
     return zlib.decompress(found).decode()
 
 
@@ -206,7 +206,7 @@ def has_record(connection: Connection, match_id: str) -> bool:
     return bool(connection.scalar(select(MATCHES.c.record.is_not(None)).where(MATCHES.c.number == number)))
 
 
-def courses(connection: Connection, match_id: str) -> tuple[Course | None, ...]:
+def courses(connection: Connection, match_id: str) -> tuple[DecisionLog | None, ...]:
     """What became of the decisions of a match, by seat: None where that was not kept.  Raises as `match` does."""
     number = match_number(connection, match_id)
     if kept := courses_of(connection, [number]).get(number):
@@ -226,15 +226,15 @@ def match_number(connection: Connection, match_id: str, among: Collection[str] |
         found = connection.execute(named.where(begins_so).order_by(MATCHES.c.id).limit(_NAMED + 1)).all()
     if len(found) > 1:
         names = ", ".join(f"{row.id:.200}" for row in found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
-        raise Refused(f"several matches begin with {match_id!r:.300}, give more of it: {names}")
+        raise InvalidEntry(f"several matches begin with {match_id!r:.300}, give more of it: {names}")
     if not found:
-        raise NotFound(f"there is no match {match_id!r:.300}")
+        raise NoSuchEntry(f"there is no match {match_id!r:.300}")
     number = found[0].number
     assert isinstance(number, int)
     return number
 
 
-def courses_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[Course | None, ...]]:
+def courses_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[DecisionLog | None, ...]]:
     """The courses of matches by their numbers, as far as they were kept."""
     query = select(COURSES).where(COURSES.c.match_number.in_(numbers))
     return {row.match_number: unpack_courses(row.courses) for row in connection.execute(query)}
@@ -492,7 +492,7 @@ def _entry(
         decisions,
         void_cause,
         sequence,
-        Deal(commitment, seed, params),
+        DealCommitment(commitment, seed, params),
         seats,
         is_rated,
         requested_by,

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.relations import BOTS, LADDERS, OWNERS, VERSIONS
 
 __all__ = ["bot_id_of", "ladder_id_of", "versions_of"]
@@ -29,29 +29,29 @@ _VERSION: Final = _OF_BOT.where(VERSIONS.c.label == bindparam("version"))
 
 
 def ladder_id_of(connection: Connection, ladder: str) -> int:
-    """The id of a ladder.  Raises NotFound."""
+    """The id of a ladder.  Raises NoSuchEntry."""
     found = connection.scalar(_LADDER, {"ladder": ladder})
     if found is None:
-        raise NotFound(f"there is no ladder {ladder!r:.300}")
+        raise NoSuchEntry(f"there is no ladder {ladder!r:.300}")
     assert isinstance(found, int)
     return found
 
 
 def bot_id_of(connection: Connection, owner: str, bot: str) -> int:
-    """The id of a bot.  Raises NotFound."""
+    """The id of a bot.  Raises NoSuchEntry."""
     found = connection.scalar(_BOT, {"owner": owner, "bot": bot})
     if found is None:
-        raise NotFound(f"owner {owner!r:.300} has no bot {bot!r:.300}")
+        raise NoSuchEntry(f"owner {owner!r:.300} has no bot {bot!r:.300}")
     assert isinstance(found, int)
     return found
 
 
 def versions_of(connection: Connection, owner: str, bot: str | None, version: str | None) -> list[int]:
-    """The ids of a version of a bot, of all its versions, or of all bots of an owner.  Raises NotFound."""
+    """The ids of a version of a bot, of all its versions, or of all bots of an owner.  Raises NoSuchEntry."""
     query = _OF_OWNER if bot is None else _OF_BOT if version is None else _VERSION
     if found := list(connection.scalars(query, {"owner": owner, "bot": bot, "version": version})):
         return found
     if bot is None:
-        raise NotFound(f"owner {owner!r:.300} has no bot")
+        raise NoSuchEntry(f"owner {owner!r:.300} has no bot")
     bot_id_of(connection, owner, bot)
-    raise NotFound(f"bot {bot!r:.300} of owner {owner!r:.300} has no version {version!r:.300}")
+    raise NoSuchEntry(f"bot {bot!r:.300} of owner {owner!r:.300} has no version {version!r:.300}")

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.queries.ladders import ladders
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import LADDERS, PAUSES, RATINGS, VERSIONS
-from cutpurse.leaderboard.standings import Standing, standing_of
+from cutpurse.leaderboard.standings import RatingState, standing_of
 
 __all__ = ["Ranking", "rankings", "standings"]
 
@@ -143,7 +143,7 @@ def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
 def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill, int]]:
     """The pairing skill of a version before its next match on each ladder, by name, and its rated matches there.
 
-    Where it was never rated that is what its line or a newcomer begins with. Raises NotFound.
+    Where it was never rated that is what its line or a newcomer begins with. Raises NoSuchEntry.
     """
     line = _line(connection, version_id)
     query = (
@@ -151,9 +151,9 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
         .join(LADDERS, LADDERS.c.id == RATINGS.c.ladder_id)
         .where(RATINGS.c.version_id.in_(sorted(line)))
     )
-    rated: dict[str, dict[int, Standing]] = {}
+    rated: dict[str, dict[int, RatingState]] = {}
     for row in connection.execute(query).all():
-        rated.setdefault(row.name, {})[row.version_id] = Standing(Skill(row.mu, row.sigma), row.matches)
+        rated.setdefault(row.name, {})[row.version_id] = RatingState(Skill(row.mu, row.sigma), row.matches)
     found = {}
     for ladder in ladders(connection):
         standing = standing_of(version_id, rated.get(ladder.name, {}), line, ladder.rating)
@@ -162,11 +162,11 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
 
 
 def _line(connection: Connection, version_id: int) -> dict[int, int | None]:
-    """A version and all before it, each with the one before.  Raises NotFound."""
+    """A version and all before it, each with the one before.  Raises NoSuchEntry."""
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id == version_id).cte(recursive=True)
     before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
     line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
     found = {row.id: row.parent_id for row in connection.execute(select(line))}
     if not found:
-        raise NotFound(f"there is no version {version_id}")
+        raise NoSuchEntry(f"there is no version {version_id}")
     return found

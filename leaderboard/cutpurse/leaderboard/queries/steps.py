@@ -9,16 +9,16 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.boards import PLAIN, Sat, fields_of
+from cutpurse.leaderboard.boards import PLAIN, BoardMatch, fields_of
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, LADDERS, MATCHES, SEATS, rated_seats
 
-__all__ = ["Step", "ladder_history"]
+__all__ = ["RatingStep", "ladder_history"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RatingStep:
     """Those who were rated against each other on a board, as the ledger has it, and as `rating_changes` has it.
 
     A board of several matches can have several of these, with the same sequence (`cutpurse.leaderboard.boards`).
@@ -35,8 +35,8 @@ class Step:
     changes: tuple[tuple[Skill, Skill] | None, ...]
 
 
-def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
-    """What was rated on a ladder, in the order in which that was done.  Raises NotFound."""
+def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
+    """What was rated on a ladder, in the order in which that was done.  Raises NoSuchEntry."""
     ladder_id = ladder_id_of(connection, ladder)
     kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
     epochs = {
@@ -71,7 +71,7 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
         }
         matches = [_sat(list(of_one)) for _, of_one in groupby(taken, lambda row: row.id)]
         for versions, places, faults in fields_of(kind, matches):
-            yield Step(
+            yield RatingStep(
                 sequence,
                 epochs[taken[0].epoch],
                 taken[0].id,
@@ -82,7 +82,7 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[Step]:
             )
 
 
-def _sat(rows: Sequence[Any]) -> Sat:
+def _sat(rows: Sequence[Any]) -> BoardMatch:
     """The seats of a match."""
     versions, places, faults = zip(*((row.version_id, row.place, row.faults) for row in rows), strict=True)
-    return Sat(versions, places, faults)
+    return BoardMatch(versions, places, faults)

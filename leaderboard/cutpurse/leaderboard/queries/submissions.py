@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.relations import OWNERS, SUBMISSIONS
 
 __all__ = ["SubmissionEntry", "submission", "submission_log", "submissions"]
@@ -61,10 +61,10 @@ def submissions(
 
 
 def submission(connection: Connection, submission_id: int) -> SubmissionEntry:
-    """The one with this id.  Raises NotFound."""
+    """The one with this id.  Raises NoSuchEntry."""
     row = connection.execute(_submissions().where(SUBMISSIONS.c.id == submission_id)).first()
     if row is None:
-        raise NotFound(f"there is no submission {submission_id}")
+        raise NoSuchEntry(f"there is no submission {submission_id}")
     return _entry(row)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
-from cutpurse.leaderboard.errors import NotFound
+from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.relations import OWNERS, TOKENS
 
 __all__ = ["TokenEntry", "has_tokens", "token", "tokens"]
@@ -39,20 +39,20 @@ def has_tokens(connection: Connection) -> bool:
 
 
 def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]:
-    """Tokens in the order in which they were made, of one owner or of all.  Raises NotFound for no such owner."""
+    """Tokens in the order in which they were made, of one owner or of all.  Raises NoSuchEntry for no such owner."""
     query = _tokens().order_by(TOKENS.c.created, TOKENS.c.id)
     if owner is not None:
         if connection.scalar(select(OWNERS.c.id).where(OWNERS.c.name == owner)) is None:
-            raise NotFound(f"there is no owner {owner!r:.300}")
+            raise NoSuchEntry(f"there is no owner {owner!r:.300}")
         query = query.where(OWNERS.c.name == owner)
     return [_token(row) for row in connection.execute(query).all()]
 
 
 def token(connection: Connection, token_id: str) -> TokenEntry:
-    """The token of this name, its first eight signs after `cutp_`.  Raises NotFound."""
+    """The token of this name, its first eight signs after `cutp_`.  Raises NoSuchEntry."""
     row = connection.execute(_tokens().where(TOKENS.c.id == token_id)).first()
     if row is None:
-        raise NotFound(f"there is no token {token_id!r:.100}")
+        raise NoSuchEntry(f"there is no token {token_id!r:.100}")
     return _token(row)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from cutpurse.sdk.cards import Card
 from cutpurse.sdk.decision import Decision, Option
-from cutpurse.sdk.views.acts import Act
+from cutpurse.sdk.views.acts import ActView
 from cutpurse.sdk.views.stolen_treasure import StolenTreasurePlayer, StolenTreasureView
 
 __all__ = ["ANSWERS"]
@@ -153,7 +153,7 @@ def take_an_action(view: StolenTreasureView, decision: Decision) -> Option:
 
 
 # -- piracy
-def harms_me(view: StolenTreasureView, act: Act) -> bool:
+def harms_me(view: StolenTreasureView, act: ActView) -> bool:
     """Whether what is being done is done to me, or to all while I have something to lose."""
     if act.verb in ("play_on", "divert"):
         return act.seat == view.seat

@@ -36,7 +36,7 @@ GAIN_IF_LOST: Final = {JENNY_JONES: 25.0, JACK_PARIS: 20.0}
 WANTS_MARKERS: Final = (LIQUIDATE, RELOCATE)  # the more markers lie on what is given up for these, the better
 
 
-class Table:
+class TableSummary:
     """What prices depend on: of me, if nothing else is said. What few prices ask for is worked out when it is."""
 
     def __init__(self, view: SzmalView) -> None:
@@ -99,7 +99,7 @@ class Table:
         return max([0, *[markers for other in self.view.opponents for markers in other.holdings.markers]])
 
 
-TEXTS: Final[dict[int, Callable[[Table], float]]] = {
+TEXTS: Final[dict[int, Callable[[TableSummary], float]]] = {
     # Actions: what is printed, or a guess where others or the next turn decide
     2: lambda t: 10 + 5,
     3: lambda t: 10 + 5,
@@ -165,7 +165,7 @@ TEXTS: Final[dict[int, Callable[[Table], float]]] = {
 }
 
 
-def brings(table: Table, card: Card) -> float:
+def brings(table: TableSummary, card: Card) -> float:
     """What a card brings: its text, the markers on a Holding, and its symbols later on."""
     total = TEXTS[card.number](table) if card.number in TEXTS else 0.0
     for symbol, shown in card.traits.items():
@@ -176,7 +176,7 @@ def brings(table: Table, card: Card) -> float:
     return total
 
 
-def cost(table: Table, card: Card) -> float | None:
+def cost(table: TableSummary, card: Card) -> float | None:
     """The least that can be given for a card; 0 if it has no Cost, None if it cannot be paid."""
     costs = [(name, amount) for name, amount in card.traits.items() if name in PAID_WITH]
     if not costs or table.free_costs:
@@ -191,13 +191,13 @@ def cost(table: Table, card: Card) -> float | None:
     return min(ways, default=None)
 
 
-def has_what_it_needs(table: Table, card: Card) -> bool:
+def has_what_it_needs(table: TableSummary, card: Card) -> bool:
     """Whether the Need of a card is met."""
     needs = [(name.removeprefix("need_"), n) for name, n in card.traits.items() if name.startswith("need_")]
     return table.free_needs or all(getattr(table, name) >= number for name, number in needs)
 
 
-def price(table: Table, card: Card) -> float:
+def price(table: TableSummary, card: Card) -> float:
     """What a card brings, less its Cost; one that cannot be played brings nothing."""
     paid = cost(table, card)
     return 0 if paid is None or not has_what_it_needs(table, card) else brings(table, card) - paid
@@ -205,7 +205,7 @@ def price(table: Table, card: Card) -> float:
 
 def the_dearest(view: SzmalView, decision: Decision) -> Option:
     """To pick, to play or to copy: what has the highest price now. To pass, where one may, costs and brings nothing."""
-    table = Table(view)
+    table = TableSummary(view)
     return max(decision.options, key=lambda option: price(table, option.card) if option.card else 0)
 
 
@@ -215,7 +215,7 @@ def worth(view: SzmalView, option: Option) -> float:
     if card is None:
         return option.number / THOUSAND
     if option.verb == "discard":
-        return price(Table(view), card)
+        return price(TableSummary(view), card)
     holdings = view.me.holdings
     if card in holdings.seen:
         return MARKER * holdings.markers[holdings.seen.index(card)]

@@ -12,7 +12,7 @@ from typing import Final
 
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, load_bot
-from cutpurse.sdk.check.findings import Failed, Finding, Verdict, Warned
+from cutpurse.sdk.check.findings import CheckStatus, Failed, Finding, Warned
 from cutpurse.sdk.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
 from cutpurse.sdk.errors import BotNotLoaded
 from cutpurse.sdk.playing.interpreter import module_command
@@ -104,13 +104,13 @@ async def check_program(
                 on_hello(host.guest.hello)
                 for game in visit.plays(host.guest):
                     found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
-                    if findings[-1].verdict is Verdict.FAILED and not visit.answered:
+                    if findings[-1].verdict is CheckStatus.FAILED and not visit.answered:
                         break
-                if not visit.answered and any(one.verdict is Verdict.FAILED for one in findings[1:]):
-                    found(Finding("all others", Verdict.FAILED, NEVER))
+                if not visit.answered and any(one.verdict is CheckStatus.FAILED for one in findings[1:]):
+                    found(Finding("all others", CheckStatus.FAILED, NEVER))
                     break
         if visit.raised_in_end:
-            found(Finding("end of a match", Verdict.FAILED, f"its method `end` raised: {visit.raised_in_end}"))
+            found(Finding("end of a match", CheckStatus.FAILED, f"its method `end` raised: {visit.raised_in_end}"))
     finally:
         if visit.child is not None:
             await asyncio.to_thread(visit.child.stop)
@@ -129,12 +129,12 @@ async def _carried_out(name: str, scenario: Scenario, visit: Visit) -> Finding:
             seen = await scenario(visit)
     except Failed as problem:
         await visit.restart()
-        return Finding(name, Verdict.FAILED, str(problem))
+        return Finding(name, CheckStatus.FAILED, str(problem))
     except Warned as problem:
-        return Finding(name, Verdict.WARNED, str(problem))
+        return Finding(name, CheckStatus.WARNED, str(problem))
     except TimeoutError:
         await visit.restart()
-        return Finding(name, Verdict.FAILED, f"it was not over in {SCENARIO_S:g} s")
+        return Finding(name, CheckStatus.FAILED, f"it was not over in {SCENARIO_S:g} s")
     if guest is not None and len(guest.trouble) > trouble_before:
-        return Finding(name, Verdict.WARNED, f"{seen}; but {guest.trouble[trouble_before]}")
-    return Finding(name, Verdict.PASSED, seen)
+        return Finding(name, CheckStatus.WARNED, f"{seen}; but {guest.trouble[trouble_before]}")
+    return Finding(name, CheckStatus.PASSED, seen)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Failed", "Finding", "Verdict", "Warned"]
+__all__ = ["Failed", "Finding", "CheckStatus", "Warned"]
 
 
-class Verdict(Enum):
+class CheckStatus(Enum):
     """How a scenario went."""
 
     PASSED = "passed"
@@ -21,7 +21,7 @@ class Finding:
     """What was seen in one scenario, and, where it is not passed, what to do."""
 
     scenario: str
-    verdict: Verdict
+    verdict: CheckStatus
     seen: str
 
 

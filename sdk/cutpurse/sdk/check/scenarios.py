@@ -19,14 +19,14 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check.findings import Failed, Warned
 from cutpurse.sdk.check.sitting import EXTRA, Sitting
 from cutpurse.sdk.online.remote import IN_END
-from cutpurse.sdk.programs.guest import Ending, Guest, HostTable
+from cutpurse.sdk.programs.guest import Guest, HostTable, StreamStatus
 from cutpurse.sdk.programs.host import Host
 from cutpurse.sdk.programs.program import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.sdk.terminal import counted
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["SCENARIOS", "Program", "Visit", "whole_match"]
+__all__ = ["SCENARIOS", "CheckedProgram", "Visit", "whole_match"]
 
 BASE_S: Final = 1.0  # of the usual clock, for one decision
 BACK_S: Final = 10.0  # to come back after a lost stream
@@ -41,7 +41,7 @@ SDK: Final = "cutpurse-python "  # how its name in Hello begins; it sees to enve
 STUCK: Final = "one of the bot's methods has not returned: look for what it waits for, or let it think for less"
 
 
-class Program(Protocol):
+class CheckedProgram(Protocol):
     """The program that is checked, while it runs and afterwards: a `Child`, for one."""
 
     @property
@@ -80,8 +80,8 @@ class Visit:
 
     host: Host
     games: tuple[str, ...]  # that were asked for; empty: all that it plays
-    start: Callable[[], Program]  # starts the program
-    child: Program | None = None
+    start: Callable[[], CheckedProgram]  # starts the program
+    child: CheckedProgram | None = None
     dial_in_s: float = field(default_factory=lambda: DIAL_IN_S)
     answer_s: float = field(default_factory=when_asked_too_long_s)
     played: int = 0  # matches, so that no two are alike
@@ -357,7 +357,7 @@ async def lost_stream(visit: Visit) -> str:
     sitting = visit.sit(guest)
     await visit.ask(sitting)
     before = guest.resumed
-    guest.end_stream(Ending(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
     if not sitting.over:
         sitting.put()
     began = time.monotonic()
@@ -386,7 +386,7 @@ async def forgotten_session(visit: Visit) -> str:
     await visit.ask(sitting)
     host = visit.host
     host.forget()
-    guest.end_stream(Ending(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "lost on purpose, by the check"))
     await guest.until(lambda: host.guest is not guest or _ended(visit), BACK_S)
     if host.guest is guest or host.guest is None:
         raise Failed(
@@ -403,7 +403,7 @@ async def drain(visit: Visit) -> str:
     sitting = visit.sit(guest)
     guest.drain(arena_pb2.Drain(time_left_ms=5_000, reconnect_after_ms=1_000, text="the check says so"))
     await visit.go_on(sitting, "Drain", 5)
-    guest.end_stream(Ending(grpc.StatusCode.UNAVAILABLE, "the server is stopping", "DRAINING", 1_000))
+    guest.end_stream(StreamStatus(grpc.StatusCode.UNAVAILABLE, "the server is stopping", "DRAINING", 1_000))
     began, hellos = time.monotonic(), len(visit.host.hellos)
     await guest.until(lambda: len(visit.host.hellos) > hellos or _ended(visit), BACK_S)
     if _ended(visit):

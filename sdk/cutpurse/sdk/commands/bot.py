@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import typer
 
-from cutpurse.sdk.commands.later import LaterGroup
+from cutpurse.sdk.commands.later import LazyGroup
 
 __all__ = ["app"]
 
 
-class Bot(LaterGroup):
+class BotCommands(LazyGroup):
     """Each command by its module: a bot that plays has none of the others in its process."""
 
     places: ClassVar[dict[str, str]] = {
@@ -29,7 +29,7 @@ class Bot(LaterGroup):
 
 
 app = typer.Typer(
-    cls=Bot,
+    cls=BotCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="A bot of your own.\n\nExample: cutpurse bot init my_bot",

@@ -69,7 +69,7 @@ def check(
     Example: cutpurse bot check my_bot.py --game greed
     """
     from cutpurse.sdk.check.course import check_bot  # which is not needed to list the games
-    from cutpurse.sdk.check.findings import Verdict
+    from cutpurse.sdk.check.findings import CheckStatus
     from cutpurse.sdk.check.scenarios import SCENARIOS
 
     if answer is not None and not 0 < answer < float("inf"):
@@ -95,12 +95,12 @@ def check(
         findings = runs_until_told_to_end(
             check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
         )
-    failed = sum(finding.verdict is Verdict.FAILED for finding in findings)
+    failed = sum(finding.verdict is CheckStatus.FAILED for finding in findings)
     rows = [(finding.scenario, finding.verdict.value, finding.seen) for finding in findings]
     if not as_json:
         verdict = f"{bot} failed {failed} of {len(rows)}" if failed else f"{bot} is ready"
         head, *lines = table(("scenario", "verdict", "seen"), rows)
-        styles = {Verdict.PASSED: "", Verdict.WARNED: "open", Verdict.FAILED: "bad"}
+        styles = {CheckStatus.PASSED: "", CheckStatus.WARNED: "open", CheckStatus.FAILED: "bad"}
         for number, finding in enumerate(findings):
             if style := styles[finding.verdict]:
                 lines[number] = paint(lines[number], style)

@@ -28,7 +28,7 @@ from cutpurse.sdk.commands.asking import (
 )
 from cutpurse.sdk.commands.completion import complete_games, complete_ladders, complete_ranked_bots
 from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
-from cutpurse.sdk.commands.later import LaterGroup
+from cutpurse.sdk.commands.later import LazyGroup
 from cutpurse.sdk.terminal import counted, legible, paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ CSV_COLUMNS: Final = (
 )
 
 
-class Steering(LaterGroup):
+class LadderAdminCommands(LazyGroup):
     """What only those may do who steer a ladder, in a module of its own."""
 
     places: ClassVar[dict[str, str]] = {
@@ -71,7 +71,7 @@ class Steering(LaterGroup):
 
 
 app = typer.Typer(
-    cls=Steering,
+    cls=LadderAdminCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Ladders and who stands where.\n\nExample: cutpurse ladder rankings greed",

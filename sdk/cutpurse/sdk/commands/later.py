@@ -16,10 +16,10 @@ from typer.main import get_group
 from cutpurse.sdk.errors import FAILED
 from cutpurse.sdk.terminal import say
 
-__all__ = ["Later", "LaterGroup"]
+__all__ = ["LazyCommands", "LazyGroup"]
 
 
-class Later(MutableMapping[str, Any]):
+class LazyCommands(MutableMapping[str, Any]):
     """The commands of a group by name: those that are here, those of `places`, and those that others bring.
 
     What others bring is looked for when a name is neither here nor of `places`, or when all names are wanted: that
@@ -77,7 +77,7 @@ def _loaded(place: EntryPoint) -> Any:
     return get_group(around).commands[place.name]
 
 
-class LaterGroup(TyperGroup):
+class LazyGroup(TyperGroup):
     """A group whose commands are in modules of their own."""
 
     places: ClassVar[dict[str, str]] = {}  # by name: where it is, as an entry point says it; a typer app is a group
@@ -85,7 +85,7 @@ class LaterGroup(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         places = [EntryPoint(name, value, "") for name, value in self.places.items()]
-        self.commands = Later(self.commands, places, self.others)
+        self.commands = LazyCommands(self.commands, places, self.others)
 
     @staticmethod
     def others() -> Iterable[EntryPoint]:

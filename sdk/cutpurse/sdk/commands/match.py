@@ -12,8 +12,8 @@ from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.asking import Authority, Database, Server
 from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
-from cutpurse.sdk.commands.later import LaterGroup
-from cutpurse.sdk.match_file import Checked, FiledMatch, check
+from cutpurse.sdk.commands.later import LazyGroup
+from cutpurse.sdk.match_file import FiledMatch, MatchFileCheck, check
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, results
 
@@ -22,7 +22,7 @@ __all__ = ["app", "verify"]
 LONGEST: Final = 10_000  # characters of a line of `verify`: what a stranger has written is in it, and all of ours
 
 
-class Others(LaterGroup):
+class MatchCommands(LazyGroup):
     """Commands in modules of their own."""
 
     places: ClassVar[dict[str, str]] = {
@@ -36,7 +36,7 @@ class Others(LaterGroup):
 
 
 app = typer.Typer(
-    cls=Others,
+    cls=MatchCommands,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Matches: watched, listed, downloaded, replayed, verified.\n\nExample: cutpurse match verify run.jsonl",
@@ -79,7 +79,7 @@ def verify(
         print_lines([paint(f"{held} of {held} matches are as recorded", "good")])
 
 
-def _row(filed: FiledMatch, found: Checked) -> dict[str, object]:
+def _row(filed: FiledMatch, found: MatchFileCheck) -> dict[str, object]:
     """A match in the document of --json."""
     head = {} if filed.head is None else {"match": filed.head.match, "not_checked": found.not_checked}
     return {"line": filed.line, "game": found.game, "seats": list(found.seats), "checked": found.checked, **head}

@@ -11,7 +11,7 @@ import typer
 
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.engine.match import Chosen, EndCause, Match
-from cutpurse.engine.match import Decision as EngineDecision
+from cutpurse.engine.match import OpenDecision as EngineDecision
 from cutpurse.engine.record import Record, act_to_json, event_to_json
 from cutpurse.engine.record import replay as replay_record
 from cutpurse.engine.text import option_text
@@ -95,7 +95,7 @@ def _record(file: str, filed: FiledMatch) -> Record:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _ReplayStep:
     """What a viewer was told up to a decision, and who decided what; or up to the end."""
 
     match: Match
@@ -104,17 +104,17 @@ class _Step:
     decided: tuple[EngineDecision, Chosen] | None
 
 
-def _steps(record: Record, seat: int | None) -> Iterator[_Step]:
+def _steps(record: Record, seat: int | None) -> Iterator[_ReplayStep]:
     """The match as a viewer was told it; nothing where it was void before its first decision."""
     told = 0
     before: View | None = None
     match: Match | None = None
     for match, asked, chosen in replay_record(record, game_named(record.game)):
         view = view_for(match, seat, told, before)
-        yield _Step(match, view, told, (asked, chosen))
+        yield _ReplayStep(match, view, told, (asked, chosen))
         told, before = len(match.game.log or ()), view.raw
     if match is not None:
-        yield _Step(match, view_for(match, seat, told, before), told, None)
+        yield _ReplayStep(match, view_for(match, seat, told, before), told, None)
 
 
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:

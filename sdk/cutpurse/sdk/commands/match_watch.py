@@ -24,7 +24,7 @@ from cutpurse.sdk.terminal import json_text, say
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
-    from cutpurse.sdk.watching import Began, Moved, Over, Watched
+    from cutpurse.sdk.watching import WatchBegin, Watched, WatchEnd, WatchUpdate
     from cutpurse.v1 import ladder_pb2
 
 __all__ = ["watch"]
@@ -68,7 +68,7 @@ def watch(
     if seat is not None and (ladder or not 0 <= seat < 2**32):
         raise UsageError(f"--seat {seat}: one seat of a match that is named, from 0")
     request = ladder_pb2.WatchMatchRequest(match=match or "", ladder=ladder or "", seat=seat)
-    show = _Lines() if as_json else _Pictures(Screen(sys.stdout))
+    show = _JsonLines() if as_json else _Pictures(Screen(sys.stdout))
     with asked(server, ca, None) as league:
         why = partial(_why_nothing_comes, league, ladder) if ladder else None
         told = _Told(watched(_messages(league, request), seat), why)
@@ -135,7 +135,7 @@ class _Told:
             self._waiting.put(None)
 
     def __iter__(self) -> Iterator[Watched]:
-        from cutpurse.sdk.watching import Over
+        from cutpurse.sdk.watching import WatchEnd
 
         asks_at: float | None = time.monotonic() + SILENCE_S  # None while a match is told of
         while True:
@@ -151,7 +151,7 @@ class _Told:
             if isinstance(step, BaseException):
                 raise step
             yield step
-            asks_at = time.monotonic() + SILENCE_S if isinstance(step, Over) else None
+            asks_at = time.monotonic() + SILENCE_S if isinstance(step, WatchEnd) else None
 
     def _say(self, why: str) -> None:
         if why and why != self._said:
@@ -168,18 +168,18 @@ class _Pictures:
         self.names: tuple[str, ...] = ()
 
     def __call__(self, step: Watched, behind: int) -> None:
-        from cutpurse.sdk.watching import Began, Over
+        from cutpurse.sdk.watching import WatchBegin, WatchEnd
 
-        if isinstance(step, Began):
+        if isinstance(step, WatchBegin):
             self.names = step.names
             self.screen.show(_began_lines(step), picture(step.view, self.names), behind)
-        elif isinstance(step, Over):
+        elif isinstance(step, WatchEnd):
             self.screen.say(_over_lines(step, self.names))
         else:
             self.screen.show(event_lines(step.view), picture(step.view, self.names), behind)
 
 
-def _began_lines(step: Began) -> list[str]:
+def _began_lines(step: WatchBegin) -> list[str]:
     table = step.table
     who = "a spectator" if step.seat is None else f"seat {step.seat}"
     when = f", {step.delay_ms / 1_000:g} s later than the bots" if step.delay_ms else ""
@@ -187,7 +187,7 @@ def _began_lines(step: Began) -> list[str]:
     return [f"match {short(table.match)} of {table.game}{where}, as {who} sees it{when}"]
 
 
-def _over_lines(step: Over, names: tuple[str, ...]) -> list[str]:
+def _over_lines(step: WatchEnd, names: tuple[str, ...]) -> list[str]:
     result = step.result
     lines = [f"match {short(step.table.match)} is over"]
     if result.places:
@@ -206,19 +206,19 @@ def _over_lines(step: Over, names: tuple[str, ...]) -> list[str]:
 
 
 # -- for programs
-class _Lines:
+class _JsonLines:
     """Writes a line of JSON for a match that begins or is over, and for each event."""
 
     def __call__(self, step: Watched, behind: int) -> None:
-        from cutpurse.sdk.watching import Began, Moved, Over
+        from cutpurse.sdk.watching import WatchBegin, WatchEnd, WatchUpdate
 
         match step:
-            case Began():
+            case WatchBegin():
                 self._write(_began_row(step))
-            case Moved():
+            case WatchUpdate():
                 for row in _event_rows(step, step.at_ms):
                     self._write(row)
-            case Over():
+            case WatchEnd():
                 for row in [*_event_rows(step, None), _over_row(step)]:
                     self._write(row)
 
@@ -227,7 +227,7 @@ class _Lines:
         sys.stdout.flush()
 
 
-def _began_row(step: Began) -> dict[str, Any]:
+def _began_row(step: WatchBegin) -> dict[str, Any]:
     table = step.table
     return {
         "match": table.match,
@@ -245,14 +245,14 @@ def _began_row(step: Began) -> dict[str, Any]:
     }
 
 
-def _event_rows(step: Moved | Over, at_ms: int | None) -> list[dict[str, Any]]:
+def _event_rows(step: WatchUpdate | WatchEnd, at_ms: int | None) -> list[dict[str, Any]]:
     return [
         {"match": step.table.match, "at_ms": at_ms, "number": number, "event": event_to_json(event)}
         for number, event in enumerate(step.events, step.first_event)
     ]
 
 
-def _over_row(step: Over) -> dict[str, Any]:
+def _over_row(step: WatchEnd) -> dict[str, Any]:
     result = step.result
     return {
         "match": step.table.match,

@@ -31,7 +31,7 @@ from cutpurse.sdk.commands.arguments import (
 )
 from cutpurse.sdk.commands.completion import complete_bots
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
-from cutpurse.sdk.local import MatchRow, Played
+from cutpurse.sdk.local import LocalMatch, LocalRun
 from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.lines import Lines
@@ -40,7 +40,7 @@ from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, results, say, table
 
-__all__ = ["Watcher", "play", "result_lines", "summary"]
+__all__ = ["MatchPrinter", "play", "result_lines", "summary"]
 
 KINDS: Final = (".csv", ".jsonl")
 COLUMNS: Final = (  # of --out
@@ -105,9 +105,9 @@ def play(
     settings = parse_settings(setting)
     texts = rules.set_up(len(makers), settings).changed()
     deals = _Deals(game, " ".join(f"{name}={value}" for name, value in texts.items()), seed)
-    rows = _Rows(out, makers, record, deals)
+    rows = _ResultWriter(out, makers, record, deals)
     progress = Progress("matches")
-    watcher = Watcher(Screen(talk)) if watch else None
+    watcher = MatchPrinter(Screen(talk)) if watch else None
     try:
         with rows, progress:
             played = local.play(
@@ -136,7 +136,7 @@ def play(
         raise typer.Exit(BOT_FAILED)
 
 
-def summary(played: Played) -> dict[str, Any]:
+def summary(played: LocalRun) -> dict[str, Any]:
     """The document of --json."""
     return {
         "game": played.game,
@@ -156,7 +156,7 @@ def summary(played: Played) -> dict[str, Any]:
     }
 
 
-def result_lines(played: Played) -> list[str]:
+def result_lines(played: LocalRun) -> list[str]:
     """Return a table of the bots, who was taken over, and how long it took."""
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
     some = counted(played.matches, "match", "matches")
@@ -187,7 +187,7 @@ class _Deals(NamedTuple):
         return *self, match_key(self.seed, match).hex()
 
 
-class _Rows:
+class _ResultWriter:
     """Counts matches, and writes them into the file of --out if there is one.  Use it as a context."""
 
     def __init__(self, out: Path | None, bots: Sequence[BotMaker], record: Path | None, deals: _Deals) -> None:
@@ -204,7 +204,7 @@ class _Rows:
         self._lines = Lines(out, "--out")
         self._csv = csv.writer(self._lines, lineterminator="") if out and out.suffix == ".csv" else None
 
-    def add(self, match: MatchRow) -> None:
+    def add(self, match: LocalMatch) -> None:
         """A match is over.  Raises CutpurseError if that cannot be written."""
         if not self.matches:  # whatever else is wrong with the command was found before
             self._begin()
@@ -232,7 +232,7 @@ class _Rows:
         self._lines.__exit__(*how)
 
 
-class Watcher:
+class MatchPrinter:
     """Shows each step of a match as a spectator sees it."""
 
     def __init__(self, screen: Screen) -> None:

@@ -17,11 +17,11 @@ from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, say, table
-from cutpurse.sdk.tournament.course import Place, Plan, plan_of, played_out, standing
-from cutpurse.sdk.tournament.here import Here
+from cutpurse.sdk.tournament.course import Plan, TournamentBackend, plan_of, played_out, standing
+from cutpurse.sdk.tournament.here import LocalBackend
 from cutpurse.sdk.tournament.journal import Journal
 from cutpurse.sdk.tournament.results import PlayedBoard
-from cutpurse.sdk.tournament.standings import Row, head_to_head
+from cutpurse.sdk.tournament.standings import TournamentStanding, head_to_head
 from cutpurse.sdk.tournament.written import Tournament, read_tournament
 
 __all__ = ["app"]
@@ -53,7 +53,7 @@ def plan(context: typer.Context, file: File, as_json: AsJson = False) -> None:
     """
     run_bots_in(context)
     wanted = read_tournament(file)
-    settled = plan_of(wanted, Here(wanted).plan())
+    settled = plan_of(wanted, LocalBackend(wanted).plan())
     if as_json:
         print_json({**settled.settled, "digest": settled.digest, "boards": settled.boards()})
     else:
@@ -98,18 +98,18 @@ def run(
     kept = journal or _journal_of(file)
     wanted = read_tournament(file, "rotation" if ladder is None else "plain")
     with ExitStack() as stack:
-        here = Here(wanted, jobs) if ladder is None else None
+        here = LocalBackend(wanted, jobs) if ladder is None else None
         league = None if ladder is None else stack.enter_context(asked(server, ca, None))
         diary = stack.enter_context(Journal(kept))
-        place: Place
+        place: TournamentBackend
         if here is not None:
             place = here
         else:
-            from cutpurse.sdk.tournament.there import There
+            from cutpurse.sdk.tournament.there import ServerBackend
 
             assert league is not None
             assert ladder is not None
-            place = There(wanted, league, ladder_named(league, ladder), diary)
+            place = ServerBackend(wanted, league, ladder_named(league, ladder), diary)
         settled = plan_of(wanted, place.plan())
         _tell_plan(settled, diary)
         played = played_out(settled, place, diary, stack.enter_context(Progress("boards")))
@@ -152,7 +152,7 @@ def _tell_plan(settled: Plan, diary: Journal) -> None:
         say(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
 
 
-def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[Row]:
+def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[TournamentStanding]:
     """Print and write the table, and return its rows."""
     rows = standing(settled, played)
     plain = [_plain(row, settled.tournament) for row in rows]
@@ -183,7 +183,7 @@ def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path
     return rows
 
 
-def _lines(rows: Sequence[Row], settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
+def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[PlayedBoard]) -> list[str]:
     names = [bot.name for bot in settled.tournament.bots]
     head = ("rank", "bot", "points", "95 %", "boards", "matches", "wins", "mean score", "faults")
     cells = [
@@ -236,7 +236,7 @@ def _range(best: int | None, worst: int | None, rank: int) -> str:
     return f"{rank} ({best}-{worst})"
 
 
-def _plain(row: Row, tournament: Tournament) -> dict[str, Any]:
+def _plain(row: TournamentStanding, tournament: Tournament) -> dict[str, Any]:
     def rounded(number: float | None) -> float | None:
         return None if number is None else round(number, DECIMALS)
 

@@ -25,9 +25,9 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.online.address import CA_VARIABLE, SECURE
 from cutpurse.sdk.online.dialling import Dialling, why_unreachable
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Ask, Begin, Finish, Session, Welcomed
+from cutpurse.sdk.online.session import Ask, Begin, ClientSession, Finish, Welcomed
 from cutpurse.sdk.terminal import counted, legible
 
 __all__ = ["Client"]
@@ -102,8 +102,8 @@ class Client:
     def __init__(
         self,
         dialling: Dialling,
-        session: Session,
-        pace: Pace,
+        session: ClientSession,
+        pace: ConcurrencyControl,
         say: Callable[[str], None],
         *,
         ladders: Sequence[str] = (),

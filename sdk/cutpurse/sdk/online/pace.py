@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-__all__ = ["Durations", "Pace", "Proven"]
+__all__ = ["Durations", "ConcurrencyControl", "SpeedProof"]
 
 FIRST_TABLES: Final = 1  # before anything is known of the bot: at more, one that needs its whole base would be late
 SHARE: Final = 0.5  # of the base time that may be used
@@ -47,7 +47,7 @@ class Durations:
         return sorted(self._in_order)[(95 * n + 99) // 100 - 1] if n else 0.0
 
 
-class Pace:
+class ConcurrencyControl:
     """At how many tables a bot sits. It rises slowly and falls at once."""
 
     def __init__(self, upper: int | None = None) -> None:
@@ -102,7 +102,7 @@ class Pace:
             self._since = 0
 
 
-class Proven:
+class SpeedProof:
     """Whether a bot is so quick that nobody minds waiting for it."""
 
     def __init__(self) -> None:

@@ -27,19 +27,19 @@ from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.hooks import Flow
-from cutpurse.sdk.notes import Notes, about
+from cutpurse.sdk.notes import NoteBuffer, about
 from cutpurse.sdk.online.answer_times import AnswerTimes
-from cutpurse.sdk.online.pace import Pace
+from cutpurse.sdk.online.pace import ConcurrencyControl
 from cutpurse.sdk.online.session import (
     MOST_FINISHED,
     Ask,
     Begin,
+    ClientSession,
+    ClientTable,
     Finish,
     Illegal,
-    Note,
     Opened,
-    Session,
-    Table,
+    OwnerNotice,
     Todo,
     Welcomed,
 )
@@ -97,10 +97,10 @@ class PlayedMatch:
 
 
 @dataclass(slots=True)
-class _Seat:
+class _BotSeat:
     """A bot at a table."""
 
-    table: Table
+    table: ClientTable
     bot: Any = None
     view: GameView[Any] | None = None  # of the last decision
     decision: Decision | None = None
@@ -112,11 +112,11 @@ class _Seat:
         default_factory=list
     )  # decisions with one option, whose events the bot has not had
     answer: object = None
-    notes: Notes = field(default_factory=Notes)
+    notes: NoteBuffer = field(default_factory=NoteBuffer)
 
 
 @dataclass(slots=True)
-class _Chosen:
+class _Answered:
     answer: object
     option: int | None
     notes: str
@@ -141,16 +141,16 @@ class RemoteBots:
     """All seats of one bot in a session."""
 
     maker: BotMaker
-    session: Session
+    session: ClientSession
     thinker: Thinker
-    pace: Pace
+    pace: ConcurrencyControl
     say: Callable[[str], None]
     on_match: Callable[[PlayedMatch], None]
     wake: Callable[[], None]  # something may be sent
     debug: bool = False  # show whole traces
     sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
     faults: int = 0  # decisions at which the bot failed, and other methods that raised
-    seats: dict[int, _Seat] = field(default_factory=dict)  # by table
+    seats: dict[int, _BotSeat] = field(default_factory=dict)  # by table
     on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
     sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
     clock: Callable[[], float] = monotonic  # the one that the session is told of
@@ -177,22 +177,22 @@ class RemoteBots:
             case Welcomed(lost=lost):
                 self.pace.granted(todo.most_tables)
                 self._forget(lost)
-            case Note(text, late):
+            case OwnerNotice(text, late):
                 self.say(text)
                 if late:
                     self.pace.late()
 
-    def _forget(self, tables: Iterable[Table]) -> None:
+    def _forget(self, tables: Iterable[ClientTable]) -> None:
         for table in tables:
             self.seats.pop(table.number, None)
 
     # -- a match begins
-    def _begin(self, table: Table) -> None:
-        seat = self.seats[table.number] = _Seat(table)
+    def _begin(self, table: ClientTable) -> None:
+        seat = self.seats[table.number] = _BotSeat(table)
         self.pace.started(table.base_s)
         self.thinker.do(table.match, Kind.BEGIN, self._heard(seat, self._made(seat)), self._begun)
 
-    def _made(self, seat: _Seat) -> Flow[_Failed | None]:
+    def _made(self, seat: _BotSeat) -> Flow[_Failed | None]:
         table = seat.table
         chance = bot_chance(table.match.encode(), table.seat)
         settings = table.info.settings.changed()
@@ -204,7 +204,7 @@ class RemoteBots:
         table.before = seat.notes.take()
         return None
 
-    def _heard(self, seat: _Seat, flow: Flow[T]) -> Flow[T]:
+    def _heard(self, seat: _BotSeat, flow: Flow[T]) -> Flow[T]:
         """The same flow; what the bot prints in it is gathered, if that is wanted."""
         return _about_it(seat.notes, flow) if self.sends_prints else flow
 
@@ -212,7 +212,7 @@ class RemoteBots:
         pass
 
     # -- a decision
-    def _ask(self, seat: _Seat, message: arena_pb2.Decision, at: float) -> None:
+    def _ask(self, seat: _BotSeat, message: arena_pb2.Decision, at: float) -> None:
         try:
             if len(message.options) == 1:
                 self._ask_lone(seat, message, at)
@@ -229,7 +229,7 @@ class RemoteBots:
             seat.decision.keep_notes(seat.notes)
         self._put(seat, again=False)
 
-    def _ask_lone(self, seat: _Seat, message: arena_pb2.Decision, at: float) -> None:
+    def _ask_lone(self, seat: _BotSeat, message: arena_pb2.Decision, at: float) -> None:
         """Answer a decision with one option for the bot, now or later.  Raises ValueError for a foreign question."""
         table = seat.table
         ask = ask_of(message.ask, table.info.rules)
@@ -246,12 +246,12 @@ class RemoteBots:
         else:
             self.later(wait_s, answer)
 
-    def _answer_lone(self, table: Table, number: int) -> None:
+    def _answer_lone(self, table: ClientTable, number: int) -> None:
         if table.is_open(number):
             self.session.answer(table, number, 0)
             self.wake()
 
-    def _put(self, seat: _Seat, again: bool) -> None:
+    def _put(self, seat: _BotSeat, again: bool) -> None:
         view, decision, number = seat.view, seat.decision, seat.number
         assert view is not None
         assert decision is not None
@@ -266,20 +266,20 @@ class RemoteBots:
             self.thinker.do(seat.table.match, Kind.DECIDE, flow, partial(self._answered, seat, decision, number))
 
     def _asked(
-        self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
-    ) -> Flow[_Chosen | _Failed | _TooLate]:
+        self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> Flow[_Answered | _Failed | _TooLate]:
         try:
             if not seat.table.is_open(number):
                 yield from hooks.told(seat.bot, view)
                 return _TooLate()
             answer = yield from hooks.asked(seat.bot, view, decision, again)
-            return _Chosen(answer, _index(answer, decision), seat.notes.take())
+            return _Answered(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
             return self._failed(problem, seat.notes.take())
 
     def _asked_here(
-        self, seat: _Seat, view: GameView[Any], decision: Decision, number: int, again: bool
-    ) -> _Chosen | _Failed | _TooLate:
+        self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> _Answered | _Failed | _TooLate:
         """`_asked` carried out without a loop, some microseconds quicker."""
         if self.sends_prints:
             return hooks.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
@@ -288,7 +288,7 @@ class RemoteBots:
                 hooks.without_a_loop(hooks.told(seat.bot, view))
                 return _TooLate()
             answer = hooks.asked_here(seat.bot, view, decision, again)
-            return _Chosen(answer, _index(answer, decision), seat.notes.take())
+            return _Answered(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
             return self._failed(problem, seat.notes.take())
 
@@ -297,10 +297,10 @@ class RemoteBots:
         return _Failed(where_it_failed(problem, self.maker.file), trace, notes)
 
     def _answered(
-        self, seat: _Seat, decision: Decision, number: int, outcome: _Chosen | _Failed | _TooLate, seconds: float
+        self, seat: _BotSeat, decision: Decision, number: int, outcome: _Answered | _Failed | _TooLate, seconds: float
     ) -> None:
         match outcome:
-            case _Chosen():
+            case _Answered():
                 seat.answer = outcome.answer
                 self.session.answer(seat.table, number, outcome.option, outcome.notes)
             case _Failed(where, trace, notes):
@@ -320,7 +320,7 @@ class RemoteBots:
             self.times.add(game, ask, ask in _windows(game), self.clock() - seat.at)
         self.wake()
 
-    def _illegal(self, seat: _Seat, number: int, left: int) -> None:
+    def _illegal(self, seat: _BotSeat, number: int, left: int) -> None:
         """Let the bot answer decision `number` again; as the server counts it, whose logs name it too."""
         if number != seat.number:  # of a decision with one option, for which there is no other answer
             if left:
@@ -362,7 +362,7 @@ class RemoteBots:
                 del self.sealed[next(iter(self.sealed))]
         self.on_match(played)
 
-    def _ended(self, seat: _Seat, finish: Finish) -> Flow[_Failed | None]:
+    def _ended(self, seat: _BotSeat, finish: Finish) -> Flow[_Failed | None]:
         info = seat.table.info
         seen = seat.view or hooks.nothing_seen(info.rules, info.settings, info.seats, info.seat)
         skipped = leading_to(finish.first_event, seat.skipped)
@@ -375,18 +375,18 @@ class RemoteBots:
             return self._failed(problem, "")
         return None
 
-    def _over(self, seat: _Seat, failed: _Failed | None, seconds: float) -> None:
+    def _over(self, seat: _BotSeat, failed: _Failed | None, seconds: float) -> None:
         if failed is not None:
             self.faults += 1
             self._say_fault(f"{self._at(seat)} {IN_END}{failed.where}")
             self._tell_trace(failed.trace)
 
     # -- what is said
-    def _at(self, seat: _Seat) -> str:
+    def _at(self, seat: _BotSeat) -> str:
         table = seat.table
         return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
 
-    def _tell_failure(self, seat: _Seat, when: str, what: str, trace: str) -> None:
+    def _tell_failure(self, seat: _BotSeat, when: str, what: str, trace: str) -> None:
         self._say_fault(f"{self._at(seat)} crashed, {when}: {what}")
         self._tell_trace(trace)
 
@@ -421,7 +421,7 @@ def _windows(game: str) -> frozenset[str]:
     return frozenset([step.name for step in steps if issubclass(step, Question) and step.window])
 
 
-def _about_it(notes: Notes, flow: Flow[T]) -> Flow[T]:
+def _about_it(notes: NoteBuffer, flow: Flow[T]) -> Flow[T]:
     with about(notes):
         return (yield from flow)
 

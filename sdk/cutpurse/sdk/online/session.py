@@ -39,10 +39,10 @@ __all__ = [
     "Begin",
     "Finish",
     "Illegal",
-    "Note",
+    "OwnerNotice",
     "Opened",
-    "Session",
-    "Table",
+    "ClientSession",
+    "ClientTable",
     "Todo",
     "Welcomed",
     "broken_promise",
@@ -82,7 +82,7 @@ _OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
 
 
 @dataclass(slots=True)
-class Table:
+class ClientTable:
     """A seat of this bot at one match."""
 
     number: int
@@ -121,20 +121,20 @@ class Welcomed(NamedTuple):
     version: str
     server: str
     most_tables: int
-    lost: tuple[Table, ...]  # tables of a session that could not go on; nothing more is heard of them
+    lost: tuple[ClientTable, ...]  # tables of a session that could not go on; nothing more is heard of them
     owner: str = ""  # whose the token is; empty where none was asked for
 
 
 class Begin(NamedTuple):
     """A match begins."""
 
-    table: Table
+    table: ClientTable
 
 
 class Ask(NamedTuple):
     """A decision is put."""
 
-    table: Table
+    table: ClientTable
     decision: arena_pb2.Decision
     at: float  # when it came
 
@@ -142,7 +142,7 @@ class Ask(NamedTuple):
 class Illegal(NamedTuple):
     """The answer to a decision was not offered. It may be put right `left` more times, or (0) no more."""
 
-    table: Table
+    table: ClientTable
     decision: int  # its number on the wire; the next one may have come in the same envelope
     left: int
 
@@ -150,7 +150,7 @@ class Illegal(NamedTuple):
 class Finish(NamedTuple):
     """A match is over."""
 
-    table: Table
+    table: ClientTable
     result: MatchResult
     events: Callable[[], list[Event]]  # makes those since the last decision, as this seat is told; raises ValueError
     first_event: int
@@ -165,18 +165,18 @@ class Opened(NamedTuple):
     rated: bool
 
 
-class Note(NamedTuple):
+class OwnerNotice(NamedTuple):
     """Something for the bot's owner."""
 
     text: str
     late: bool = False  # a decision was answered too late
-    table: Table | None = None
+    table: ClientTable | None = None
 
 
-Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Opened | Note
+Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Opened | OwnerNotice
 
 
-class Session:
+class ClientSession:
     """One session of one bot, through any number of streams."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Session:
         self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; every ladder of a game that has none
         self.events = events
         self.declines_requests = False  # of other owners
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, ClientTable] = {}
         self.leaving = False
         self.max_bytes = 65_536
         self.keeps_notes = False  # the server
@@ -201,10 +201,10 @@ class Session:
         self._name = ""  # of the session; empty: there is none to resume
         self._secret = b""
         self._heartbeat_s = 0.0
-        self._forgotten: tuple[Table, ...] = ()
+        self._forgotten: tuple[ClientTable, ...] = ()
         # Tables, the last to end last; a server that was not sure ends them again after a resume. It is sure of most.
         self._finished: dict[int, None] = {}
-        self._sealed: dict[str, Table] = {}  # matches that are over, of which the deal is still to be told
+        self._sealed: dict[str, ClientTable] = {}  # matches that are over, of which the deal is still to be told
         self._in = False  # whether this stream is welcomed
         self._received = 0  # envelopes of this stream
         self._acknowledged = 0
@@ -296,7 +296,7 @@ class Session:
         for problem in envelope.problems:
             left = f"; {problem.strikes_left} more of these end the session" if problem.strikes_left else ""
             what = "the server says" if problem.reason in NO_FAULT else "the server has a problem with this bot"
-            todos.append(Note(f"{what}: {legible(problem.text)}{left}"))
+            todos.append(OwnerNotice(f"{what}: {legible(problem.text)}{left}"))
         return todos
 
     def _welcome(self, welcome: arena_pb2.Welcome) -> Welcomed:
@@ -347,12 +347,12 @@ class Session:
                 todos.append(Illegal(table, refusal.decision, refusal.corrections_left))
         elif refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
             text = f"{which}: the answer came {refusal.late_by_ms} ms too late, and the safe option was taken"
-            todos.append(Note(text, True, table))
+            todos.append(OwnerNotice(text, True, table))
         elif refusal.reason not in (
             arena_pb2.REFUSAL_REASON_ALREADY_DECIDED,  # an answer that was sent again
             arena_pb2.REFUSAL_REASON_STALE,  # nobody's fault
         ):
-            todos.append(Note(f"{which}: the answer was refused: {legible(refusal.text)}", False, table))
+            todos.append(OwnerNotice(f"{which}: the answer was refused: {legible(refusal.text)}", False, table))
 
     def _end(self, ended: arena_pb2.MatchEnded, todos: list[Todo]) -> None:
         table = self.tables.pop(ended.table, None)
@@ -378,19 +378,21 @@ class Session:
             self._check_promise(table, opened.opening, todos)
             todos.append(Opened(table.match, opened.rated))
 
-    def _check_promise(self, table: Table, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
+    def _check_promise(self, table: ClientTable, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
         if broken := broken_promise(table, opening):
             todos.append(
-                Note(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
+                OwnerNotice(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
             )
 
     def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:
         self.come_back_s = drain.reconnect_after_ms / 1000
         text = f": {legible(drain.text)}" if drain.text else ""
-        todos.append(Note(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s"))
+        todos.append(
+            OwnerNotice(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s")
+        )
 
     # -- what the bot says
-    def answer(self, table: Table, decision: int, option: int | None, notes: str = "") -> None:
+    def answer(self, table: ClientTable, decision: int, option: int | None, notes: str = "") -> None:
         """The bot's answer, as an index; None for one that is no index of anything.  notes: what it had to say."""
         number = table.number
         if option is not None and 0 <= option < LOW and number < LOW and 0 <= decision < LOW:
@@ -403,13 +405,15 @@ class Session:
             said = field(_ANSWERS, said)
         self._say(table, decision, said, notes)
 
-    def give_up(self, table: Table, decision: int, reason: str, notes: str = "", *, whole_match: bool = False) -> None:
+    def give_up(
+        self, table: ClientTable, decision: int, reason: str, notes: str = "", *, whole_match: bool = False
+    ) -> None:
         """Give up a decision at which the bot's own code failed, or the whole match if the bot cannot play it."""
         reason = legible(reason, REASON_MOST)
         said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason, whole_match=whole_match)
         self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()), notes)
 
-    def _say(self, table: Table, decision: int, said: bytes, notes: str) -> None:
+    def _say(self, table: ClientTable, decision: int, said: bytes, notes: str) -> None:
         if table.over:
             return
         if table.before or notes:
@@ -419,7 +423,7 @@ class Session:
         if self._in:  # else it is sent when the decision is put again
             self._out.append(said)
 
-    def _noted(self, table: Table, decision: int, notes: str) -> bytes:
+    def _noted(self, table: ClientTable, decision: int, notes: str) -> bytes:
         """Notes, as fields of PlayRequest; nothing for a server that would pass them over."""
         said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
         table.before = ""
@@ -465,7 +469,7 @@ def _named(seat: arena_pb2.SeatTaken) -> str:
     return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
 
 
-def table_of(started: arena_pb2.MatchStarted) -> Table:
+def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
     """What a bot, or one who watches, is told of a match.  Raises ServerRefused for one that cannot be played here."""
     what = f"the server deals {legible(started.game)}, rules version {legible(started.rules_version)}"
     rules = GAMES.get(started.game)
@@ -484,7 +488,7 @@ def table_of(started: arena_pb2.MatchStarted) -> Table:
         raise ServerRefused(f"{what}, with other numbers than here: both sides need the same cutpurse")
     if not started.seat < seats:
         raise ServerRefused(f"{what}, and puts this bot on seat {started.seat} of {seats}")
-    return Table(
+    return ClientTable(
         started.table,
         legible(started.match),
         TableInfo(rules, settings, seats, started.seat),
@@ -496,7 +500,7 @@ def table_of(started: arena_pb2.MatchStarted) -> Table:
     )
 
 
-def result_of(table: Table, ended: arena_pb2.MatchEnded) -> MatchResult:
+def result_of(table: ClientTable, ended: arena_pb2.MatchEnded) -> MatchResult:
     """How a match ended.  Raises ServerRefused for what cannot be."""
     if len(ended.seats) != table.info.seats:
         raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
@@ -520,7 +524,7 @@ def _end_cause(number: int) -> EndCause:
         raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
 
 
-def broken_promise(table: Table, opening: arena_pb2.Opening) -> str:
+def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
     """What is wrong with the opening of what was committed to before the deal; empty if nothing."""
     if commitment(opening.seed, opening.params) != table.commitment:
         return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"

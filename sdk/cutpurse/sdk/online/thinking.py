@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import Any
 
 from cutpurse.sdk.hooks import Flow, on_a_loop, without_a_loop
-from cutpurse.sdk.online.pace import Proven
+from cutpurse.sdk.online.pace import SpeedProof
 
 __all__ = ["Kind", "Thinker"]
 
@@ -50,7 +50,7 @@ class Thinker:
         """`broken` is told what a flow raises: flows catch what bots raise, so it is a fault of this program."""
         self.is_async = is_async
         self.broken = broken
-        self._proven = tuple([Proven() for _ in Kind])
+        self._proven = tuple([SpeedProof() for _ in Kind])
         self._loop = asyncio.get_running_loop()
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by match, its last turn
         self._waiting: SimpleQueue[_Turn | None] = SimpleQueue()

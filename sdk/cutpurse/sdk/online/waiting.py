@@ -12,7 +12,7 @@ from typing import Any, Final
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from cutpurse.sdk.online.session import Session
+from cutpurse.sdk.online.session import ClientSession
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2
 
@@ -24,7 +24,9 @@ HOUSE: Final = "house"  # the owner of the bots that a server runs for company
 MOST_HOUSE: Final = 5  # house bots that are named
 
 
-async def too_few(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: Session, owner: str) -> str:
+async def too_few(
+    channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: ClientSession, owner: str
+) -> str:
     """How many of how many bots are there, on the ladder that needs the fewest more.
 
     owner: whose the bot is; empty where nobody in particular owns any. Empty if it is not for want of bots that a match
@@ -36,7 +38,9 @@ async def too_few(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]
         return ""  # as of a server that has no such call: it is no part of playing
 
 
-async def _too_few(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: Session, owner: str) -> str:
+async def _too_few(
+    channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: ClientSession, owner: str
+) -> str:
     async def ask(name: str, request: bytes) -> bytes:
         call: Any = channel.unary_unary(f"{SERVICE}/{name}")
         answer: bytes = await call(request, metadata=metadata, timeout=ANSWER_S)
@@ -68,7 +72,7 @@ def _house_on(ladder: ladder_pb2.LadderShown, run: Sequence[ladder_pb2.BotShown]
     return [name for name in ladder.defined.terms.house if name in there]
 
 
-def _is_on(ladder: ladder_pb2.LadderShown, session: Session, owner: str) -> bool:
+def _is_on(ladder: ladder_pb2.LadderShown, session: ClientSession, owner: str) -> bool:
     """Whether the bot may be paired there."""
     defined, terms = ladder.defined, ladder.defined.terms
     if ladder.is_frozen or not ladder.bots or (terms.owners and owner and owner not in terms.owners):

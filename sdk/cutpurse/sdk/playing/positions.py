@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from cutpurse.engine.errors import IllegalAnswer, UsageError
-from cutpurse.engine.match import Decision as EngineDecision
 from cutpurse.engine.match import EndCause, Match
+from cutpurse.engine.match import OpenDecision as EngineDecision
 from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import answer_text
 from cutpurse.engine.view import View

@@ -36,7 +36,7 @@ def play_match(
 
     Raises ProgramNotStarted for a program that has never dialled in.
     """
-    table = _Table(match, makers)
+    table = _SeatedBots(match, makers)
     if watch is not None:
         watch(match)
     decisions = 0
@@ -50,7 +50,7 @@ def play_match(
     return result, table.failed, decisions
 
 
-class _Table:
+class _SeatedBots:
     """The bots of one match."""
 
     def __init__(self, match: Match, makers: Sequence[BotMaker]) -> None:
@@ -73,7 +73,7 @@ class _Table:
                 self._take_over(seat, None, "when it was started", problem)
             self.bots.append(bot)
 
-    def ask(self, asked: engine.Decision) -> None:
+    def ask(self, asked: engine.OpenDecision) -> None:
         """Put a decision to its bot, and its answers to the match, until one is taken or the safe option is."""
         match, seat, number = self.match, asked.seat, asked.number
         place = len(match.choices)  # of this decision in the match, and in its record
@@ -140,7 +140,7 @@ class _Safe:
 
     __slots__ = ("asked", "match")
 
-    def __init__(self, match: Match, asked: engine.Decision) -> None:
+    def __init__(self, match: Match, asked: engine.OpenDecision) -> None:
         self.match = match
         self.asked = asked
 

@@ -17,7 +17,7 @@ import grpc
 from cutpurse.sdk.wire.parts import varint
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["Ending", "Guest", "HostTable", "Reply", "Stream"]
+__all__ = ["StreamStatus", "Guest", "HostTable", "Reply", "GuestStream"]
 
 T = TypeVar("T")
 Reply: TypeAlias = "arena_pb2.Answer | arena_pb2.GiveUp"
@@ -27,7 +27,7 @@ WELCOME, ACCEPTED, REFUSALS, STARTS, DECISIONS, ENDS, DRAIN = 2, 3, 4, 5, 6, 7, 
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class StreamStatus:
     """What a stream ends with; reason is a name of ErrorReason without its prefix."""
 
     code: grpc.StatusCode = grpc.StatusCode.OK
@@ -54,7 +54,7 @@ class HostTable:
 
 
 @dataclass(eq=False, slots=True)
-class Stream:
+class GuestStream:
     """One stream of the bot, which the host reads and writes."""
 
     context: Any  # grpc.aio's own type is not public
@@ -65,7 +65,7 @@ class Stream:
     received: int = 0
     sent_at: float = 0.0
     ends: list[HostTable] = field(default_factory=list)  # that the last envelope told of
-    ending: Ending | None = None
+    ending: StreamStatus | None = None
     guest: Guest | None = None
 
 
@@ -86,7 +86,7 @@ class Guest:
         self.ack_s: list[float] = []  # how long each envelope was unacknowledged
         self.extra = b""  # appended to every envelope, as a newer server might
         self._clock = clock
-        self._stream: Stream | None = None
+        self._stream: GuestStream | None = None
         self._pulse = asyncio.Event()
 
     @property
@@ -193,7 +193,7 @@ class Guest:
         stream = self._stream
         return stream is not None and not stream.out and not stream.heartbeats and stream.received == stream.sent
 
-    def end_stream(self, ending: Ending) -> None:
+    def end_stream(self, ending: StreamStatus) -> None:
         """End the stream, if there is one."""
         if self._stream is not None and self._stream.ending is None:
             self._stream.ending = ending
@@ -210,10 +210,10 @@ class Guest:
             table.closed.setdefault(table.decision, further)
         table.body, table.reply = b"", None
 
-    def connect(self, stream: Stream, welcome: arena_pb2.Welcome) -> None:
+    def connect(self, stream: GuestStream, welcome: arena_pb2.Welcome) -> None:
         """It has a stream now, and is told of all its tables again."""
         if self._stream is not None:
-            self.end_stream(Ending(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED"))
+            self.end_stream(StreamStatus(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED"))
         self._stream = stream
         stream.guest = self
         self._tell(WELCOME, welcome.SerializeToString(), None)
@@ -227,13 +227,13 @@ class Guest:
                 self._tell(DECISIONS, table.body, table)
         self.changed()
 
-    def disconnect(self, stream: Stream) -> None:
+    def disconnect(self, stream: GuestStream) -> None:
         """That stream is gone."""
         if self._stream is stream:
             self._stream = None
             self.changed()
 
-    def hear(self, stream: Stream, request: arena_pb2.PlayRequest) -> None:
+    def hear(self, stream: GuestStream, request: arena_pb2.PlayRequest) -> None:
         """Take an envelope."""
         now = self._clock()
         if request.received > stream.sent:
@@ -253,7 +253,7 @@ class Guest:
         for give_up in request.give_ups:
             self._hear_reply(give_up, now)
         if self.leaving and all(table.is_end_known for table in self.tables.values()):
-            self.end_stream(Ending())
+            self.end_stream(StreamStatus())
         stream.wake.set()
         self.changed()
 

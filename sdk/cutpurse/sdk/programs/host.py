@@ -36,7 +36,7 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import SettingsError, UsageError
 from cutpurse.games import GAMES, game_named
-from cutpurse.sdk.programs.guest import DECISIONS, ENDS, Ending, Guest, Stream
+from cutpurse.sdk.programs.guest import DECISIONS, ENDS, Guest, GuestStream, StreamStatus
 from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
 from cutpurse.sdk.wire.parts import field as wire_field
 from cutpurse.sdk.wire.parts import uint_field
@@ -145,7 +145,7 @@ class Host:
 
     # -- ArenaService.Play
     async def _play(self, requests: Any, context: Any) -> None:
-        stream = Stream(context)
+        stream = GuestStream(context)
         reader = asyncio.create_task(self._read(stream))
         try:
             while stream.ending is None:
@@ -154,22 +154,22 @@ class Host:
             await _end(context, stream.ending)
         finally:
             if stream.ending is None:
-                stream.ending = Ending()
+                stream.ending = StreamStatus()
             self.lost_at = self._clock()
             if stream.guest is not None:
                 stream.guest.disconnect(stream)
             self.changed()
             reader.add_done_callback(_taken_notice_of)
 
-    async def _read(self, stream: Stream) -> None:
+    async def _read(self, stream: GuestStream) -> None:
         with suppress(grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
             while stream.ending is None and (data := await stream.context.read()) is not grpc.aio.EOF:
                 self._take(stream, data)
         if stream.ending is None:
-            stream.ending = Ending()
+            stream.ending = StreamStatus()
         stream.wake.set()
 
-    async def _wait(self, stream: Stream) -> None:
+    async def _wait(self, stream: GuestStream) -> None:
         """Until there is something to send; a heartbeat if there is nothing for so long."""
         try:
             await asyncio.wait_for(stream.wake.wait(), self.heartbeat_s)
@@ -178,7 +178,7 @@ class Host:
                 stream.guest.heartbeat()
         stream.wake.clear()
 
-    async def _write(self, stream: Stream) -> bool:
+    async def _write(self, stream: GuestStream) -> bool:
         """Send an envelope if there is reason to and the last one is acknowledged; whether it was sent."""
         if stream.guest is None or stream.received < stream.sent or not (stream.out or stream.heartbeats):
             return False
@@ -196,13 +196,13 @@ class Host:
         await stream.context.write(uint_field(1, stream.sent) + body + stream.guest.extra)
         return True
 
-    def _take(self, stream: Stream, data: bytes) -> None:
+    def _take(self, stream: GuestStream, data: bytes) -> None:
         try:
             request = arena_pb2.PlayRequest.FromString(data)
         except DecodeError:
             text = "what the bot sent is no message of this protocol"
             if stream.guest is None:
-                self._refuse(stream, Ending(grpc.StatusCode.INVALID_ARGUMENT, text, "BAD_MESSAGE"))
+                self._refuse(stream, StreamStatus(grpc.StatusCode.INVALID_ARGUMENT, text, "BAD_MESSAGE"))
             else:
                 stream.guest.trouble.append(text)
             return
@@ -211,12 +211,12 @@ class Host:
         else:
             stream.guest.hear(stream, request)
 
-    def _meet(self, stream: Stream, request: arena_pb2.PlayRequest) -> None:
+    def _meet(self, stream: GuestStream, request: arena_pb2.PlayRequest) -> None:
         """The first envelope of a stream."""
         hello = request.hello
         if not request.HasField("hello"):
             self._refuse(
-                stream, Ending(grpc.StatusCode.FAILED_PRECONDITION, "the first envelope has no Hello", "HELLO")
+                stream, StreamStatus(grpc.StatusCode.FAILED_PRECONDITION, "the first envelope has no Hello", "HELLO")
             )
             return
         self.hellos.append((self._clock(), hello))
@@ -230,13 +230,15 @@ class Host:
             known = guest is not None and not guest.is_forgotten and not guest.leaving
             if guest is None or not known or (hello.resume.session, hello.resume.secret) != (guest.name, guest.secret):
                 text = "the session cannot be resumed any more"
-                self._refuse(stream, Ending(grpc.StatusCode.NOT_FOUND, text, "RESUME_EXPIRED"))
+                self._refuse(stream, StreamStatus(grpc.StatusCode.NOT_FOUND, text, "RESUME_EXPIRED"))
                 return
             guest.resumed += 1
         else:
             if guest is not None:
                 guest.is_forgotten = True
-                guest.end_stream(Ending(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED"))
+                guest.end_stream(
+                    StreamStatus(grpc.StatusCode.ABORTED, "a newer stream of this bot took over", "SUPERSEDED")
+                )
             guest = Guest(hello, self._clock)
         welcome = arena_pb2.Welcome(
             session=guest.name,
@@ -259,7 +261,7 @@ class Host:
             before.changed()
         self.changed()
 
-    def _refuse(self, stream: Stream, ending: Ending) -> None:
+    def _refuse(self, stream: GuestStream, ending: StreamStatus) -> None:
         self.refused.append(ending.text)
         stream.ending = ending
         stream.wake.set()
@@ -276,40 +278,42 @@ class Host:
             settings = {setting.name: setting.value for setting in asked.settings}
             catalogue = catalogue_of(game_named(asked.game), asked.seats or None, settings)
         except DecodeError:
-            await _end(context, Ending(grpc.StatusCode.INVALID_ARGUMENT, "no message of this protocol", "BAD_MESSAGE"))
+            await _end(
+                context, StreamStatus(grpc.StatusCode.INVALID_ARGUMENT, "no message of this protocol", "BAD_MESSAGE")
+            )
         except SettingsError as problem:
-            await _end(context, Ending(grpc.StatusCode.INVALID_ARGUMENT, str(problem), "SETTINGS"))
+            await _end(context, StreamStatus(grpc.StatusCode.INVALID_ARGUMENT, str(problem), "SETTINGS"))
         except UsageError as problem:
-            await _end(context, Ending(grpc.StatusCode.NOT_FOUND, str(problem), "NOT_FOUND"))
+            await _end(context, StreamStatus(grpc.StatusCode.NOT_FOUND, str(problem), "NOT_FOUND"))
         return game_pb2.GetGameResponse(catalogue=catalogue).SerializeToString()
 
 
-def _problem(hello: arena_pb2.Hello) -> Ending | None:
+def _problem(hello: arena_pb2.Hello) -> StreamStatus | None:
     """What a server would refuse in a Hello."""
     wrong = grpc.StatusCode.FAILED_PRECONDITION
     if hello.protocol_major != 1:
         text = f"the server speaks version 1.0 of the protocol, the bot {hello.protocol_major}.{hello.protocol_minor}"
-        return Ending(wrong, text, "PROTOCOL_VERSION")
+        return StreamStatus(wrong, text, "PROTOCOL_VERSION")
     for what, given in (("bot", hello.bot), ("version", hello.version or "1")):
         if not NAME.fullmatch(given):
             form = "1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit"
             text = f"Hello.{what} is {given[:40]!r}; it can be {form}"
-            return Ending(wrong, text, "HELLO")
+            return StreamStatus(wrong, text, "HELLO")
     for wanted in hello.games:
         if wanted.game not in GAMES:
             text = f"no game is called {wanted.game[:40]!r} here; there are: {', '.join(sorted(GAMES))}"
-            return Ending(grpc.StatusCode.NOT_FOUND, text, "NOT_FOUND")
+            return StreamStatus(grpc.StatusCode.NOT_FOUND, text, "NOT_FOUND")
         version = GAMES[wanted.game].words.version
         if wanted.rules_version not in ("", version):
             text = (
                 f"the server plays rules version {version} of {wanted.game}, "
                 f"the bot was written for {wanted.rules_version[:40]!r}"
             )
-            return Ending(wrong, text, "RULES_VERSION")
+            return StreamStatus(wrong, text, "RULES_VERSION")
     return None
 
 
-async def _end(context: Any, ending: Ending) -> None:
+async def _end(context: Any, ending: StreamStatus) -> None:
     """End a call; with a status other than OK this raises, as grpc.aio has it."""
     if ending.code is grpc.StatusCode.OK:
         return

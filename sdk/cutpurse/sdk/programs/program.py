@@ -115,7 +115,7 @@ def match_ended(table: int, result: MatchResult, first_event: int, events: bytes
     return ended.SerializeToString() + events
 
 
-class Program:
+class HostedProgram:
     """A program that runs, and the host that it dials in to."""
 
     def __init__(self, spec: str) -> None:
@@ -310,17 +310,17 @@ class ProgramBot:
 
 
 # -- the programs of this process, by what was written
-_running: Final[dict[str, list[Program]]] = {}
+_running: Final[dict[str, list[HostedProgram]]] = {}
 
 
-async def _program(spec: str) -> tuple[Program, Any]:
+async def _program(spec: str) -> tuple[HostedProgram, Any]:
     """One that has room for another seat; it is started if there is none."""
     programs = _running.setdefault(spec, [])
     for program in programs:
         guest = await program.dialled_in()
         if program.seated < max(1, guest.most_wanted):
             return program, guest
-    program = Program(spec)
+    program = HostedProgram(spec)
     if not any(_running.values()):
         end_with_the_run(end_programs)
     programs.append(program)
@@ -335,11 +335,11 @@ def end_programs() -> None:
         hooks.without_a_loop(_closing(programs))
 
 
-def _closing(programs: Sequence[Program]) -> hooks.Flow[None]:
+def _closing(programs: Sequence[HostedProgram]) -> hooks.Flow[None]:
     yield _closed(programs)
 
 
-async def _closed(programs: Sequence[Program]) -> None:
+async def _closed(programs: Sequence[HostedProgram]) -> None:
     await asyncio.gather(*[program.close() for program in programs])
 
 

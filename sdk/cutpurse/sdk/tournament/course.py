@@ -15,21 +15,21 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.tournament.formats import Rounds, rounds_of
 from cutpurse.sdk.tournament.journal import Journal, digest_of
-from cutpurse.sdk.tournament.results import Board, PlayedBoard
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentBoard
 from cutpurse.sdk.tournament.seats import Seats
-from cutpurse.sdk.tournament.standings import Row, table_of
+from cutpurse.sdk.tournament.standings import TournamentStanding, table_of
 from cutpurse.sdk.tournament.written import Tournament
 
-__all__ = ["Place", "Plan", "played_out", "plan_of", "standing"]
+__all__ = ["TournamentBackend", "Plan", "played_out", "plan_of", "standing"]
 
 
-class Place(Protocol):
+class TournamentBackend(Protocol):
     """Where boards are played."""
 
     def plan(self) -> dict[str, Any]:
         """What they depend on besides the tournament, as plain data; part of what is settled."""
 
-    def play(self, boards: Sequence[Board]) -> Iterator[PlayedBoard]:
+    def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
         """Play boards, and give each as it is over, in whatever order."""
 
 
@@ -81,7 +81,7 @@ def plan_of(tournament: Tournament, place: dict[str, Any]) -> Plan:
 
 
 def played_out(
-    plan: Plan, place: Place, journal: Journal, progress: Callable[[int, int], None] | None = None
+    plan: Plan, place: TournamentBackend, journal: Journal, progress: Callable[[int, int], None] | None = None
 ) -> list[PlayedBoard]:
     """Play what the journal does not tell of yet, and write it down; all boards, by number.
 
@@ -93,7 +93,9 @@ def played_out(
     with a_run():
         for number in range(plan.rounds.count()):
             fields = plan.rounds.fields(number, done)
-            boards = [Board(number, field, seats.next(field)) for number, field in enumerate(fields, len(done))]
+            boards = [
+                TournamentBoard(number, field, seats.next(field)) for number, field in enumerate(fields, len(done))
+            ]
             _check(boards, journal)
             missing = [board for board in boards if board.number not in journal.played]
             for played in place.play(missing):
@@ -104,7 +106,7 @@ def played_out(
     return done
 
 
-def _check(boards: Sequence[Board], journal: Journal) -> None:
+def _check(boards: Sequence[TournamentBoard], journal: Journal) -> None:
     for board in boards:
         played = journal.played.get(board.number)
         if played is None:
@@ -122,6 +124,6 @@ def _check(boards: Sequence[Board], journal: Journal) -> None:
             )
 
 
-def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[Row]:
+def standing(plan: Plan, played: Sequence[PlayedBoard]) -> list[TournamentStanding]:
     """The table after these boards."""
     return table_of(plan.rounds.stages(played), plan.rounds.byes(played), plan.digest, plan.tournament.deals)

@@ -17,13 +17,13 @@ from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
 from cutpurse.sdk.local import Failure
 from cutpurse.sdk.playing.processes import check_jobs, in_order
 from cutpurse.sdk.playing.seating import play_match
-from cutpurse.sdk.tournament.results import Board, PlayedBoard, PlayedMatch
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentBoard, TournamentMatch
 from cutpurse.sdk.tournament.written import Tournament
 
-__all__ = ["Here"]
+__all__ = ["LocalBackend"]
 
 
-class Here:
+class LocalBackend:
     """Plays the boards of one tournament.  failures: the first of each bot that failed."""
 
     def __init__(self, tournament: Tournament, jobs: int = 1) -> None:
@@ -33,7 +33,7 @@ class Here:
         self._jobs = jobs
         makers = bot_makers([one.bot for one in tournament.bots])
         names = tuple(one.name for one in tournament.bots)
-        self._table = _Table(game_named(tournament.game), tuple(makers), names, tournament, ())
+        self._table = _BoardSetup(game_named(tournament.game), tuple(makers), names, tournament, ())
 
     def plan(self) -> dict[str, Any]:
         """What the boards depend on besides the tournament: the rules, and the bots' code as far as it can be seen."""
@@ -43,7 +43,7 @@ class Here:
             "code": [_code(maker) for maker in self._table.makers],
         }
 
-    def play(self, boards: Sequence[Board]) -> Iterator[PlayedBoard]:
+    def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
         """The boards, in their order."""
         table = replace(self._table, boards=tuple(boards))
         one_by_one = (table.board(board) for board in boards)
@@ -58,19 +58,19 @@ class Here:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _BoardSetup:
     """What all boards have in common; can be sent to another process."""
 
     rules: type[Game]
     makers: tuple[BotMaker, ...]
     names: tuple[str, ...]
     tournament: Tournament
-    boards: tuple[Board, ...]
+    boards: tuple[TournamentBoard, ...]
 
     def batch(self, numbers: range) -> list[tuple[PlayedBoard, tuple[Failure, ...]]]:
         return [self.board(self.boards[number]) for number in numbers]
 
-    def board(self, board: Board) -> tuple[PlayedBoard, tuple[Failure, ...]]:
+    def board(self, board: TournamentBoard) -> tuple[PlayedBoard, tuple[Failure, ...]]:
         """Play one deal: once, or once with every bot in every seat, as the board says."""
         key = match_key(self.tournament.seed, board.number)
         matches, faults, first = [], Counter[int](), dict[int, Failure]()
@@ -82,7 +82,7 @@ class _Table:
                 faults[bot] += 1
                 first.setdefault(bot, Failure(bot, self.names[bot], self.makers[bot].file, board.number, *parts))
             causes = tuple(cause.value for cause in result.end_causes)
-            matches.append(PlayedMatch(bots, tuple(result.places), tuple(result.scores), causes))
+            matches.append(TournamentMatch(bots, tuple(result.places), tuple(result.scores), causes))
         return PlayedBoard(board.number, board.field, tuple(matches), dict(faults)), tuple(first.values())
 
 

@@ -10,11 +10,11 @@ from cutpurse.engine.match import EndCause
 from cutpurse.sdk.compare import place_points
 from cutpurse.sdk.tournament.pairing import Field
 
-__all__ = ["Board", "PlayedBoard", "PlayedMatch"]
+__all__ = ["TournamentBoard", "PlayedBoard", "TournamentMatch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class TournamentBoard:
     """A deal that is to be played by a field.
 
     number: counts all boards of the tournament from 0. seats: for each match, the bot on each seat.
@@ -26,7 +26,7 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedMatch:
+class TournamentMatch:
     """A match of a board; all tuples are by seat.
 
     bots: by their places in the list of the tournament. name: of a match of a server; empty: it was played here.
@@ -49,7 +49,7 @@ class PlayedBoard:
 
     number: int
     field: Field
-    matches: tuple[PlayedMatch, ...]
+    matches: tuple[TournamentMatch, ...]
     faults: Mapping[int, int]
 
     def points(self) -> dict[int, float]:
@@ -82,7 +82,7 @@ class PlayedBoard:
     def from_json(cls, plain: Mapping[str, Any]) -> PlayedBoard:
         """The board that was written so.  Raises ValueError, KeyError or TypeError for what is none."""
         matches = tuple(
-            PlayedMatch(
+            TournamentMatch(
                 _numbers(match["bots"]),
                 _numbers(match["places"]),
                 _numbers(match["scores"]),

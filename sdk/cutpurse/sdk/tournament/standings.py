@@ -25,7 +25,7 @@ from typing import Final
 
 from cutpurse.sdk.tournament.results import PlayedBoard
 
-__all__ = ["BYE_POINTS", "Against", "Row", "head_to_head", "table_of", "totals"]
+__all__ = ["BYE_POINTS", "Against", "TournamentStanding", "head_to_head", "table_of", "totals"]
 
 BYE_POINTS: Final = 0.5  # of a round that a bot rests, for each board of the others: the mean of every table
 DRAWS: Final = 1_000
@@ -36,7 +36,7 @@ _LEAST_BOARDS: Final = 6  # of a bot, for an interval: one of two equal bots win
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TournamentStanding:
     """How a bot stands.
 
     rank: 1 is the best, equals share. points: the mean of a board. low, high: the points of all bots lie between these
@@ -82,12 +82,12 @@ def totals(played: Sequence[PlayedBoard]) -> defaultdict[int, float]:
 
 def table_of(
     stages: Sequence[tuple[Sequence[int], Sequence[PlayedBoard]]], byes: Mapping[int, int], seed: str, deals: int = 1
-) -> list[Row]:
+) -> list[TournamentStanding]:
     """The table, the best first: bots of an earlier stage of `stages` rank before those of a later one.
 
     byes: how many rounds each bot rested. deals: the boards of each, for which it has the mean of a table.
     """
-    rows: list[Row] = []
+    rows: list[TournamentStanding] = []
     for bots, boards in stages:
         rows += _stage(bots, boards, byes, deals, f"{seed}/{len(rows)}", len(rows))
     return rows
@@ -110,7 +110,7 @@ def head_to_head(played: Sequence[PlayedBoard]) -> list[Against]:
 
 def _stage(
     bots: Sequence[int], boards: Sequence[PlayedBoard], byes: Mapping[int, int], deals: int, seed: str, before: int
-) -> list[Row]:
+) -> list[TournamentStanding]:
     points = [board.points() for board in boards]
     rested = {bot: rounds * deals for bot, rounds in byes.items()}
     unplayed = {bot: BYE_POINTS if rested.get(bot) else 0.0 for bot in bots}
@@ -126,7 +126,7 @@ def _stage(
         matches = [(match, match.bots.index(bot)) for board in boards for match in board.matches if bot in match.bots]
         interval, between = intervals.get(bot), ranges.get(bot)
         rows.append(
-            Row(
+            TournamentStanding(
                 bot,
                 before + place[bot],
                 means[bot],

@@ -14,14 +14,14 @@ from typing import Any, Final
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.league import League, bot_name, shown
-from cutpurse.sdk.requested import Requested, requested
+from cutpurse.sdk.requested import RequestStatus, requested
 from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import Board, PlayedBoard, PlayedMatch
+from cutpurse.sdk.tournament.results import PlayedBoard, TournamentBoard, TournamentMatch
 from cutpurse.sdk.tournament.written import Tournament
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
-__all__ = ["There"]
+__all__ = ["ServerBackend"]
 
 AT_ONCE: Final = 4  # matches; a server has eight of one owner at a time
 TRIES: Final = 5  # for each board
@@ -29,7 +29,7 @@ LOOK_S: Final = 0.25  # between two looks at the matches that are played
 STORING_S: Final = 10.0  # that a match which is over may take to be stored; after it the server has lost it
 
 
-class There:
+class ServerBackend:
     """Plays the boards of one tournament on a ladder of a server."""
 
     def __init__(
@@ -57,7 +57,7 @@ class There:
         """What the boards depend on besides the tournament."""
         return {"where": f"ladder {self._ladder}", "versions": [shown(bot) for bot in self._bots]}
 
-    def play(self, boards: Sequence[Board]) -> Generator[PlayedBoard, None, None]:
+    def play(self, boards: Sequence[TournamentBoard]) -> Generator[PlayedBoard, None, None]:
         """The boards, each as it is over."""
         waiting = deque(boards)
         under_way: list[_UnderWay] = []
@@ -101,12 +101,12 @@ class There:
         one.tries += 1
         self._journal.ask(one.board.number, one.match)
 
-    def _played(self, board: Board, match: ladder_pb2.MatchShown) -> PlayedBoard:
+    def _played(self, board: TournamentBoard, match: ladder_pb2.MatchShown) -> PlayedBoard:
         (bots,) = board.seats
         if [seat.bot.bot for seat in match.seats] != [self._bots[bot].bot for bot in bots]:
             raise ServerRefused(f"match {legible(match.match, 200)} was played by other bots than were asked for")
         faults = {bot: seat.faults for bot, seat in zip(bots, match.seats, strict=True) if seat.faults}
-        played = PlayedMatch(
+        played = TournamentMatch(
             bots,
             tuple(seat.place for seat in match.seats),
             tuple(seat.score for seat in match.seats),
@@ -144,7 +144,7 @@ class There:
 class _UnderWay:
     """A board that is to be played: the match that is for it now, and how often one was asked for in this run."""
 
-    def __init__(self, board: Board, asked: dict[int, list[str]]) -> None:
+    def __init__(self, board: TournamentBoard, asked: dict[int, list[str]]) -> None:
         self.board = board
         self.match = asked.get(board.number, [None])[-1]  # of a run that was broken off
         self.tries = 0
@@ -156,7 +156,7 @@ class _UnderWay:
         self.match, self.why, self.missing_since = None, why, None
 
 
-def _why(now: Requested) -> str:
+def _why(now: RequestStatus) -> str:
     if now.match is not None:
         return f"match {legible(now.match.match, 200)} is void: {legible(now.match.void_cause, 40)}"
     return now.why or "the server knows nothing of its match any more"

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from cutpurse.sdk.views.base import GameView
     from cutpurse.sdk.views.piles import Pile
 
-__all__ = ["Act", "Option", "Told"]
+__all__ = ["ActView", "Option", "SeenEvent"]
 
 
-class Act:
+class ActView:
     """Something that is under way, may be done or was done: a verb and what it is done to."""
 
     __slots__ = ("_event", "_view", "raw")
@@ -97,7 +97,7 @@ class Act:
         return act_text(self._table, self.raw)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Act) and self.raw == other.raw
+        return isinstance(other, ActView) and self.raw == other.raw
 
     def __hash__(self) -> int:
         return hash(self.raw)
@@ -106,7 +106,7 @@ class Act:
         return f"<{type(self).__name__} {self.text!r}>"
 
 
-class Option(Act):
+class Option(ActView):
     """One of the answers to a decision. Return it, or its `index`, from `choose`."""
 
     __slots__ = ("index",)
@@ -128,7 +128,7 @@ class Option(Act):
         return self.raw.verb == agenda.PASS.verb
 
 
-class Told:
+class SeenEvent:
     """Something that happened, as you were told. What does not apply to its `kind` is None or empty."""
 
     __slots__ = ("_event", "_view", "number")
@@ -157,9 +157,9 @@ class Told:
         return event_text(self._view.table_at(self.number), self._event)
 
     @property
-    def act(self) -> Act | None:
+    def act(self) -> ActView | None:
         """What a seat or the rules did (happened)."""
-        return Act(self._event.act, self._view, self.number) if isinstance(self._event, Happened) else None
+        return ActView(self._event.act, self._view, self.number) if isinstance(self._event, Happened) else None
 
     @property
     def cards(self) -> tuple[Card | None, ...]:

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, Self, TypeVar, overload
 
 from cutpurse.sdk.views.piles import Pile
 
-__all__ = ["Column", "Count", "Flag", "OnePile", "Piles", "SeatOf"]
+__all__ = ["Column", "CounterAttribute", "Flag", "OnePile", "Piles", "SeatOf"]
 
 
 class _Counted(Protocol):
@@ -22,7 +22,7 @@ class _Counted(Protocol):
     def counter(self, name: str) -> int: ...
 
 
-class Count:
+class CounterAttribute:
     """An attribute that is the counter of that name, or of the name `of`."""
 
     def __init__(self, doc: str = "", of: str = "") -> None:
@@ -40,7 +40,7 @@ class Count:
         return self if one is None else one.counter(self.name)
 
 
-class Flag(Count):
+class Flag(CounterAttribute):
     """An attribute that is true or false."""
 
     @overload
@@ -51,7 +51,7 @@ class Flag(Count):
         return self if one is None else bool(one.counter(self.name))
 
 
-class SeatOf(Count):
+class SeatOf(CounterAttribute):
     """An attribute that is a seat, or None for nobody."""
 
     @overload  # type: ignore[override]  # the counter holds the seat plus 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cutpurse.games.bag_o_loot.rules import BAG_POINTS, OPEN_MOST
-from cutpurse.sdk.views.attributes import Count, OnePile, Piles, SeatOf
+from cutpurse.sdk.views.attributes import CounterAttribute, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile
 
@@ -17,7 +17,7 @@ class Loot(Pile):
 
     __slots__ = ()
     # `number` is what options and events call a pile by; the number of the coins is `coin`.
-    coin = Count("The number of its coins.", of="number")
+    coin = CounterAttribute("The number of its coins.", of="number")
 
     @property
     def looters(self) -> int:
@@ -39,7 +39,7 @@ class BagOLootPlayer(Player):
     closed_bags = Piles(Pile, "Bags that lie face down.", of="bag")
     open_bags = Piles(Loot, "Bags that stay visible (setting bag_faces).", of="bag_open")
     bluff_bags = Piles(Loot, "Bags of the advanced game, whose last card may be anything.", of="bluff_bag")
-    total = Count("Points of the rounds counted so far.")
+    total = CounterAttribute("Points of the rounds counted so far.")
 
     @property
     def bags(self) -> tuple[Pile, ...]:
@@ -70,11 +70,11 @@ class BagOLootView(GameView[BagOLootPlayer]):
     draw_pile = OnePile(Pile)
     ditched = OnePile(Pile)
     middle = OnePile(Pile)
-    round = Count("Which round is on, from 1.")
+    round = CounterAttribute("Which round is on, from 1.")
     dealer = SeatOf("Who has dealt this round.")
     turn_of = SeatOf("Whose turn it is.")
-    turns = Count("Turns begun in this round.")
-    idle_turns = Count("Turns in a row, this one included, that began without a draw pile and saw no play.")
-    plays = Count("Plays made in this turn.")
-    bag_plays = Count("Bag plays made in this turn.")
-    ditches = Count("Cards ditched in this turn.")
+    turns = CounterAttribute("Turns begun in this round.")
+    idle_turns = CounterAttribute("Turns in a row, this one included, that began without a draw pile and saw no play.")
+    plays = CounterAttribute("Plays made in this turn.")
+    bag_plays = CounterAttribute("Bag plays made in this turn.")
+    ditches = CounterAttribute("Cards ditched in this turn.")

@@ -17,7 +17,7 @@ from cutpurse.engine.view import View
 from cutpurse.engine.words import Words, ZoneKind
 from cutpurse.engine.zones import TABLE
 from cutpurse.sdk.cards import Card, card_of, cards_of
-from cutpurse.sdk.views.acts import Act, Told
+from cutpurse.sdk.views.acts import ActView, SeenEvent
 from cutpurse.sdk.views.piles import Pile, pile_text
 
 __all__ = ["GameView", "Player"]
@@ -165,19 +165,19 @@ class GameView(Generic[A]):
         return self.players[after:] + self.players[: after - 1]
 
     @property
-    def pending(self) -> tuple[Act, ...]:
+    def pending(self) -> tuple[ActView, ...]:
         """What is under way, oldest first: a battle, a raid, a theft that can still be answered."""
-        return tuple([Act(act, self) for act in self.raw.pending])
+        return tuple([ActView(act, self) for act in self.raw.pending])
 
     @property
-    def events(self) -> tuple[Told, ...]:
+    def events(self) -> tuple[SeenEvent, ...]:
         """What happened since your last decision, as you were told.
 
         Raises UsageError for a bot whose class says that it does not read them.
         """
         viewer = self.raw.seats if self.raw.viewer is None else self.raw.viewer
         events = self._raw_events()
-        return tuple([Told(event.to(viewer), self, number) for number, event in enumerate(events, self._since)])
+        return tuple([SeenEvent(event.to(viewer), self, number) for number, event in enumerate(events, self._since)])
 
     def _raw_events(self) -> Sequence[Event]:
         if self._events is None:

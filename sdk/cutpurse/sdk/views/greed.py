@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cutpurse.games.greed.cards import NUMBER
-from cutpurse.sdk.views.attributes import Count, OnePile, SeatOf
+from cutpurse.sdk.views.attributes import CounterAttribute, OnePile, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile
 
@@ -23,8 +23,8 @@ class GreedPlayer(Player):
     __slots__ = ()
     hand = OnePile(Pile)
     collection = OnePile(Pile)
-    points = Count("Points of the tournament.")
-    wins = Count("Games of the tournament won.")
+    points = CounterAttribute("Points of the tournament.")
+    wins = CounterAttribute("Games of the tournament won.")
 
     @property
     def sets(self) -> Counter[int]:
@@ -46,8 +46,8 @@ class GreedView(GameView[GreedPlayer]):
     discard = OnePile(Pile)
     middle = OnePile(Pile)
     # `game` is the name of the game in every view; which game of a tournament is on is `game_on`.
-    game_on = Count("Which game of the tournament is on, from 0.", of="game")
-    turns = Count("Turns begun in this game.")
+    game_on = CounterAttribute("Which game of the tournament is on, from 0.", of="game")
+    turns = CounterAttribute("Turns begun in this game.")
     first = SeatOf("Who began this game.")
     winner = SeatOf("Who has won this game.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutpurse.games.steal_and_plunder.cards import FITS
 from cutpurse.sdk.cards import Card
-from cutpurse.sdk.views.attributes import Count, Flag, OnePile, Piles, SeatOf
+from cutpurse.sdk.views.attributes import CounterAttribute, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile
 
@@ -54,8 +54,8 @@ class StealAndPlunderPlayer(Player):
     offshore = Piles(Pack, "Safe from thieves and taxes.")
     taxed = Piles(Pack, "Counting half.")
     locked_in = Flag("Whether he has laid his first pack of this game.")
-    sure_powers = Count("So many cards of his hand are surely Power cards, as a burn has shown.")
-    total = Count("Money of the games that are over.")
+    sure_powers = CounterAttribute("So many cards of his hand are surely Power cards, as a burn has shown.")
+    total = CounterAttribute("Money of the games that are over.")
 
     @property
     def open_pack(self) -> Pack | None:
@@ -80,9 +80,9 @@ class StealAndPlunderView(GameView[StealAndPlunderPlayer]):
     spent = OnePile(Pile, "Power cards that have been used.")
     battle = OnePile(Pile, "Cards laid beside the attacked pack.")
     start_draw = OnePile(Pile)
-    game_on = Count("Which game of the series is on, from 0.", of="game")
-    round = Count("Which round of the game is on, from 1.")
-    turns = Count("Turns begun in this game.")
+    game_on = CounterAttribute("Which game of the series is on, from 0.", of="game")
+    round = CounterAttribute("Which round of the game is on, from 1.")
+    turns = CounterAttribute("Turns begun in this game.")
     start_token = SeatOf("Who begins each round.")
     reload_token = SeatOf("Who fills his hand first at the next Reload.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cutpurse.sdk.cards import Card
-from cutpurse.sdk.views.acts import Act
-from cutpurse.sdk.views.attributes import Column, Count, Flag, OnePile
+from cutpurse.sdk.views.acts import ActView
+from cutpurse.sdk.views.attributes import Column, CounterAttribute, Flag, OnePile
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile
 
@@ -29,7 +29,7 @@ class StolenTreasurePlayer(Player):
     buried = OnePile(Pile, "What counts.")
     stake = OnePile(Treasure, "What is wagered now.")
     skip_next = Flag("Whether his next turn is lost.")
-    buried_total = Count("The value of all his buried cards.")
+    buried_total = CounterAttribute("The value of all his buried cards.")
     won = Flag("Whether he has won.")
 
     @property
@@ -61,8 +61,8 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
     piracy_discards = OnePile(Pile)
     in_play = OnePile(Pile, "What this action has played so far.")
     taken = OnePile(Pile, "What Skulduggery took, until a card is given for it.")
-    turn = Count("Turns begun, skipped ones too.")
-    actions_left = Count("Actions that the player whose turn it is may still take.")
+    turn = CounterAttribute("Turns begun, skipped ones too.")
+    actions_left = CounterAttribute("Actions that the player whose turn it is may still take.")
 
     def value(self, card: Card) -> int:
         """What a card is worth in this match: as printed, unless the setting `values` says otherwise."""
@@ -89,7 +89,7 @@ class StolenTreasureView(GameView[StolenTreasurePlayer]):
         return self.yarrs % 2 == 1
 
     @property
-    def in_question(self) -> Act | None:
+    def in_question(self) -> ActView | None:
         """What the chain of Yarr!, or the chance to begin one, is about: the act under it; None if nothing is."""
         pending = self.pending
         at = len(pending) - 1 - self.yarrs

@@ -6,11 +6,11 @@ from collections import Counter
 
 from cutpurse.games.szmal.cards import SYMBOLS
 from cutpurse.sdk.cards import cards_of
-from cutpurse.sdk.views.attributes import Column, Count, OnePile
+from cutpurse.sdk.views.attributes import Column, CounterAttribute, OnePile
 from cutpurse.sdk.views.base import GameView, Player
 from cutpurse.sdk.views.piles import Pile
 
-__all__ = ["Holdings", "Kept", "SzmalPlayer", "SzmalView", "Thugs"]
+__all__ = ["Holdings", "KeptActions", "SzmalPlayer", "SzmalView", "Thugs"]
 
 MARKER = 10_000  # dollars at the end
 
@@ -34,7 +34,7 @@ class Holdings(Pile):
     since_round = Column("The round in which each was played.")
 
 
-class Kept(Pile):
+class KeptActions(Pile):
     """Actions that work next turn."""
 
     __slots__ = ()
@@ -51,31 +51,31 @@ class SzmalPlayer(Player):
     resolving = OnePile(Pile, "Revealed, and not yet carried out.")
     thugs = OnePile(Thugs)
     holdings = OnePile(Holdings)
-    kept = OnePile(Kept)
-    cash = Count("Dollars.")
-    watching = Count("This turn he gains what the left neighbour gains, so many times.")
-    informs = Count("This turn he gains when a neighbour plays an Action, so many times.")
-    shakedowns = Count("This turn he gains when a neighbour plays a Thug, so many times.")
-    extra_markers = Count("This turn: extra markers on each Holding played.")
-    free_costs = Count("This turn he ignores Costs if not 0.")
-    free_needs = Count("This turn he ignores Needs if not 0.")
-    extra_plays = Count("This turn: extra cards to play after all others.")
-    repeats = Count("This turn his Actions return to the hand if not 0.")
-    doublings = Count("This turn his gains of cash are doubled so many times.")
-    losses_5 = Count("This turn, by card 5: so many times everybody loses a Holding at the end.")
-    losses_40 = Count("This turn, by card 40: so many times each opponent loses a Thug at the end.")
-    losses_73 = Count("This turn, by card 73: so many times everybody loses a Thug at the end.")
-    losses_79 = Count("This turn, by card 79: so many times each opponent loses a Holding at the end.")
-    next_extra_markers = Count("As extra_markers, next turn.")
-    next_free_costs = Count("As free_costs, next turn.")
-    next_free_needs = Count("As free_needs, next turn.")
-    next_extra_plays = Count("As extra_plays, next turn.")
-    next_repeats = Count("As repeats, next turn.")
-    next_doublings = Count("As doublings, next turn.")
-    next_losses_5 = Count("As losses_5, next turn.")
-    next_losses_40 = Count("As losses_40, next turn.")
-    next_losses_73 = Count("As losses_73, next turn.")
-    next_losses_79 = Count("As losses_79, next turn.")
+    kept = OnePile(KeptActions)
+    cash = CounterAttribute("Dollars.")
+    watching = CounterAttribute("This turn he gains what the left neighbour gains, so many times.")
+    informs = CounterAttribute("This turn he gains when a neighbour plays an Action, so many times.")
+    shakedowns = CounterAttribute("This turn he gains when a neighbour plays a Thug, so many times.")
+    extra_markers = CounterAttribute("This turn: extra markers on each Holding played.")
+    free_costs = CounterAttribute("This turn he ignores Costs if not 0.")
+    free_needs = CounterAttribute("This turn he ignores Needs if not 0.")
+    extra_plays = CounterAttribute("This turn: extra cards to play after all others.")
+    repeats = CounterAttribute("This turn his Actions return to the hand if not 0.")
+    doublings = CounterAttribute("This turn his gains of cash are doubled so many times.")
+    losses_5 = CounterAttribute("This turn, by card 5: so many times everybody loses a Holding at the end.")
+    losses_40 = CounterAttribute("This turn, by card 40: so many times each opponent loses a Thug at the end.")
+    losses_73 = CounterAttribute("This turn, by card 73: so many times everybody loses a Thug at the end.")
+    losses_79 = CounterAttribute("This turn, by card 79: so many times each opponent loses a Holding at the end.")
+    next_extra_markers = CounterAttribute("As extra_markers, next turn.")
+    next_free_costs = CounterAttribute("As free_costs, next turn.")
+    next_free_needs = CounterAttribute("As free_needs, next turn.")
+    next_extra_plays = CounterAttribute("As extra_plays, next turn.")
+    next_repeats = CounterAttribute("As repeats, next turn.")
+    next_doublings = CounterAttribute("As doublings, next turn.")
+    next_losses_5 = CounterAttribute("As losses_5, next turn.")
+    next_losses_40 = CounterAttribute("As losses_40, next turn.")
+    next_losses_73 = CounterAttribute("As losses_73, next turn.")
+    next_losses_79 = CounterAttribute("As losses_79, next turn.")
 
     @property
     def symbols(self) -> Counter[str]:
@@ -102,5 +102,5 @@ class SzmalView(GameView[SzmalPlayer]):
     player_type = SzmalPlayer
     deck = OnePile(Pile)
     discard = OnePile(Pile)
-    round = Count("The round, 1 to 12.")
-    plays = Count("Cards played in the game.")
+    round = CounterAttribute("The round, 1 to 12.")
+    plays = CounterAttribute("Cards played in the game.")

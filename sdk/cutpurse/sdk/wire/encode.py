@@ -30,7 +30,7 @@ from cutpurse.sdk.wire.parts import (
     uints,
     uints_field,
 )
-from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.sdk.wire.phrases import PhraseCache
 
 __all__ = ["MatchEncoder", "zone_body"]
 
@@ -134,12 +134,12 @@ def _kept_zone(zone: Zone, place: int) -> bytes:
 class MatchEncoder:
     """The bytes of one match for all its seats; what did not change since they were made is not made again."""
 
-    def __init__(self, rules: type[Game], settings: Settings, seats: int, phrases: Phrases | None = None) -> None:
+    def __init__(self, rules: type[Game], settings: Settings, seats: int, phrases: PhraseCache | None = None) -> None:
         """`phrases`: of this game with so many seats, to be shared by several matches; else its own."""
         self.rules = rules
         self.settings = settings
         self.seats = seats
-        self.phrases = phrases or Phrases(rules, seats)
+        self.phrases = phrases or PhraseCache(rules, seats)
         numbering = self.phrases.numbering
         self._of_table, self._of_seat = len(numbering.fixed_of_table), len(numbering.fixed_of_seat)
         self._fixed = self._of_table + seats * self._of_seat  # zones that are there from the beginning

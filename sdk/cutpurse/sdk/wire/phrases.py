@@ -24,7 +24,7 @@ from cutpurse.sdk.wire.parts import (
     uints_field,
 )
 
-__all__ = ["Phrases", "act_body"]
+__all__ = ["PhraseCache", "act_body"]
 
 MOST_KEPT: Final = 2_048  # of each sort: most of what a game has; then all of them go
 
@@ -48,7 +48,7 @@ def act_body(act: Act) -> bytes:
     )
 
 
-class Phrases:
+class PhraseCache:
     """The phrases of a game with so many seats, for any number of matches, also under different settings.
 
     options, counters and agendas hold what was made so far; ask for what is missing with the method of that name.
@@ -177,15 +177,15 @@ class Phrases:
         return field(8, uint_field(1, event.over) + (field(2, sints(event.scores)) if event.scores else b""))
 
 
-_BODY: Final[dict[type, Callable[[Phrases, Any], bytes]]] = {
-    Happened: Phrases._happened,
-    Moved: Phrases._moved,
-    Shown: Phrases._shown,
-    Shuffled: Phrases._shuffled,
-    Counted: Phrases._counted,
-    Placed: Phrases._placed,
-    Asked: Phrases._asked,
-    Scored: Phrases._scored,
+_BODY: Final[dict[type, Callable[[PhraseCache, Any], bytes]]] = {
+    Happened: PhraseCache._happened,
+    Moved: PhraseCache._moved,
+    Shown: PhraseCache._shown,
+    Shuffled: PhraseCache._shuffled,
+    Counted: PhraseCache._counted,
+    Placed: PhraseCache._placed,
+    Asked: PhraseCache._asked,
+    Scored: PhraseCache._scored,
 }
 
 

@@ -17,11 +17,11 @@ import grpc
 from cutpurse.sdk.online.address import STRANGER_KEY
 from cutpurse.server.access.owners import Grant, Guard, TokenRefused, address_of
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import Ending
+from cutpurse.server.errors import CallStatus
 from cutpurse.server.limited_log import LimitedLog
 from cutpurse.server.logs import Logger
 
-__all__ = ["Context", "Entrance"]
+__all__ = ["Context", "AuthInterceptor"]
 
 HELD_S: Final = 5.0
 MOST_HELD: Final = 256
@@ -30,7 +30,7 @@ MOST_HELD: Final = 256
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class Entrance:
+class AuthInterceptor:
     """See the module's docstring."""
 
     def __init__(self, guard: Guard, log: Logger, counts: Counts) -> None:
@@ -67,7 +67,7 @@ class Entrance:
                 await self._hold()
             raise
 
-    def refused(self, peer: str, how: Ending) -> None:
+    def refused(self, peer: str, how: CallStatus) -> None:
         """Count a call that is refused, and log it, or that there were many."""
         self._counts.streams_refused[how.reason] += 1
         now = asyncio.get_running_loop().time()

@@ -27,7 +27,7 @@ from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.logs import Logger
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "Guard",
     "HouseGuard",
     "OpenGuard",
-    "Resident",
+    "HostedBotIdentity",
     "TokenGuard",
     "TokenRefused",
     "TokenStore",
@@ -62,7 +62,7 @@ _BEARER: Final = re.compile(r"bearer +(\S+)", re.IGNORECASE | re.ASCII)
 _PEER: Final = re.compile(r"(?P<family>ipv4|ipv6):(?P<host>.+):\d+")
 
 
-class Resident(NamedTuple):
+class HostedBotIdentity(NamedTuple):
     """A bot that the server itself runs: who it is, whatever it says of itself, and where and how much it plays.
 
     ladders: () is every ladder of its games. one_match: that which this process plays, and no more; None: all it gets.
@@ -88,13 +88,13 @@ class Grant(NamedTuple):
     token: str
     scopes: tuple[str, ...] = ()
     forgets: bool = False
-    resident: Resident | None = None
+    resident: HostedBotIdentity | None = None
 
 
 ANYBODY: Final = Grant(NOBODY, "", SCOPES)
 
 
-class TokenRefused(Refused):
+class TokenRefused(CallRefused):
     """A call is not let in.  is_late: to be answered late, and not to be logged, as many like it came before."""
 
     def __init__(self, reason: str, text: str, is_late: bool = False) -> None:

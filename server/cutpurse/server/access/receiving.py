@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from cutpurse.server.access.entrance import Context
 from cutpurse.server.endings import abort
-from cutpurse.server.errors import Ending, ending
+from cutpurse.server.errors import CallStatus, ending
 
 __all__ = ["RequestReader"]
 
@@ -25,7 +25,7 @@ PARTS: Final = 4  # of the time for a message: a stall of the server, in which i
 class RequestReader(grpc.aio.ServerInterceptor):
     """Cut off calls whose message does not come; see the module's docstring."""
 
-    def __init__(self, message_s: float, max_waiting: int, refused: Callable[[str, Ending], None]) -> None:
+    def __init__(self, message_s: float, max_waiting: int, refused: Callable[[str, CallStatus], None]) -> None:
         """Set the limits.
 
         Args:
@@ -63,14 +63,14 @@ class RequestReader(grpc.aio.ServerInterceptor):
     ) -> Callable[[object, Context], Awaitable[Any]]:
         async def answered(_requests: object, context: Context) -> Any:
             message = await self._receive(context)
-            if isinstance(message, Ending):
+            if isinstance(message, CallStatus):
                 self._refused(context.peer(), message)
                 await abort(context, message)
             return await answer(message if parse is None else await _parsed(parse, message, context), context)
 
         return answered
 
-    async def _receive(self, context: Context) -> bytes | Ending:
+    async def _receive(self, context: Context) -> bytes | CallStatus:
         loop = asyncio.get_running_loop()
         reading = loop.create_task(_read(context))
         self._reading.add(reading)
@@ -97,7 +97,7 @@ class RequestReader(grpc.aio.ServerInterceptor):
         return ending("SILENT", f"the message of the call did not come within {self._message_s:g} s")
 
 
-async def _read(context: Context) -> bytes | Ending:
+async def _read(context: Context) -> bytes | CallStatus:
     try:
         message = await context.read()
     except (grpc.aio.BaseError, asyncio.CancelledError):  # the call is over

@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol
 import grpc
 from google.protobuf.message import Message
 
-from cutpurse.leaderboard.errors import Refused as NotTaken
+from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
 from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.tokens import Token
-from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant
 from cutpurse.server.endings import abort, ending_of
 from cutpurse.server.logs import Logger
@@ -52,7 +52,7 @@ class TokenService:
     def __init__(
         self,
         registry: TokenRegistry,
-        entrance: Entrance,
+        entrance: AuthInterceptor,
         log: Logger,
         *,
         is_good: Callable[[str], bool],

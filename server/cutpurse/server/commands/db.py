@@ -21,7 +21,7 @@ from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
 from cutpurse.server.submissions.storage import storage_beside
 
 if TYPE_CHECKING:
-    from cutpurse.leaderboard.reader import Reader
+    from cutpurse.leaderboard.reader import LeaderboardReader
     from cutpurse.leaderboard.refit import Refit
     from cutpurse.leaderboard.store import Store
 
@@ -238,11 +238,11 @@ def _opened(database: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def _read(database: Path) -> Iterator[Reader]:
+def _read(database: Path) -> Iterator[LeaderboardReader]:
     """A database that is there already, to be read."""
     with needs("server"):
-        from cutpurse.leaderboard.reader import Reader
-    with _says_why_not(database), Reader(database) as reader:
+        from cutpurse.leaderboard.reader import LeaderboardReader
+    with _says_why_not(database), LeaderboardReader(database) as reader:
         yield reader
 
 

@@ -26,7 +26,7 @@ from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
-    from cutpurse.server.hosting.demo import Outcome
+    from cutpurse.server.hosting.demo import DemoSummary
 
 __all__ = ["demo"]
 
@@ -67,11 +67,11 @@ def demo(
         counts = [min(stored.get(game, 0), matches) for game in GAMES]
         progress(sum(counts), matches * len(counts), "  ".join(map("{} {}".format, GAMES, counts)))
 
-    def show(outcome: Outcome) -> None:
+    def show(outcome: DemoSummary) -> None:
         progress.end()
         _print(outcome, time.perf_counter() - began, where, as_json)
 
-    def stay(outcome: Outcome) -> None:
+    def stay(outcome: DemoSummary) -> None:
         show(outcome)
         say("server and page stay open until Ctrl-C")
 
@@ -95,7 +95,7 @@ def demo(
         show(outcome)
 
 
-def _print(outcome: Outcome, seconds: float, where: Path, as_json: bool) -> None:
+def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> None:
     from cutpurse.server.hosting.demo import DATABASE
 
     if as_json:
@@ -130,7 +130,7 @@ def _new_folder(folder: Path | None) -> Path:
     return folder
 
 
-def _lines(outcome: Outcome) -> list[str]:
+def _lines(outcome: DemoSummary) -> list[str]:
     lines = []
     for game, rankings in outcome.rankings.items():
         lines.append(
@@ -143,7 +143,7 @@ def _lines(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _document(outcome: Outcome, seconds: float) -> dict[str, Any]:
+def _document(outcome: DemoSummary, seconds: float) -> dict[str, Any]:
     return {
         "seconds": round(seconds, 1),
         "games": {

@@ -24,7 +24,7 @@ from cutpurse.server.hosting.configuration import FILE, Value, configured, misty
 if TYPE_CHECKING:
     from cutpurse.server.hosting.certificate import Certificate
     from cutpurse.server.hosting.page import Page
-    from cutpurse.server.league.played import Wanted
+    from cutpurse.server.league.played import LadderSelection
     from cutpurse.server.logs import Logger
     from cutpurse.server.runners.port import Runner
 
@@ -176,7 +176,7 @@ def _serve(values: dict[str, Value]) -> None:
         raise CutpurseError(str(problem)) from None
 
 
-def _run(values: dict[str, Value], wanted: Wanted, log: Logger, runner: Runner | None) -> None:
+def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner: Runner | None) -> None:
     """The arena and what goes with it, until it is told to stop."""
     import asyncio
     from datetime import UTC, datetime
@@ -269,16 +269,16 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
             raise UsageError(f"{seconds.where} {seconds.value:g}: a number of seconds is 0 or more")
 
 
-def _wanted(values: dict[str, Value]) -> Wanted:
+def _wanted(values: dict[str, Value]) -> LadderSelection:
     """What is to be played, and by which house bots."""
     from cutpurse.sdk.ladder_file import read_ladders
     from cutpurse.server.house_bots import check_house
-    from cutpurse.server.league.played import Wanted
+    from cutpurse.server.league.played import LadderSelection
 
     games = [game_named(name).words.game for name in values["games"].value]
     file: Path | None = values["ladders"].value
     defined = read_ladders(file) if file is not None else []
-    return Wanted(games, defined, str(file), check_house(values["house"].value, values["house"].where))
+    return LadderSelection(games, defined, str(file), check_house(values["house"].value, values["house"].where))
 
 
 def _certificate(values: dict[str, Value], log: Logger) -> Certificate | None:

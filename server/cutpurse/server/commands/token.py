@@ -139,10 +139,13 @@ def list_tokens(
     Example: cutpurse token list --db league.db
     """
     with needs("server"):
-        from cutpurse.leaderboard.reader import Reader
+        from cutpurse.leaderboard.reader import LeaderboardReader
     now = datetime.now(UTC)
     place = _place(db, server)
-    with _talks_of_trouble(), _remote(place, ca) if isinstance(place, str) else Reader(_there(place)) as tokens:
+    with (
+        _talks_of_trouble(),
+        _remote(place, ca) if isinstance(place, str) else LeaderboardReader(_there(place)) as tokens,
+    ):
         rows = [_row(entry, now) for entry in tokens.tokens(owner)]
     if as_json:
         print_json(rows)
@@ -283,14 +286,14 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
 # -- a class
 def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     """A token for each line."""
-    from cutpurse.leaderboard.errors import Refused
+    from cutpurse.leaderboard.errors import InvalidEntry
     from cutpurse.leaderboard.registry import NewToken
 
     wanted = []
     for line in read_class(file):
         try:
             wanted.append(NewToken(line.owner, line.label, **common))
-        except Refused as problem:
+        except InvalidEntry as problem:
             raise UsageError(f"{file}, line {line.number}: {problem}") from None
     return wanted
 

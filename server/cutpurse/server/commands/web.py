@@ -55,7 +55,7 @@ def web(
         from cutpurse.server.logs import logger, take_others
         from cutpurse.server.web.app import create_app, end_streams
         from cutpurse.server.web.asking import Asking
-        from cutpurse.server.web.patience import Patience
+        from cutpurse.server.web.patience import ServerWatchdog
         from cutpurse.server.web.serving import serve_page
     if give_up_after is not None and not 0 < give_up_after < float("inf"):
         raise UsageError(f"--give-up-after {give_up_after:g}: it is a number of seconds above 0")
@@ -65,7 +65,7 @@ def web(
         if not is_live:
             Asking(league, live=False).ladders()  # or there is no such file
         bots_dial = arena or (server_address(server) if is_live else "")
-        with _socket(listen, file) as listening, Patience(league, give_up_after, parent=parent) as patience:
+        with _socket(listen, file) as listening, ServerWatchdog(league, give_up_after, parent=parent) as patience:
             app = create_app(Asking(league, live=is_live), live=is_live, bots_dial=bots_dial)
             serve_page(app, listening, patience.is_over, partial(end_streams, app))
 

@@ -27,7 +27,7 @@ from cutpurse.server.hosting.page import Page
 from cutpurse.server.ladders import default_ladders
 from cutpurse.server.logs import Logger
 
-__all__ = ["DATABASE", "Contestant", "Outcome", "contestants", "run_demo"]
+__all__ = ["DATABASE", "Contestant", "DemoSummary", "contestants", "run_demo"]
 
 DATABASE: Final = "demo.db"
 PROGRAMS: Final = "cutpurse.programs"  # entry points: functions that give the command line of a bot which is a program
@@ -48,7 +48,7 @@ class Contestant:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DemoSummary:
     """What came of it; everything by game, but for the faults, which are by bot."""
 
     matches: Mapping[str, int]
@@ -87,8 +87,8 @@ async def run_demo(
     progress: Callable[[Mapping[str, int]], None],
     *,
     page: Page | None = None,
-    stay: Callable[[Outcome], None] | None = None,
-) -> Outcome:
+    stay: Callable[[DemoSummary], None] | None = None,
+) -> DemoSummary:
     """Play so many rated matches of every game, and write their records beside the database in `folder`.
 
     progress: told now and then how many matches of each game are stored. page: is open as long as the server is. stay:
@@ -148,7 +148,7 @@ async def _watch(
         await asyncio.sleep(LOOK_S)
 
 
-def _told(store: Store, folder: Path) -> Outcome:
+def _told(store: Store, folder: Path) -> DemoSummary:
     """Estimate the ratings, and read back what was stored."""
     played: dict[str, int] = {}
     decisions: dict[str, int] = {}
@@ -167,7 +167,7 @@ def _told(store: Store, folder: Path) -> Outcome:
     for game in GAMES:
         store.put_estimates(store.ladder_estimates(game), datetime.now(UTC)).result()
     rankings = {game: store.rankings(game) for game in GAMES}
-    return Outcome(played, decisions, rankings, {bot: count for bot, count in sorted(faults.items()) if count})
+    return DemoSummary(played, decisions, rankings, {bot: count for bot, count in sorted(faults.items()) if count})
 
 
 def _all(store: Store, ladder: str) -> Iterator[MatchEntry]:

@@ -24,7 +24,7 @@ from cutpurse.server.hosting.children import Children
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.logs import Logger, places
 
-__all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "Processes", "is_due"]
+__all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "JobSpawner", "is_due"]
 
 NICE: Final = 15
 LOOK_S: Final = 5.0  # between looks whether a ladder has grown: a query of a tenth of a millisecond
@@ -45,7 +45,7 @@ def is_due(ladder: Grown) -> bool:
     return ladder.boards >= FIRST and more > 0 and more >= min(STEP, SHARE * ladder.estimated)
 
 
-class Processes(Protocol):
+class JobSpawner(Protocol):
     """What runs the program, once: `Children`."""
 
     def start(
@@ -70,7 +70,7 @@ class Estimating:
         self,
         store: Store,
         log: Logger,
-        processes: Callable[[Path], Processes] = Children,
+        processes: Callable[[Path], JobSpawner] = Children,
         utc: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """processes: what runs a program whose talk goes into this folder."""
@@ -78,7 +78,7 @@ class Estimating:
         self._log = log
         self._make = processes
         self._utc = utc
-        self._running: tuple[Processes, TemporaryDirectory[str]] | None = None  # and where its talk is, for us alone
+        self._running: tuple[JobSpawner, TemporaryDirectory[str]] | None = None  # and where its talk is, for us alone
         self._asked: list[str] = []  # ladders that it was told
         self._began = self._next_at = -float("inf")
         self._wait_s = FIRST_WAIT_S

@@ -21,7 +21,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from cutpurse.sdk.signals import ends
-from cutpurse.server.access.entrance import Entrance
+from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Guard, OpenGuard
 from cutpurse.server.access.receiving import RequestReader
 from cutpurse.server.access.token_service import TOKENS, TokenRegistry, TokenService
@@ -34,13 +34,13 @@ from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.hosting.pulse import EVERY_S, Pulse
 from cutpurse.server.league.game_service import GAME, GameService
 from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.streams.matches import Matches
 from cutpurse.server.streams.service import ARENA, ArenaService
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.server.streams.sessions import Sessions
-from cutpurse.server.submissions.desk import Desk
+from cutpurse.server.submissions.desk import SubmissionDesk
 from cutpurse.server.submissions.service import SUBMISSIONS, SubmissionService
 from cutpurse.server.watching.service import WatchService
 from cutpurse.server.watching.watching import Watching
@@ -66,7 +66,7 @@ class Arena:
         matches: Matches,
         log: Logger,
         *,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         entropy: Callable[[int], bytes] = secrets.token_bytes,
         counts: Counts | None = None,
         guard: Guard | None = None,
@@ -76,7 +76,7 @@ class Arena:
         certificate: Certificate | None = None,
         insecure: bool = False,
         has_house: bool = False,
-        desk: Desk | None = None,
+        desk: SubmissionDesk | None = None,
     ) -> None:
         """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
 
@@ -98,7 +98,7 @@ class Arena:
         self._watching = watching
         self._desk = desk
         self._matches = matches
-        self._limits = limits or Limits()
+        self._limits = limits or ServerLimits()
         self._entropy = entropy
         self._guard = guard or OpenGuard()
         self._log = log
@@ -194,7 +194,7 @@ class Arena:
             is_good=self._guard.is_good,
             broke=self._session_broke,
         )
-        self._entrance = Entrance(self._guard, self._log, self.counts)
+        self._entrance = AuthInterceptor(self._guard, self._log, self.counts)
         self._arena = ArenaService(
             self.sessions,
             self._log,
@@ -362,7 +362,7 @@ class Arena:
             if not self._is_storing:
                 self.sessions.tell("STORAGE", "results cannot be stored now; no match is started until they can")
 
-    def _session_broke(self, problem: Exception, session: Session) -> str:
+    def _session_broke(self, problem: Exception, session: ServerSession) -> str:
         """Note that an invariant is broken in a session.  Returns the number of the incident."""
         return self._broke("session broke", problem, session=session.id)
 

@@ -14,7 +14,7 @@ from typing import Final
 from cutpurse.leaderboard.tokens import Token, new_token
 from cutpurse.sdk.online.address import SERVER_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.playing.interpreter import module_command
-from cutpurse.server.hosting.keeping import Keeper, Processes, Program
+from cutpurse.server.hosting.keeping import ServiceSpawner, ServiceSpec, Supervisor
 from cutpurse.server.house_bots import HOUSE_BOTS
 from cutpurse.server.logs import Logger
 
@@ -23,19 +23,19 @@ __all__ = ["House"]
 PATIENCE_S: Final = 3.0  # for which they are without a server, and then go
 
 
-class House(Keeper):
+class House(Supervisor):
     """The house bots of one run of a server; leaving the `with` block ends all of them."""
 
-    def __init__(self, bots: Sequence[str], log: Logger, processes: Processes | None = None) -> None:
+    def __init__(self, bots: Sequence[str], log: Logger, processes: ServiceSpawner | None = None) -> None:
         """`bots`: names that were checked."""
         self.token: Final[Token] = new_token()
         super().__init__(bots, self._bot, log, noun="house bot", processes=processes)
 
-    def _bot(self, bot: str, address: str) -> Program:
+    def _bot(self, bot: str, address: str) -> ServiceSpec:
         kind = HOUSE_BOTS[bot]
         command = (
             *(*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--name", bot, "--quiet"),
             *("--tables", str(kind.tables), "--give-up-after", f"{PATIENCE_S:g}"),
         )
         environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}
-        return Program(command, environment)
+        return ServiceSpec(command, environment)

@@ -16,7 +16,7 @@ from cutpurse.server.hosting.children import Children
 from cutpurse.server.hosting.host import Arena
 from cutpurse.server.logs import Logger, places
 
-__all__ = ["FIRST_WAIT_S", "LIVED_S", "LONGEST_WAIT_S", "Keeper", "Processes", "Program"]
+__all__ = ["FIRST_WAIT_S", "LIVED_S", "LONGEST_WAIT_S", "Supervisor", "ServiceSpawner", "ServiceSpec"]
 
 NICE: Final = 10
 LOOK_S: Final = 0.5  # between looks at whether all of them live
@@ -26,7 +26,7 @@ LIVED_S: Final = 60.0  # who lived so long is started again as for the first tim
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ServiceSpec:
     """What is run, what is added to its environment, and which open files it is handed, by their numbers."""
 
     command: tuple[str, ...]
@@ -34,7 +34,7 @@ class Program:
     files: tuple[int, ...] = ()
 
 
-class Processes(Protocol):
+class ServiceSpawner(Protocol):
     """What runs the programs: `Children`."""
 
     def start(
@@ -50,7 +50,7 @@ class Processes(Protocol):
 
 
 @dataclass(slots=True)
-class _Course:
+class _ServiceState:
     """How it goes with one of them: when it was started, or is to be; the other is infinite."""
 
     start_at: float
@@ -58,17 +58,17 @@ class _Course:
     wait_s: float = FIRST_WAIT_S
 
 
-class Keeper:
+class Supervisor:
     """Some programs of one run of a server; leaving the `with` block ends all of them."""
 
     def __init__(
         self,
         names: Sequence[str],
-        program: Callable[[str, str], Program],
+        program: Callable[[str, str], ServiceSpec],
         log: Logger,
         *,
         noun: str,
-        processes: Processes | None = None,
+        processes: ServiceSpawner | None = None,
         is_heard: bool = False,
     ) -> None:
         """program: what is run under a name, of a server at an address.
@@ -79,7 +79,7 @@ class Keeper:
         self._program = program
         self._children = Children(None, is_heard=is_heard)
         self._processes = self._children if processes is None else processes
-        self._courses = {name: _Course(-inf) for name in names}
+        self._courses = {name: _ServiceState(-inf) for name in names}
         self._log = log
         self._noun = noun
         self._fact = noun.rpartition(" ")[2]

@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 
 from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
-from cutpurse.server.counts import Tally
+from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
 from cutpurse.server.hosting.open_arena import OpenArena
 from cutpurse.server.results import HOUSE
@@ -144,7 +144,7 @@ def _counts(name: str, text: str, label: str, keys: Iterable[str], values: Mappi
     return family
 
 
-def _histogram(name: str, text: str, tally: Tally) -> Metric:
+def _histogram(name: str, text: str, tally: Histogram) -> Metric:
     bounds = [*(f"{bound:g}" for bound in tally.bounds), "+Inf"]
     buckets = list(zip(bounds, accumulate(tally.counts), strict=True))
     return HistogramMetricFamily(f"cutpurse_{name}", text, buckets=buckets, sum_value=tally.total)

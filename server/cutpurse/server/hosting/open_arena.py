@@ -26,15 +26,15 @@ from cutpurse.server.hosting.host import Arena
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league import Answers
-from cutpurse.server.league.steering import Steering
-from cutpurse.server.limits import Limits
+from cutpurse.server.league.steering import LadderAdmin
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.ledger import Ledger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.runners.port import Runner
-from cutpurse.server.submissions.desk import Desk, owners_who_play
-from cutpurse.server.submissions.meters import Meters
-from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.desk import SubmissionDesk, owners_who_play
+from cutpurse.server.submissions.meters import ResourceMeters
+from cutpurse.server.submissions.passes import ProcessTokens
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.server.watching.watching import Watching
 
@@ -60,7 +60,7 @@ def open_arena(
     database: Path,
     ladders: Sequence[Ladder] | Callable[[Store], Sequence[Ladder]],
     log: Logger,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     *,
     certificate: Certificate | None = None,
     insecure: bool = False,
@@ -107,7 +107,7 @@ def open_arena(
         guard: Guard = TokenGuard(store, _utc, log) if asks else OpenGuard()
         if house is not None:
             guard = HouseGuard(guard, house)
-        desk: Desk | None = None
+        desk: SubmissionDesk | None = None
         try:
             lobby = Lobby(
                 ladders,
@@ -119,7 +119,7 @@ def open_arena(
                 paused=ledger.paused(),
             )
             if submissions is not None:
-                guard = passes = Passes(guard)
+                guard = passes = ProcessTokens(guard)
                 desk = _desk(submissions, store, passes, lobby, log)
             answers = Answers(store, _utc)
             watching = Watching(lobby, log, delay_s=watch_delay_s, limits=limits)
@@ -131,7 +131,7 @@ def open_arena(
                 counts=counts,
                 guard=guard,
                 tokens=store if asks else None,
-                league=RunningLeague(answers, Steering(store, answers, _utc), lobby),
+                league=RunningLeague(answers, LadderAdmin(store, answers, _utc), lobby),
                 watching=watching,
                 certificate=certificate,
                 insecure=insecure,
@@ -146,9 +146,9 @@ def open_arena(
             ledger.close()
 
 
-def _desk(runner: Runner, store: Store, passes: Passes, lobby: Lobby, log: Logger) -> Desk:
+def _desk(runner: Runner, store: Store, passes: ProcessTokens, lobby: Lobby, log: Logger) -> SubmissionDesk:
     """Where bots are handed in that this runner runs, beside the database; what they use is told with their matches."""
-    desk = Desk(
+    desk = SubmissionDesk(
         runner,
         Storage(storage_beside(Path(store.path))),
         store,
@@ -159,7 +159,7 @@ def _desk(runner: Runner, store: Store, passes: Passes, lobby: Lobby, log: Logge
         withdrawn=lobby.withdrawn,
         is_rotation=lambda name: (found := lobby.ladder_named(name)) is not None and found.boards == "rotation",
     )
-    meters = Meters(desk.residents.uses)
+    meters = ResourceMeters(desk.residents.uses)
     lobby.on_started.append(meters.started)
     lobby.measured = meters.measured
     return desk

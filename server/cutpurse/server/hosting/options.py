@@ -5,12 +5,12 @@ Names are those of gRPC's C core. Its defaults suit services among friends; bots
 
 from __future__ import annotations
 
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 
 __all__ = ["grpc_options"]
 
 
-def grpc_options(limits: Limits) -> list[tuple[str, int]]:
+def grpc_options(limits: ServerLimits) -> list[tuple[str, int]]:
     """The options of `grpc.aio.server`."""
     return [
         # A second server on the same port would take half of the bots without a word.

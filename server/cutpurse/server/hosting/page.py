@@ -20,7 +20,7 @@ from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.hosting.address import checked
 from cutpurse.server.hosting.host import Arena
-from cutpurse.server.hosting.keeping import Keeper, Processes, Program
+from cutpurse.server.hosting.keeping import ServiceSpawner, ServiceSpec, Supervisor
 from cutpurse.server.logs import Logger
 
 __all__ = ["Page", "listening_socket"]
@@ -54,10 +54,10 @@ def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.sock
         return listening, f"{host}:{listening.getsockname()[1]}"
 
 
-class Page(Keeper):
+class Page(Supervisor):
     """The page of one run of a server; leaving the `with` block ends it.  address: where browsers find it."""
 
-    def __init__(self, address: str, log: Logger, processes: Processes | None = None) -> None:
+    def __init__(self, address: str, log: Logger, processes: ServiceSpawner | None = None) -> None:
         """Listens at HOST:PORT (port 0: any that is free).
 
         Raises AddressError for an address that is none, CannotListen for one that cannot be had.
@@ -71,14 +71,14 @@ class Page(Keeper):
         self._bots_dial = bots_dial
         super().begin(arena)
 
-    def _page(self, name: str, address: str) -> Program:
+    def _page(self, name: str, address: str) -> ServiceSpec:
         file = self._listening.fileno()
         command = (
             *(*module_command("cutpurse.sdk.cli"), "web", "--socket", str(file), "--arena", self._bots_dial),
             *("--parent", str(os.getpid())),
         )
         # A token in its environment would be of no use to it, and to whoever broke into it.
-        return Program(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))
+        return ServiceSpec(command, {SERVER_VARIABLE: address, TOKEN_VARIABLE: ""}, (file,))
 
     def __enter__(self) -> Self:
         return self

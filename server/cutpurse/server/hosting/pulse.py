@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from cutpurse.server.counts import Tally
+from cutpurse.server.counts import Histogram
 
 __all__ = ["EVERY_S", "Pulse"]
 
@@ -36,7 +36,7 @@ class Pulse:
         self._due = self._rings_at = now + EVERY_S  # from `_due` on the loop is behind
         self.stalls = 0
         self.stalled_s = 0.0
-        self.lag = Tally(_LAG_S)
+        self.lag = Histogram(_LAG_S)
 
     def beat(self, now: float) -> float:
         """The loop does something, and has judged nothing yet.  Returns the seconds credited, 0.0 nearly always.

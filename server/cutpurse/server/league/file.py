@@ -15,14 +15,14 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.leaderboard.errors import InUse
-from cutpurse.leaderboard.reader import Reader
+from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, problem_of
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.league.league import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
-from cutpurse.server.league.steering import Steering, wanted_ladders
+from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
 from cutpurse.server.trouble import plain_trouble
 from cutpurse.v1 import ladder_pb2
 
@@ -39,13 +39,13 @@ def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
     """
     caller = STRANGER if as_stranger else ANYTHING
     with ExitStack() as stack:
-        opened: list[Reader] = []  # once something is read
+        opened: list[LeaderboardReader] = []  # once something is read
 
         def reads() -> Answers:
             if not opened:
                 if not path.is_file():
                     raise NotFound(f"no database {path}: it does not exist")
-                opened.append(stack.enter_context(Reader(path)))
+                opened.append(stack.enter_context(LeaderboardReader(path)))
             return Answers(opened[0], _utc)
 
         def ask(name: str, request: Any) -> Any:
@@ -80,19 +80,19 @@ _READS: Final[dict[str, Callable[[Answers, Any, Caller, Presence], Message]]] = 
 
 def _create(store: Store, asked: ladder_pb2.CreateLadderRequest) -> Message:
     answers = Answers(store, _utc)
-    first, *more = [answers.shown(entry, NOWHERE) for entry in Steering(store, answers, _utc).create(asked)]
+    first, *more = [answers.shown(entry, NOWHERE) for entry in LadderAdmin(store, answers, _utc).create(asked)]
     return ladder_pb2.CreateLadderResponse(ladder=first, more=more)
 
 
 def _change(store: Store, asked: ladder_pb2.ChangeLadderRequest) -> Message:
     answers = Answers(store, _utc)
-    entry = Steering(store, answers, _utc).change(asked, ANYTHING)
+    entry = LadderAdmin(store, answers, _utc).change(asked, ANYTHING)
     return ladder_pb2.ChangeLadderResponse(ladder=answers.shown(entry, NOWHERE))
 
 
 def _delete(store: Store, asked: ladder_pb2.DeleteLadderRequest) -> Message:
     answers = Answers(store, _utc)
-    steering = Steering(store, answers, _utc)
+    steering = LadderAdmin(store, answers, _utc)
     entry = steering.deletable(asked, ANYTHING)
     steering.delete(entry)
     return ladder_pb2.DeleteLadderResponse(ladder=answers.shown(entry, NOWHERE))
@@ -100,7 +100,7 @@ def _delete(store: Store, asked: ladder_pb2.DeleteLadderRequest) -> Message:
 
 def _lift(store: Store, asked: ladder_pb2.LiftPauseRequest) -> Message:
     answers = Answers(store, _utc)
-    lifted = Steering(store, answers, _utc).lift(asked, ANYTHING)
+    lifted = LadderAdmin(store, answers, _utc).lift(asked, ANYTHING)
     return ladder_pb2.LiftPauseResponse(bot=answers.bot(lifted, ANYTHING, NOWHERE))
 
 
@@ -122,7 +122,7 @@ def _told(path: Path) -> Iterator[None]:
     with plain_trouble():
         try:
             yield
-        except Refused as refused:
+        except CallRefused as refused:
             raise problem_of(refused.ending.reason, refused.ending.text) from None
         except InUse as problem:
             which = "a server" if problem.process is None else f"a server (process {problem.process})"

@@ -18,7 +18,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
 from cutpurse.server.access.entrance import Context
 from cutpurse.server.endings import abort
-from cutpurse.server.errors import Refused, ending, incident, legible
+from cutpurse.server.errors import CallRefused, ending, incident, legible
 from cutpurse.server.logs import Logger, places
 from cutpurse.v1 import game_pb2
 
@@ -59,7 +59,7 @@ class GameService:
         try:
             # A catalogue that nobody asked for before takes up to 20 ms: too long for the loop, which keeps the clocks.
             return await asyncio.to_thread(method, request, sorted(self._games()))
-        except Refused as refused:
+        except CallRefused as refused:
             how = refused.ending
         except DecodeError:
             how = ending("BAD_MESSAGE", "this is not the message that the method takes")
@@ -78,12 +78,12 @@ class GameService:
         asked = game_pb2.GetGameRequest.FromString(request)
         if asked.game not in names:
             name = legible(asked.game, 40)
-            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(names)}")
+            raise CallRefused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(names)}")
         if len(asked.settings) > _MOST_SETTINGS:
-            raise Refused("SETTINGS", f"{len(asked.settings)} settings are more than {asked.game} has")
+            raise CallRefused("SETTINGS", f"{len(asked.settings)} settings are more than {asked.game} has")
         settings: dict[str, object] = {setting.name: setting.value for setting in asked.settings}
         try:
             catalogue = catalogue_of(GAMES[asked.game], asked.seats or None, settings)
         except SettingsError as problem:
-            raise Refused("SETTINGS", legible(str(problem), 2_000)) from None
+            raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
         return game_pb2.GetGameResponse(catalogue=catalogue).SerializeToString()

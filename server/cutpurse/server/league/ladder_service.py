@@ -20,14 +20,14 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
 from cutpurse.server.endings import abort, ending_of
-from cutpurse.server.errors import Ending, Refused
+from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.ladders import Ladder, ladder_of
 from cutpurse.server.league.league import STRANGER, Answers, Caller
-from cutpurse.server.league.presence import NOWHERE, BotHere, MatchHere, Presence
-from cutpurse.server.league.steering import Steering
+from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
+from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.requests import MatchRequest
 from cutpurse.server.results import Identity
@@ -55,20 +55,20 @@ def caller_of(grant: Grant | None) -> Caller:
 class RunningLobby(Protocol):
     """What is asked of the lobby, on the event loop: a `Lobby`."""
 
-    def here(self) -> Sequence[BotHere]:
+    def here(self) -> Sequence[OnlineBotView]:
         """All bots that have a stream."""
 
-    def open_matches(self) -> Sequence[MatchHere]:
+    def open_matches(self) -> Sequence[LiveMatchView]:
         """The matches that are being played."""
 
-    def unstored_matches(self) -> Sequence[MatchHere]:
+    def unstored_matches(self) -> Sequence[LiveMatchView]:
         """Those that are over, and whose results are not stored yet."""
 
     def requested(self, name: str) -> str:
         """What becomes of a match on request; on any thread."""
 
     def request(self, wanted: MatchRequest, now: float) -> str:
-        """Have a match played; its name.  Raises Refused."""
+        """Have a match played; its name.  Raises CallRefused."""
 
     def ladder_named(self, name: str) -> Ladder | None:
         """The ladder of this name, if it is played."""
@@ -77,7 +77,7 @@ class RunningLobby(Protocol):
         """Add a ladder, or put its new terms in force."""
 
     def remove_ladder(self, name: str) -> None:
-        """A ladder that is played is no more.  Raises Refused if a match is being played there."""
+        """A ladder that is played is no more.  Raises CallRefused if a match is being played there."""
 
     def lifted(self, identity: Identity) -> None:
         """A version that was paused may play again."""
@@ -88,7 +88,7 @@ class RunningLeague:
     """The parts of a league that is played."""
 
     answers: Answers
-    steering: Steering
+    steering: LadderAdmin
     lobby: RunningLobby
 
 
@@ -101,7 +101,7 @@ class LadderService:
     def __init__(
         self,
         league: RunningLeague,
-        entrance: Entrance,
+        entrance: AuthInterceptor,
         log: Logger,
         *,
         incident_number: Callable[[], str],
@@ -304,12 +304,12 @@ class LadderService:
 
     @contextmanager
     def _turn(self, context: Context) -> Iterator[None]:
-        """A call is being answered; one whose bad token is answered late is none.  Raises Refused for too many."""
+        """A call is being answered; one whose bad token is answered late is none.  Raises CallRefused for too many."""
         address = address_of(context.peer())
         if self._calls[address] >= MOST_BY_ADDRESS:
-            raise Refused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")
+            raise CallRefused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")
         if self._calls.total() >= MOST_CALLS:
-            raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+            raise CallRefused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
         self._calls[address] += 1
         try:
             yield
@@ -322,13 +322,13 @@ class LadderService:
         """On a thread; given up before it begins if the caller has gone."""
         return await asyncio.wrap_future(self._threads.submit(work))
 
-    def _ending(self, problem: Exception) -> Ending:
+    def _ending(self, problem: Exception) -> CallStatus:
         unable = "the league cannot be read now; nothing was changed"
         return ending_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
 
 
 def _sized(answer: Message) -> bytes:
-    """As bytes.  Raises Refused if that is more than callers take."""
+    """As bytes.  Raises CallRefused if that is more than callers take."""
     if answer.ByteSize() > MOST_BYTES:
-        raise Refused("BAD_MESSAGE", f"the answer would have {answer.ByteSize():,} bytes; ask for less of it")
+        raise CallRefused("BAD_MESSAGE", f"the answer would have {answer.ByteSize():,} bytes; ask for less of it")
     return answer.SerializeToString()

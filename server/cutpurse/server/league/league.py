@@ -26,7 +26,7 @@ from cutpurse.leaderboard.queries.matches import SHORTEST
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.league.messages import (
     bot_name,
     course_shown,
@@ -39,7 +39,7 @@ from cutpurse.server.league.messages import (
     rating_point_shown,
     step_shown,
 )
-from cutpurse.server.league.presence import MatchHere, Presence
+from cutpurse.server.league.presence import LiveMatchView, Presence
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2, ladder_pb2
 
@@ -106,11 +106,11 @@ class Answers:
         return visible, len(visible) == len(entries)
 
     def ladder(self, name: str, caller: Caller) -> LadderEntry:
-        """One that is there for this caller.  Raises Refused, which names those that are."""
+        """One that is there for this caller.  Raises CallRefused, which names those that are."""
         return _ladder_of(self.visible(caller), name)
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """A match that is over, by its name or its first signs, and there for this caller.  Raises Refused.
+        """A match that is over, by its name or its first signs, and there for this caller.  Raises CallRefused.
 
         One of a board on which others are still played is told to nobody: it would open their cards. What begins so on
         ladders that he may not see is as if it were not there.
@@ -118,15 +118,15 @@ class Answers:
         visible, sees_all = self._visible(caller)
         try:
             entry = self._readings.match(name, None if sees_all else visible)
-        except errors.NotFound:
+        except errors.NoSuchEntry:
             raise _no_match(name) from None
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 1_500)) from None
+        except errors.InvalidEntry as problem:
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 1_500)) from None
         if entry.ladder not in visible:
             raise _no_match(name)
         if entry.is_sealed:
             text = f"match {entry.match} is over, and others with the same cards are not: it is told once they are"
-            raise Refused("NOT_FOUND", text)
+            raise CallRefused("NOT_FOUND", text)
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
@@ -205,7 +205,7 @@ class Answers:
         try:
             steps = self._readings.history(ladder, owner, bot, version, limit, before)
             points = self._readings.rating_points(ladder, owner, bot, version) if before is None else []
-        except errors.NotFound:
+        except errors.NoSuchEntry:
             steps, points = [], []
         if not steps and before is None:
             raise _never_rated(asked.bot, owner, ladder)
@@ -218,7 +218,7 @@ class Answers:
         ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
         try:
             opponents = self._readings.opponents(ladder, owner, bot)
-        except errors.NotFound:
+        except errors.NoSuchEntry:
             opponents = []
         if not opponents:
             raise _never_rated(asked.bot, owner, ladder)
@@ -250,10 +250,10 @@ class Answers:
                 before=before,
                 among=None if sees_all or ladder is not None else visible,
             )
-        except errors.NotFound:
+        except errors.NoSuchEntry:
             entries = []
         if bot is not None and owner is not None and not entries and not self._is_there(owner, bot, caller, presence):
-            raise Refused("NOT_FOUND", f"there is no bot {_shown(bot, owner)} here")
+            raise CallRefused("NOT_FOUND", f"there is no bot {_shown(bot, owner)} here")
         page = entries[:limit]
         return ladder_pb2.ListMatchesResponse(
             matches=map(match_shown, page), next=page[-1].number if len(entries) > limit else 0
@@ -291,7 +291,7 @@ class Answers:
         """The call GetMatch."""
         try:
             entry = self.match(asked.match, caller)
-        except Refused:
+        except CallRefused:
             self._check_over(asked.match, caller, presence)
             raise
         courses = self._readings.courses(entry.match)
@@ -308,7 +308,7 @@ class Answers:
         )
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
-        """A match that is still played, or stored, is told as such.  Raises Refused."""
+        """A match that is still played, or stored, is told as such.  Raises CallRefused."""
         for match in (*presence.matches, *presence.unstored):
             if match.name == name and match.ladder.name in self.visible(caller):
                 if match in presence.unstored:
@@ -317,7 +317,7 @@ class Answers:
                     text = "is being played, as others are with its cards; it is told once all of them are over"
                 else:
                     text = "is being played; it can be watched, and is told once it is over"
-                raise Refused("NOT_FOUND", f"match {name} {text}")
+                raise CallRefused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
         """What GetRecord gives in pieces."""
@@ -327,7 +327,7 @@ class Answers:
     def _record(self, entry: MatchEntry) -> str | None:
         try:
             return self._readings.record(entry.match)
-        except errors.NotFound:
+        except errors.NoSuchEntry:
             return None
 
     def chosen(
@@ -339,7 +339,7 @@ class Answers:
         """
         ladder = self.ladder(asked.ladder, Caller(caller.owner, caller.scopes | {"read"})).name
         if not asked.bots or len(asked.bots) > MOST_CHOSEN:
-            raise Refused("BAD_MESSAGE", f"{len(asked.bots)} bots are named; name one for each seat, or for some")
+            raise CallRefused("BAD_MESSAGE", f"{len(asked.bots)} bots are named; name one for each seat, or for some")
         versions = [Identity(entry.owner, entry.bot, entry.version) for entry in self._readings.bots()]
         ages = {identity: age for age, identity in enumerate(versions)}
         here = [bot.identity for bot in presence.bots if ladder in bot.ladders]
@@ -368,8 +368,8 @@ class Answers:
         limit = _limit(asked.limit, LOGS)
         try:
             entries = self._readings.logs(owner, bot, asked.bot.version or None, match, asked.faulted, limit)
-        except errors.NotFound:
-            raise Refused("NOT_FOUND", f"there is no bot {_shown(asked.bot, owner)} here") from None
+        except errors.NoSuchEntry:
+            raise CallRefused("NOT_FOUND", f"there is no bot {_shown(asked.bot, owner)} here") from None
         logs = [
             ladder_pb2.SeatLog(
                 match=match_shown(entry.match),
@@ -389,10 +389,10 @@ class Answers:
         return _shown(bot, owner)
 
     def own(self, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str]:
-        """The owner and the name of a bot that the caller answers for.  Raises Refused."""
+        """The owner and the name of a bot that the caller answers for.  Raises CallRefused."""
         owner = caller.owner_of(_needed(bot))
         if not caller.answers_for(owner):
-            raise Refused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
+            raise CallRefused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
         return owner, bot.bot
 
 
@@ -400,7 +400,7 @@ def _ladder_of(visible: Mapping[str, LadderEntry], name: str) -> LadderEntry:
     if name not in visible:
         there = _named(sorted(visible))
         hint = did_you_mean(name, visible)
-        raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here{hint}; there are: {there}")
+        raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}' here{hint}; there are: {there}")
     return visible[name]
 
 
@@ -410,12 +410,12 @@ def _one_of(bot: ladder_pb2.BotName, owner: str, here: Sequence[Identity], ladde
         if (identity.owner, identity.bot) == (owner, bot.bot) and bot.version in ("", identity.version):
             return identity
     there = _named(sorted({one.shown for one in here}))
-    raise Refused("NOT_FOUND", f"{_shown(bot, owner)} is not there to play on ladder {ladder}; there are: {there}")
+    raise CallRefused("NOT_FOUND", f"{_shown(bot, owner)} is not there to play on ladder {ladder}; there are: {there}")
 
 
 def _needed(bot: ladder_pb2.BotName) -> ladder_pb2.BotName:
     if not bot.bot:
-        raise Refused("BAD_MESSAGE", "no bot is named; this is about one")
+        raise CallRefused("BAD_MESSAGE", "no bot is named; this is about one")
     return bot
 
 
@@ -434,7 +434,7 @@ def _bot_shown(
     )
 
 
-def _open_match(match: MatchHere, is_over: bool = False) -> ladder_pb2.OpenMatch:
+def _open_match(match: LiveMatchView, is_over: bool = False) -> ladder_pb2.OpenMatch:
     return ladder_pb2.OpenMatch(
         match=match.name,
         ladder=match.ladder.name,
@@ -458,15 +458,15 @@ def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
     return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
 
-def _no_match(name: str) -> Refused:
+def _no_match(name: str) -> CallRefused:
     text = f"there is no match '{legible(name, 40)}' here that is over"
     if len(name) < SHORTEST:
         text += f"; a match is named in full, or by the first {SHORTEST} or more characters of its name"
-    return Refused("NOT_FOUND", text)
+    return CallRefused("NOT_FOUND", text)
 
 
-def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> Refused:
-    return Refused("NOT_FOUND", f"no bot {_shown(bot, owner)} was rated on ladder {ladder}")
+def _never_rated(bot: ladder_pb2.BotName, owner: str, ladder: str) -> CallRefused:
+    return CallRefused("NOT_FOUND", f"no bot {_shown(bot, owner)} was rated on ladder {ladder}")
 
 
 def _limit(asked: int, bounds: tuple[int, int]) -> int:

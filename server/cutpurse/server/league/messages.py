@@ -13,7 +13,7 @@ from typing import Any
 from cutpurse.leaderboard.estimates.history import RatingPoint
 from cutpurse.leaderboard.queries import HistoryStep, LadderEntry, MatchEntry, Opponent, Ranking, SeatEntry
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.leaderboard.results import Course, LadderTerms, Note
+from cutpurse.leaderboard.results import DecisionLog, LadderTerms, SeatNote
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 __all__ = [
@@ -148,7 +148,7 @@ def board_kind(kind: str) -> ladder_pb2.BoardKind.ValueType:
     return ladder_pb2.BoardKind.Value(f"BOARD_KIND_{kind.upper()}")
 
 
-def course_shown(course: Course | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
+def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.SeatCourse:
     """How a seat did, decision by decision; is_told_why: with the texts of faults, which may quote the bot."""
     if course is None:
         return ladder_pb2.SeatCourse()
@@ -166,7 +166,7 @@ def course_shown(course: Course | None, is_told_why: bool) -> ladder_pb2.SeatCou
     )
 
 
-def notes_kept(notes: tuple[Note, ...]) -> list[ladder_pb2.NoteKept]:
+def notes_kept(notes: tuple[SeatNote, ...]) -> list[ladder_pb2.NoteKept]:
     """What a bot sent along."""
     return [ladder_pb2.NoteKept(decision=note.decision, text=note.text) for note in notes]
 

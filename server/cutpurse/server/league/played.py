@@ -13,16 +13,16 @@ from cutpurse.engine.errors import UnknownGame, UsageError
 from cutpurse.games import GAMES, game_named
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.ladders import Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Wanted", "played"]
+__all__ = ["LadderSelection", "played"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LadderSelection:
     """What a server is told to play.
 
     games: ladders of these alone, and a game that has no ladder gets one; without them a database that has no ladder at
@@ -37,7 +37,7 @@ class Wanted:
     house: Sequence[str] = ()
 
 
-def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Ladder]:
+def played(store: Store, wanted: LadderSelection, now: datetime, log: Logger) -> list[Ladder]:
     """List the ladders to be played, by name, and store those that had to be made.
 
     A ladder whose game is not installed, or cannot be played, is left out with a warning.
@@ -83,7 +83,7 @@ def played(store: Store, wanted: Wanted, now: datetime, log: Logger) -> list[Lad
 def _defined(defined: ladder_pb2.LadderDefined, file: str, kept: Ladder | None) -> Ladder:
     try:
         return ladder_defined(defined, kept)
-    except Refused as refused:
+    except CallRefused as refused:
         raise UsageError(f"{file}, ladder '{legible(defined.name, 40)}': {refused.ending.text}") from None
 
 

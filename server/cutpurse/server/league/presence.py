@@ -12,10 +12,10 @@ from typing import Final, NamedTuple, Protocol
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import Identity
 
-__all__ = ["NOWHERE", "BotHere", "MatchHere", "Presence"]
+__all__ = ["NOWHERE", "OnlineBotView", "LiveMatchView", "Presence"]
 
 
-class BotHere(Protocol):
+class OnlineBotView(Protocol):
     """A bot that is there, as the lobby tells of it."""
 
     @property
@@ -27,7 +27,7 @@ class BotHere(Protocol):
         """Where it is to be paired, by name."""
 
 
-class MatchHere(Protocol):
+class LiveMatchView(Protocol):
     """A match that is being played, or was and is not stored yet, as the lobby tells of it."""
 
     @property
@@ -66,10 +66,10 @@ class Presence(NamedTuple):
     matches that are over, and whose results are not stored yet.
     """
 
-    bots: Sequence[BotHere] = ()
-    matches: Sequence[MatchHere] = ()
+    bots: Sequence[OnlineBotView] = ()
+    matches: Sequence[LiveMatchView] = ()
     requested: Callable[[str], str] = _nothing
-    unstored: Sequence[MatchHere] = ()
+    unstored: Sequence[LiveMatchView] = ()
 
 
 NOWHERE: Final = Presence()

@@ -13,19 +13,19 @@ from typing import Final
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.ladders import Ladder, ladder_defined, terms_defined
 from cutpurse.server.league.league import Answers, Caller
 from cutpurse.server.league.messages import terms_shown
 from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["MOST_MADE", "Steering", "wanted_ladders"]
+__all__ = ["MOST_MADE", "LadderAdmin", "wanted_ladders"]
 
 MOST_MADE: Final = 1_000  # ladders at once
 
 
-class Steering:
+class LadderAdmin:
     """What whoever runs a server may do, and owners with their bots.  Each raises Refused, and StoreError."""
 
     def __init__(self, store: Store, answers: Answers, utc: Callable[[], datetime]) -> None:
@@ -38,8 +38,8 @@ class Steering:
         wanted = wanted_ladders(asked)
         try:
             return self._store.create_ladders([ladder.kept for ladder in wanted], self._utc())
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        except errors.InvalidEntry as problem:
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
         """A ladder with other terms, if it has those that are expected. Not to be called twice at once."""
@@ -48,7 +48,7 @@ class Steering:
             expected = terms_shown(terms_defined(asked.expected, entry.terms.house))  # what is unset has its default
             if expected != terms_shown(entry.terms):
                 what = f"the terms of ladder {entry.name} are not those expected; ask for them again"
-                raise Refused("BAD_MESSAGE", what)
+                raise CallRefused("BAD_MESSAGE", what)
         return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
     def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
@@ -56,16 +56,16 @@ class Steering:
         entry = self._answers.ladder(asked.ladder, caller)
         try:
             self._store.check_unused(entry.name)
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        except errors.InvalidEntry as problem:
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
         return entry
 
     def delete(self, entry: LadderEntry) -> None:
         """Delete it, if nothing has come to it since."""
         try:
             self._store.delete_ladder(entry.name)
-        except errors.Refused as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 300)) from None
+        except errors.InvalidEntry as problem:
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
         """A paused version may play again; which."""
@@ -74,18 +74,18 @@ class Steering:
             entry for entry in self._store.bots(owner) if entry.bot == bot and asked.bot.version in ("", entry.version)
         ]
         if not versions:
-            raise Refused("NOT_FOUND", f"there is no bot {self._answers.named(asked.bot, owner)} here")
+            raise CallRefused("NOT_FOUND", f"there is no bot {self._answers.named(asked.bot, owner)} here")
         entry = versions[-1]  # the newest
         if entry.paused is None:
-            raise Refused("NOT_FOUND", f"{self._answers.named(asked.bot, owner)} is not paused")
+            raise CallRefused("NOT_FOUND", f"{self._answers.named(asked.bot, owner)} is not paused")
         self._store.lift_pause(entry.version_id, self._utc())
         return Identity(owner, bot, entry.version)
 
 
 def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
-    """The ladders that are asked for, all of which can be.  Raises Refused."""
+    """The ladders that are asked for, all of which can be.  Raises CallRefused."""
     if len(asked.more) >= MOST_MADE:
-        raise Refused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
+        raise CallRefused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
     return [_checked(one) for one in (asked.ladder, *asked.more)]
 
 
@@ -93,6 +93,6 @@ def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:
     """What is refused of one of many ladders, with its name."""
     try:
         return ladder_defined(defined)
-    except Refused as refused:
+    except CallRefused as refused:
         how = refused.ending
-        raise Refused(how.reason, f"ladder '{legible(defined.name, 40)}': {how.text}") from None
+        raise CallRefused(how.reason, f"ladder '{legible(defined.name, 40)}': {how.text}") from None

@@ -16,23 +16,23 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.books import MOST_GONE
 from cutpurse.server.matches.pairing import Pairing
-from cutpurse.server.matches.table import Player
+from cutpurse.server.matches.table import TableSession
 from cutpurse.server.matches.terms import check_entry, may_see, nothing_left, paused_text
 from cutpurse.server.results import HOUSE, Identity, ResultStore
 
-__all__ = ["Attendance"]
+__all__ = ["BotAdmission"]
 
 Standings: TypeAlias = Mapping[str, tuple[Skill, int]]
 MOST_ASKED: Final = MOST_GONE  # bots of which it is known that the store was asked
 
 
-class Attendance:
+class BotAdmission:
     """See the module's docstring. `wake` is called, on any thread, when the store has told something."""
 
     def __init__(
         self, pairing: Pairing, store: ResultStore, paused: Iterable[Identity], wake: Callable[[], None]
     ) -> None:
-        self.here: dict[Identity, Player] = {}
+        self.here: dict[Identity, TableSession] = {}
         self._pairing = pairing
         self._store = store
         self._paused = set(paused)
@@ -52,7 +52,7 @@ class Attendance:
         return listed
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool) -> None:
-        """Whether a bot may come in, see `check_entry`.  Raises Refused."""
+        """Whether a bot may come in, see `check_entry`.  Raises CallRefused."""
         check_entry(
             identity,
             wanted,
@@ -63,7 +63,7 @@ class Attendance:
             forgets,
         )
 
-    def enter(self, player: Player, at: datetime) -> None:
+    def enter(self, player: TableSession, at: datetime) -> None:
         """A bot is there, anew or again."""
         identity = player.identity
         self.here[identity] = player
@@ -75,7 +75,7 @@ class Attendance:
         if identity not in self._asked:
             self._ask(identity)
 
-    def leave(self, player: Player) -> None:
+    def leave(self, player: TableSession) -> None:
         """A bot is gone."""
         if self.here.get(player.identity) is player:
             del self.here[player.identity]
@@ -89,7 +89,7 @@ class Attendance:
             if player.identity not in self._paused:
                 self._tell_nothing_left(player, ladders, at)
 
-    def _tell_nothing_left(self, player: Player, ladders: Sequence[Ladder], at: datetime) -> None:
+    def _tell_nothing_left(self, player: TableSession, ladders: Sequence[Ladder], at: datetime) -> None:
         identity, on = player.identity, self._pairing.ladders_of(player)
         if any(ladder.name in on and not ladder.is_frozen(at) for ladder in ladders):
             why = None

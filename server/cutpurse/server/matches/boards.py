@@ -16,18 +16,18 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Final
 
-from cutpurse.server.matches.books import Plays
+from cutpurse.server.matches.books import PairableBot
 from cutpurse.server.matches.pairing import Seating
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.server.results import Deal, Identity
 
-__all__ = ["WAITS_S", "Board", "Boards"]
+__all__ = ["WAITS_S", "OpenBoard", "OpenBoards"]
 
 WAITS_S: Final = 60.0  # for the bots of a match that has not begun, while none of its board is played
 
 
 @dataclass(slots=True, eq=False)
-class Board:
+class OpenBoard:
     """One deal and its matches.
 
     matches: their names; announced: what the store says of each; waiting: those that have not begun, by their index.
@@ -42,7 +42,7 @@ class Board:
     is_void: bool = False
     waits_since: float = field(init=False)  # when it was dealt, or the last of its matches that are over ended
     _left: int = field(init=False)  # matches that are not over
-    _sealed: list[Table] = field(default_factory=list)  # whose bots were told the end, and not the deal
+    _sealed: list[ServerMatch] = field(default_factory=list)  # whose bots were told the end, and not the deal
 
     def __post_init__(self) -> None:
         self._left = len(self.matches)
@@ -64,7 +64,7 @@ class Board:
         """Whether this bot has a seat in a match that has not begun."""
         return any(player.identity == identity for at in self.waiting for player in self.seating.tables[at])
 
-    def ended(self, table: Table | None, now: float, is_void: bool) -> None:
+    def ended(self, table: ServerMatch | None, now: float, is_void: bool) -> None:
         """A match is over; its table is None if it could not even be set up."""
         self._left -= 1
         self.waits_since = now
@@ -79,23 +79,25 @@ class Board:
         self._sealed.clear()
 
 
-class Boards:
+class OpenBoards:
     """See the module's docstring."""
 
     def __init__(self) -> None:
-        self.reserved: dict[Plays, None] = {}  # in order: whose next free table is for a board; as of the last `next`
-        self._open: dict[str, Board] = {}  # by name
+        self.reserved: dict[
+            PairableBot, None
+        ] = {}  # in order: whose next free table is for a board; as of the last `next`
+        self._open: dict[str, OpenBoard] = {}  # by name
 
     @property
     def is_waiting(self) -> bool:
         """Whether a match of any is still to begin."""
         return any(board.waiting for board in self._open.values())
 
-    def dealt(self, board: Board) -> None:
+    def dealt(self, board: OpenBoard) -> None:
         """A board begins."""
         self._open[board.deal.board] = board
 
-    def over(self, board: Board) -> None:
+    def over(self, board: OpenBoard) -> None:
         """All matches of a board are over."""
         del self._open[board.deal.board]
 
@@ -104,7 +106,7 @@ class Boards:
         for board in self._open.values():
             board.is_void |= board.waits_for(identity)
 
-    def next(self, here: Mapping[Identity, Plays]) -> tuple[Board, int, tuple[Plays, ...]] | None:
+    def next(self, here: Mapping[Identity, PairableBot]) -> tuple[OpenBoard, int, tuple[PairableBot, ...]] | None:
         """A match whose bots all have a free table now, from now on counted as begun; None if there is none.
 
         With who sits where: whoever was chosen, or is there in his place.
@@ -122,7 +124,7 @@ class Boards:
 
     def given_up(
         self, now: float, is_paused: Callable[[Identity], bool], is_stopping: bool
-    ) -> Iterator[tuple[Board, int]]:
+    ) -> Iterator[tuple[OpenBoard, int]]:
         """Matches that will not begin, each counted as begun.  is_stopping: none begins any more."""
         for board in list(self._open.values()):
             if board.waiting and (
@@ -138,11 +140,11 @@ class Boards:
         """When matches are given up though nothing else has happened."""
         return min((at for board in self._open.values() if (at := board.gives_up_at) is not None), default=None)
 
-    def _has_room(self, player: Plays) -> bool:
+    def _has_room(self, player: PairableBot) -> bool:
         return player.free_tables - (player in self.reserved) > 0
 
 
-def _there(chosen: Iterable[Plays], here: Mapping[Identity, Plays]) -> tuple[Plays, ...]:
+def _there(chosen: Iterable[PairableBot], here: Mapping[Identity, PairableBot]) -> tuple[PairableBot, ...]:
     """Those of them who are there: they themselves, or where nothing is kept in mind the same bot as it came again."""
     found = []
     for player in chosen:

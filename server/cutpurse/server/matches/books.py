@@ -14,17 +14,17 @@ from typing import Final, Protocol
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.terms import Others, may_play, no_room
+from cutpurse.server.matches.terms import OtherEntrants, may_play, no_room
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["LAG", "Books", "Entry", "Plays"]
+__all__ = ["LAG", "LadderRoster", "PairingCandidate", "PairableBot"]
 
 LAG: Final = 8  # matches: nobody is taken to be further behind the others than this, or as a newcomer further ahead
 MOST_MET: Final = 256  # sides that are kept in mind: with a thousand bots nobody meets the same ones again soon
 MOST_GONE: Final = 1_024  # bots that left: so many are known again when they come back
 
 
-class Plays(Protocol):
+class PairableBot(Protocol):
     """A bot that is there, as far as pairing looks at it."""
 
     @property
@@ -52,10 +52,10 @@ class Plays(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class PairingCandidate:
     """One bot on one ladder."""
 
-    player: Plays
+    player: PairableBot
     side: tuple[str, ...]  # whoever has the same does not sit at the same table
     matches: int
     seats: list[int]  # matches on each seat
@@ -66,13 +66,13 @@ class Entry:
     # For each bot, how much more than due it sat on the seat after this one, in shares of 1 / (seats - 1) of a match.
     neighbour_excess: Counter[Identity] = field(default_factory=Counter)
 
-    def meet(self, entries: Iterable[Entry]) -> None:
+    def meet(self, entries: Iterable[PairingCandidate]) -> None:
         """It sits down with these, itself among them."""
         if len(self.met) > MOST_MET:
             self.met.clear()
         self.met.update([entry.side for entry in entries])
 
-    def sit(self, seat: int, table: Sequence[Entry]) -> None:
+    def sit(self, seat: int, table: Sequence[PairingCandidate]) -> None:
         """Count a match on this seat, and who sits on the seat after it."""
         self.seats[seat] += 1
         if len(self.neighbour_excess) > MOST_MET:
@@ -89,14 +89,16 @@ class Entry:
 
 
 @dataclass(slots=True, eq=False)
-class Books:
+class LadderRoster:
     """One ladder."""
 
     ladder: Ladder
-    entries: dict[Plays, Entry] = field(default_factory=dict)
-    house: dict[Plays, Entry] = field(default_factory=dict)  # house bots, which are not among the others
-    gone: dict[Identity, Entry] = field(default_factory=dict)  # who left, the last ones
-    known: dict[Identity, Entry] = field(default_factory=dict)  # of `entries` and `house`
+    entries: dict[PairableBot, PairingCandidate] = field(default_factory=dict)
+    house: dict[PairableBot, PairingCandidate] = field(
+        default_factory=dict
+    )  # house bots, which are not among the others
+    gone: dict[Identity, PairingCandidate] = field(default_factory=dict)  # who left, the last ones
+    known: dict[Identity, PairingCandidate] = field(default_factory=dict)  # of `entries` and `house`
     sides: Counter[tuple[str, ...]] = field(default_factory=Counter)  # of `entries`
     matches: int = 0  # started
     played: int = 0  # towards matches_wanted: open or ended well
@@ -118,11 +120,11 @@ class Books:
         """So many bots are free at least where a match can begin: house bots may take the other seats."""
         return 1 if self.house else self.ladder.seats
 
-    def others(self, identity: Identity) -> Others:
+    def others(self, identity: Identity) -> OtherEntrants:
         """The other bots that are on it."""
-        return Others.of(identity, [player.identity for player in self.entries])
+        return OtherEntrants.of(identity, [player.identity for player in self.entries])
 
-    def enter(self, player: Plays) -> None:
+    def enter(self, player: PairableBot) -> None:
         """A bot is there; it plays here if it wants to, may, and there is room."""
         ladder, identity = self.ladder, player.identity
         is_house = identity.owner == HOUSE
@@ -136,7 +138,9 @@ class Books:
         entry = self.gone.pop(identity, None)
         if entry is None:
             joined = self._joined(0, list(self.entries.values()))
-            entry = Entry(player, _side(identity), joined, [0] * ladder.seats, ladder.rating.mu, came_with=joined)
+            entry = PairingCandidate(
+                player, _side(identity), joined, [0] * ladder.seats, ladder.rating.mu, came_with=joined
+            )
         else:
             entry.player = player
             entry.matches = self._joined(entry.matches, list(self.entries.values()))
@@ -144,7 +148,7 @@ class Books:
         if not is_house:
             self.sides[entry.side] += 1
 
-    def leave(self, player: Plays) -> bool:
+    def leave(self, player: PairableBot) -> bool:
         """A bot is gone; whether it was one of those who count."""
         entry = self.entries.pop(player, None)
         if entry is not None:
@@ -161,7 +165,7 @@ class Books:
                 del self.gone[next(iter(self.gone))]
         return was_counted
 
-    def change(self, ladder: Ladder, there: Iterable[Plays]) -> None:
+    def change(self, ladder: Ladder, there: Iterable[PairableBot]) -> None:
         """Its terms are others from now on: some of those who are there go, and others come."""
         self.ladder = ladder
         for player in [one for one in (*self.entries, *self.house) if not may_play(ladder, one.identity)]:
@@ -175,13 +179,13 @@ class Books:
         """Those for whom there is no place any more go: whoever came last, of all and of each owner."""
         stay: list[Identity] = []
         for player in list(self.entries):
-            if no_room(self.ladder, player.identity, Others.of(player.identity, stay)):
+            if no_room(self.ladder, player.identity, OtherEntrants.of(player.identity, stay)):
                 self.leave(player)
             else:
                 stay.append(player.identity)
 
     @staticmethod
-    def _joined(matches: int, others: Sequence[Entry]) -> int:
+    def _joined(matches: int, others: Sequence[PairingCandidate]) -> int:
         """How often whoever comes is taken to have played.
 
         Who has played less than the others does not make up for it, unless he was only a little behind; and who has
@@ -210,7 +214,7 @@ class Books:
                 entry.mu = skill.mu
 
     # -- who could play
-    def free(self, free: Iterable[Plays], kept: Container[Plays] = ()) -> list[Entry]:
+    def free(self, free: Iterable[PairableBot], kept: Container[PairableBot] = ()) -> list[PairingCandidate]:
         """The entries of those of these who are on it, without those that are kept."""
         entries = self.entries
         return [entries[player] for player in free if player in entries and player not in kept]

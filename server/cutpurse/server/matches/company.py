@@ -18,7 +18,7 @@ from math import pi, tan
 from typing import Final
 
 from cutpurse.engine.chance import Chance
-from cutpurse.server.matches.books import Entry
+from cutpurse.server.matches.books import PairingCandidate
 
 __all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
 
@@ -29,13 +29,13 @@ MOST_ASKED: Final = 16  # equals that are asked whom they have met
 _SHARES: Final = 1 << 30
 
 
-def company(free: Sequence[Entry], seats: int, beta: float, chance: Chance) -> list[Entry] | None:
+def company(free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance) -> list[PairingCandidate] | None:
     """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
     if len(free) < seats or not free:
         return None
     width = _width(free, beta)
     chosen = [fewest(free, chance)]
-    rest: Iterable[Entry] = free
+    rest: Iterable[PairingCandidate] = free
     while len(chosen) < seats:
         side = chosen[-1].side
         rest = [entry for entry in rest if entry.side != side]
@@ -46,10 +46,10 @@ def company(free: Sequence[Entry], seats: int, beta: float, chance: Chance) -> l
     return chosen
 
 
-def fewest(entries: Iterable[Entry], chance: Chance) -> Entry:
+def fewest(entries: Iterable[PairingCandidate], chance: Chance) -> PairingCandidate:
     """One of those who have played least."""
     least: int | None = None
-    equals: list[Entry] = []
+    equals: list[PairingCandidate] = []
     for entry in entries:
         matches = entry.matches
         if least is None or matches < least:
@@ -60,19 +60,21 @@ def fewest(entries: Iterable[Entry], chance: Chance) -> Entry:
     return _one_of(equals, chance)
 
 
-def _width(free: Sequence[Entry], beta: float) -> float:
+def _width(free: Sequence[PairingCandidate], beta: float) -> float:
     """How far from somebody half of his company is looked for: beta, or half of what the middle half of all span."""
     mus = sorted([entry.mu for entry in free])
     spread = (mus[len(mus) * 3 // 4] - mus[len(mus) // 4]) / 2
     return min(beta, spread) if spread > 0.0 else beta
 
 
-def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, width: float, chance: Chance) -> Entry:
+def _nearest(
+    entries: Sequence[PairingCandidate], chosen: Sequence[PairingCandidate], target: float, width: float, chance: Chance
+) -> PairingCandidate:
     """Whoever is nearest to the target, by steps; of equals who has played less, then who has met the chosen least."""
     most = min([entry.matches for entry in entries]) + SLACK
     per_step = STEPS / width
     best, fewest_matches = 0, -1
-    equals: list[Entry] = []
+    equals: list[PairingCandidate] = []
     for entry in entries:
         matches = entry.matches
         if matches > most:
@@ -94,11 +96,11 @@ def _nearest(entries: Sequence[Entry], chosen: Sequence[Entry], target: float, w
     return _one_of(equals, chance)
 
 
-def _one_of(equals: Sequence[Entry], chance: Chance) -> Entry:
+def _one_of(equals: Sequence[PairingCandidate], chance: Chance) -> PairingCandidate:
     return equals[chance.below(len(equals))] if len(equals) > 1 else equals[0]
 
 
-def in_words(chosen: Sequence[Entry], house: Sequence[Entry], does: str, beta: float) -> str:
+def in_words(chosen: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str, beta: float) -> str:
     """Why these sit down with each other.  does: what the house bots among them do there."""
     first = chosen[0]
     parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]

@@ -20,19 +20,19 @@ from datetime import datetime
 from typing import Final, cast
 
 from cutpurse.engine.match import EndCause
-from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.sdk.wire.phrases import PhraseCache
 from cutpurse.server.counts import Counts
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.attendance import Attendance
-from cutpurse.server.matches.boards import Board, Boards
-from cutpurse.server.matches.books import Plays
+from cutpurse.server.matches.attendance import BotAdmission
+from cutpurse.server.matches.boards import OpenBoard, OpenBoards
+from cutpurse.server.matches.books import PairableBot
 from cutpurse.server.matches.deals import dealt, dealt_for_all
-from cutpurse.server.matches.open_matches import Entry, OpenMatch, OpenMatches, shown
+from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, shown
 from cutpurse.server.matches.pairing import Pairing, Seating
-from cutpurse.server.matches.requests import Requested, Requests
+from cutpurse.server.matches.requests import PendingRequest, Requests
 from cutpurse.server.matches.storing import RETRY_S, Log
-from cutpurse.server.matches.table import Incident, Player, Table, incident_of
-from cutpurse.server.results import Announced, Identity, ResultStore
+from cutpurse.server.matches.table import Incident, ServerMatch, TableSession, incident_of
+from cutpurse.server.results import Identity, MatchAnnouncement, ResultStore
 
 __all__ = ["Dealing"]
 
@@ -45,7 +45,7 @@ class Dealing:
     def __init__(
         self,
         pairing: Pairing,
-        attendance: Attendance,
+        attendance: BotAdmission,
         requests: Requests,
         matches: OpenMatches,
         store: ResultStore,
@@ -63,7 +63,7 @@ class Dealing:
         self._pairing = pairing
         self._attendance = attendance
         self._requests = requests
-        self._boards = Boards()
+        self._boards = OpenBoards()
         self._matches = matches
         self._store = store
         self._entropy = entropy
@@ -72,8 +72,8 @@ class Dealing:
         self._counts = counts
         self._incident_number = incident_number
         self._wake = wake
-        self._phrases: dict[str, Phrases] = {}  # by ladder
-        self._announced: deque[tuple[Entry, Future[None]]] = deque()  # filled by the store's thread
+        self._phrases: dict[str, PhraseCache] = {}  # by ladder
+        self._announced: deque[tuple[TrackedMatch, Future[None]]] = deque()  # filled by the store's thread
 
     @property
     def is_waiting(self) -> bool:
@@ -121,16 +121,16 @@ class Dealing:
             self._deal(seating, now)
         return True
 
-    def _start(self, seating: Seating, now: float, requested: Requested | None) -> None:
+    def _start(self, seating: Seating, now: float, requested: PendingRequest | None) -> None:
         ladder, reason = seating.ladder, seating.reason
-        players = cast("tuple[Player, ...]", seating.players)
+        players = cast("tuple[TableSession, ...]", seating.players)
         seats = tuple(player.identity for player in players)
         name, by, seed = (
             (self._entropy(16).hex(), "", None) if requested is None else (requested.name, requested.by, requested.seed)
         )
         try:
             deal = dealt(ladder, name, seats, self._entropy, seed)
-            table = Table(
+            table = ServerMatch(
                 ladder,
                 name,
                 deal,
@@ -153,9 +153,9 @@ class Dealing:
             return
         if by:
             self._pairing.sat(players)
-        entry = Entry(table, players, seating, self._utc(), seats)
+        entry = TrackedMatch(table, players, seating, self._utc(), seats)
         rules = ladder.rules.words.version
-        announced = Announced(name, ladder.name, rules, deal, entry.started, seats, by, reason)
+        announced = MatchAnnouncement(name, ladder.name, rules, deal, entry.started, seats, by, reason)
         self._seat(entry, self._store.announce(announced))
 
     # -- several on one board
@@ -168,23 +168,23 @@ class Dealing:
         rules = ladder.rules.words.version
         announced = tuple(
             self._store.announce(
-                Announced(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
+                MatchAnnouncement(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
             )
             for name, seats in zip(matches, tables, strict=True)
         )
-        self._boards.dealt(Board(seating, deal, matches, announced, now))
+        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now))
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
 
-    def _begin(self, board: Board, at: int, now: float, there: tuple[Plays, ...] | None = None) -> None:
+    def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
         """A match of a board begins with those who are there for it; None: it is void before it was played."""
         seating, name = board.seating, board.matches[at]
-        ladder, players = seating.ladder, cast("tuple[Player, ...]", there or seating.tables[at])
+        ladder, players = seating.ladder, cast("tuple[TableSession, ...]", there or seating.tables[at])
         if there is not None:  # some may have come anew since they were chosen
             self._pairing.rose(seating.tables[at])
             self._pairing.sat(there)
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         try:
-            table = Table(
+            table = ServerMatch(
                 ladder,
                 name,
                 board.deal,
@@ -204,7 +204,7 @@ class Dealing:
             if board.is_over:
                 board.open()
             return
-        entry = Entry(table, players, seating, self._utc(), tables[at], board)
+        entry = TrackedMatch(table, players, seating, self._utc(), tables[at], board)
         if there is not None:
             self._seat(entry, board.announced[at])
         else:
@@ -223,7 +223,7 @@ class Dealing:
             self._begin(board, at, now)
 
     # -- a match is over
-    def ended(self, entry: Entry, now: float, *, is_rated: bool, is_void: bool) -> None:
+    def ended(self, entry: TrackedMatch, now: float, *, is_rated: bool, is_void: bool) -> None:
         """It is settled how a match ended.  is_rated: it is one of a ladder; is_void: it counts for nothing."""
         table = entry.table
         if entry.board is not None:
@@ -235,7 +235,7 @@ class Dealing:
             self._pairing.rose(entry.players)
             self._requests.ended(table.name)
 
-    def _ended_on(self, board: Board, table: Table | None, now: float, is_void: bool) -> None:
+    def _ended_on(self, board: OpenBoard, table: ServerMatch | None, now: float, is_void: bool) -> None:
         """A match of a board is over, and with the last of them the board."""
         board.ended(table, now, is_void)
         if board.is_over:
@@ -244,7 +244,7 @@ class Dealing:
             self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
 
     # -- for both
-    def _seat(self, entry: Entry, announced: Future[None]) -> None:
+    def _seat(self, entry: TrackedMatch, announced: Future[None]) -> None:
         """Seat the bots of a match that was dealt; it begins when it is stored that it was."""
         self._matches.add(entry)
         entry.table.seat()
@@ -252,7 +252,7 @@ class Dealing:
             self._pairing.changed(player)
         announced.add_done_callback(lambda done: self._is_announced(entry, done))
 
-    def _is_announced(self, entry: Entry, done: Future[None]) -> None:
+    def _is_announced(self, entry: TrackedMatch, done: Future[None]) -> None:
         """On the store's thread: only appends, and wakes."""
         self._announced.append((entry, done))
         self._wake()
@@ -268,7 +268,7 @@ class Dealing:
             else:
                 self._tell_begun(entry, now)
 
-    def _tell_begun(self, entry: Entry, now: float) -> None:
+    def _tell_begun(self, entry: TrackedMatch, now: float) -> None:
         table, ladder = entry.table, entry.seating.ladder
         name, reason = table.name, table.reason
         self._counts.matches_started[ladder.name] += 1
@@ -282,11 +282,11 @@ class Dealing:
         """A ladder is gone; one that is made later may have its name and be another."""
         self._phrases.pop(name, None)
 
-    def _phrases_of(self, ladder: Ladder) -> Phrases:
+    def _phrases_of(self, ladder: Ladder) -> PhraseCache:
         """The phrases that all matches of a ladder share."""
         phrases = self._phrases.get(ladder.name)
         if phrases is None:
-            phrases = self._phrases[ladder.name] = Phrases(ladder.rules, ladder.seats)
+            phrases = self._phrases[ladder.name] = PhraseCache(ladder.rules, ladder.seats)
         return phrases
 
     def _tell(self, incident: Incident) -> None:

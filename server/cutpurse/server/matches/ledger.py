@@ -13,19 +13,19 @@ from typing import Final
 
 from cutpurse.leaderboard import errors
 from cutpurse.leaderboard import results as leaderboard
-from cutpurse.leaderboard.errors import LeaderboardError, Refused, Unsure
+from cutpurse.leaderboard.errors import InvalidEntry, LeaderboardError, Unsure
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import (
-    Announced,
     Deal,
     FinishedMatch,
     Identity,
-    Kept,
-    LedgerBroken,
+    MatchAnnouncement,
     NotTaken,
+    StoreCorrupt,
     StoreDown,
+    StoreOutcome,
     StoreUnsure,
 )
 
@@ -40,7 +40,7 @@ class Ledger:
     def __init__(
         self, store: Store, ladders: Iterable[Ladder], utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        """Makes the ladders that are new.  Raises StoreError, and Refused for a ladder that is there and differs.
+        """Makes the ladders that are new.  Raises StoreError, and CallRefused for a ladder that is there and differs.
 
         utc: the time of day, for versions that are new.
         """
@@ -55,7 +55,7 @@ class Ledger:
         """The versions that are paused.  Reads them now; raises StoreError."""
         return [Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None]
 
-    def announce(self, match: Announced) -> Future[None]:
+    def announce(self, match: MatchAnnouncement) -> Future[None]:
         """Store that a match is to begin, see `ResultStore`."""
         answer: Future[None] = Future()
         self._thread.submit(self._announce, match, answer)
@@ -67,9 +67,9 @@ class Ledger:
         self._thread.submit(self._tell_standings, player, answer)
         return answer
 
-    def submit(self, result: FinishedMatch) -> Future[Kept]:
+    def submit(self, result: FinishedMatch) -> Future[StoreOutcome]:
         """Store and rate a match, see `ResultStore`."""
-        answer: Future[Kept] = Future()
+        answer: Future[StoreOutcome] = Future()
         self._thread.submit(self._hand_over, result, answer)
         return answer
 
@@ -78,7 +78,7 @@ class Ledger:
         self._thread.shutdown()
 
     # -- on the thread
-    def _announce(self, match: Announced, answer: Future[None]) -> None:
+    def _announce(self, match: MatchAnnouncement, answer: Future[None]) -> None:
         try:
             stored = self._store.announce(
                 leaderboard.Announcement(
@@ -107,7 +107,7 @@ class Ledger:
         else:
             answer.set_result(told)
 
-    def _hand_over(self, result: FinishedMatch, answer: Future[Kept]) -> None:
+    def _hand_over(self, result: FinishedMatch, answer: Future[StoreOutcome]) -> None:
         try:
             translated = self._translated(result)
             stored = self._store.submit(translated)
@@ -119,9 +119,9 @@ class Ledger:
                 players[self._version(player, result.started)] = player
             stored.add_done_callback(lambda done: _settle(answer, done, players))
 
-    def _translated(self, result: FinishedMatch) -> leaderboard.MatchResult:
+    def _translated(self, result: FinishedMatch) -> leaderboard.CompletedMatch:
         is_void = result.void is not None
-        return leaderboard.MatchResult(
+        return leaderboard.CompletedMatch(
             match=result.match,
             board=result.deal.board_kept,
             ladder=result.ladder,
@@ -172,27 +172,27 @@ def _settle_announcement(answer: Future[None], done: Future[None]) -> None:
         answer.set_result(None)
 
 
-def _settle(answer: Future[Kept], done: Future[leaderboard.Stored], players: Mapping[int, Identity]) -> None:
+def _settle(answer: Future[StoreOutcome], done: Future[leaderboard.Stored], players: Mapping[int, Identity]) -> None:
     problem = done.exception()
     if problem is not None:
         answer.set_exception(_translated_problem(problem))
         return
     stored = done.result()
     changes = {players[one.version]: (one.after, one.matches) for one in stored.changes if one.version in players}
-    answer.set_result(Kept(changes, tuple(players[version] for version in stored.paused if version in players)))
+    answer.set_result(StoreOutcome(changes, tuple(players[version] for version in stored.paused if version in players)))
 
 
-def _translated_deal(deal: Deal) -> leaderboard.Deal:
-    return leaderboard.Deal(deal.commitment, deal.seed, deal.params)
+def _translated_deal(deal: Deal) -> leaderboard.DealCommitment:
+    return leaderboard.DealCommitment(deal.commitment, deal.seed, deal.params)
 
 
 def _translated_problem(problem: BaseException) -> BaseException:
-    if isinstance(problem, Refused):
+    if isinstance(problem, InvalidEntry):
         return NotTaken(str(problem))
     if isinstance(problem, Unsure):
         return StoreUnsure(str(problem))
-    if isinstance(problem, errors.LedgerBroken):
-        return LedgerBroken(str(problem))
+    if isinstance(problem, errors.LedgerCorrupt):
+        return StoreCorrupt(str(problem))
     if isinstance(problem, LeaderboardError):
         return StoreDown(str(problem))
     return NotTaken("the match cannot be written down").with_traceback(problem.__traceback__)

@@ -25,19 +25,19 @@ from typing import Final
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import Refused, legible
-from cutpurse.server.invariants import QueueOver, within
+from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.invariants import QueueOverflow, within
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.attendance import Attendance
+from cutpurse.server.matches.attendance import BotAdmission
 from cutpurse.server.matches.dealing import Dealing
-from cutpurse.server.matches.open_matches import Entry, OpenMatch, OpenMatches, Unstored, shown
+from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, Unstored, shown
 from cutpurse.server.matches.pairing import Pairing
-from cutpurse.server.matches.requests import WAITS_S, MatchRequest, Requested, Requests, seats_for
+from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for
 from cutpurse.server.matches.storing import Log, Storing
-from cutpurse.server.matches.table import Player, Table, incident_of
-from cutpurse.server.results import FinishedMatch, Identity, Kept, ResultStore
+from cutpurse.server.matches.table import ServerMatch, TableSession, incident_of
+from cutpurse.server.results import FinishedMatch, Identity, ResultStore, StoreOutcome
 
-__all__ = ["BotHere", "Lobby", "Log", "MatchRequest", "OpenMatch"]
+__all__ = ["OnlineBot", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 
 LOOK_S: Final = 1.0  # between looks at how much waits
 MOST_TABLES: Final = 4_096  # matches at once
@@ -45,7 +45,7 @@ AT_ONCE: Final = 0.0  # a moment that is always due
 
 
 @dataclass(frozen=True, slots=True)
-class BotHere:
+class OnlineBot:
     """A bot that is there.  tables: at how many it sits; ladders: that it is paired on, none while it is paused."""
 
     identity: Identity
@@ -76,7 +76,7 @@ class Lobby:
         # What is known of a match besides, before it is stored: what its bots used, where that is measured.
         self.measured: Callable[[FinishedMatch], FinishedMatch] = lambda result: result
         self._pairing = Pairing(ladders, Chance(entropy(KEY_BYTES)))
-        self._attendance = Attendance(self._pairing, store, paused, self._woken)
+        self._attendance = BotAdmission(self._pairing, store, paused, self._woken)
         self._requests = Requests()
         self._store = store
         self._entropy = entropy
@@ -87,7 +87,7 @@ class Lobby:
         self._is_changed = False  # since matches were last sought
         self._is_draining = False
         self.counts = counts or Counts()
-        self._storing: Storing[Entry] = Storing(store, self, self.counts, log)
+        self._storing: Storing[TrackedMatch] = Storing(store, self, self.counts, log)
         self._matches = OpenMatches(self._finish, self._woken)
         self._dealing = Dealing(
             self._pairing,
@@ -129,14 +129,14 @@ class Lobby:
     def remove_ladder(self, name: str) -> None:
         """A ladder is gone: nobody is on it any more, and what was asked for there is dropped.
 
-        Raises Refused if a match is being played there; its result needs the ladder.
+        Raises CallRefused if a match is being played there; its result needs the ladder.
         """
         try:
             if self._requests.is_open_on(name):
                 raise ValueError(f"a match is being played on ladder {name}")
             self._pairing.remove_ladder(name)
         except ValueError as problem:
-            raise Refused("BAD_MESSAGE", f"{problem}, and a ladder that has a match is kept") from None
+            raise CallRefused("BAD_MESSAGE", f"{problem}, and a ladder that has a match is kept") from None
         self._requests.forget_ladder(name, f"ladder {name} was deleted")
         self._dealing.forget_ladder(name)
         self._terms_changed(name)
@@ -152,21 +152,21 @@ class Lobby:
         """Whether a bot that wants to play these ladders of these games may come in.
 
         wanted: () is every ladder of a game; empty is every game. forgets: it keeps nothing from one match to the next.
-        Raises Refused: PAUSED, NOT_YOURS, FROZEN or FULL.
+        Raises CallRefused: PAUSED, NOT_YOURS, FROZEN or FULL.
         """
         self._attendance.check(identity, wanted, self._utc(), forgets)
 
-    def enter(self, session: Player) -> None:
+    def enter(self, session: TableSession) -> None:
         """A bot is there, anew or again."""
         self._attendance.enter(session, self._utc())
         self._seek()
 
-    def leave(self, session: Player) -> None:
+    def leave(self, session: TableSession) -> None:
         """A bot is gone, and gets no new match. It keeps its open tables, and is told of them."""
         self._attendance.leave(session)
         self._seek()
 
-    def changed(self, session: Player) -> None:
+    def changed(self, session: TableSession) -> None:
         """A bot has more or fewer free tables than before."""
         if self._pairing.changed(session):
             self._seek()
@@ -182,11 +182,11 @@ class Lobby:
         self._withdrawn.append(identity)
         self._woken()
 
-    def here(self) -> list[BotHere]:
+    def here(self) -> list[OnlineBot]:
         """All bots that have a stream."""
         sits = Counter(identity for entry in self._matches.played() for identity in entry.seats)
         return [
-            BotHere(identity, sits[identity], self._pairing.ladders_of(player))
+            OnlineBot(identity, sits[identity], self._pairing.ladders_of(player))
             for identity, player in self._attendance.here.items()
         ]
 
@@ -208,20 +208,20 @@ class Lobby:
         """Have a match played that is not rated, as soon as each of its bots has a free table.  Returns its name.
 
         House bots take the seats for which nobody was chosen. Bots of one owner may meet in it. A ladder that is frozen
-        lends its rules all the same. Raises Refused: NOT_FOUND for a ladder or a bot that is not there, PAUSED,
+        lends its rules all the same. Raises CallRefused: NOT_FOUND for a ladder or a bot that is not there, PAUSED,
         NOT_YOURS for a bot that does not play at others' request, FULL, DRAINING, SETTINGS for seats or a seed that
         cannot be.
         """
         if self._is_draining:
-            raise Refused("DRAINING", "the server is stopping and begins no match")
+            raise CallRefused("DRAINING", "the server is stopping and begins no match")
         ladder = self._pairing.ladder_named(wanted.ladder)
         if ladder is None:
             names = sorted(name for names in self.ladders(wanted.by).values() for name in names)
             called = f"'{legible(wanted.ladder, 40)}'{did_you_mean(wanted.ladder, names)}"
-            raise Refused("NOT_FOUND", f"no ladder is called {called}; there are: {', '.join(names)}")
+            raise CallRefused("NOT_FOUND", f"no ladder is called {called}; there are: {', '.join(names)}")
         seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
-        self._requests.ask(Requested(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
+        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
         self._seek()
         return name
 
@@ -313,7 +313,7 @@ class Lobby:
             within(len(self._matches), self._most_tables)
             within(self._storing.unstored, self._most_tables)
             within(self._storing.answers, self._most_tables)
-        except QueueOver as problem:
+        except QueueOverflow as problem:
             self._look_at = inf
             self._log.error("lobby broke", **asdict(incident_of(problem, self.incident_number(), "")))
 
@@ -344,7 +344,7 @@ class Lobby:
             self.wake()
 
     # -- a match ends
-    def _finish(self, entry: Entry) -> None:
+    def _finish(self, entry: TrackedMatch) -> None:
         table = entry.table
         result = self.measured(table.finish(entry.started, self._utc()))
         if table.incident is not None:
@@ -352,7 +352,7 @@ class Lobby:
         self._count(table)
         self._storing.submit(entry, result)
 
-    def _count(self, table: Table) -> None:
+    def _count(self, table: ServerMatch) -> None:
         counts = self.counts
         counts.storing += 1
         for fault in table.match.faults:
@@ -360,11 +360,11 @@ class Lobby:
         counts.thinking.add(*table.timed.thinking_times())
 
     # -- what became of its result (`Settles`)
-    def is_untold(self, entry: Entry) -> bool:
+    def is_untold(self, entry: TrackedMatch) -> bool:
         """Whether nobody was told yet how this match ended."""
         return entry.table.name in self._matches
 
-    def follows(self, result: FinishedMatch, kept: Kept) -> None:
+    def follows(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """What followed from a rated match: other pairing skills, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
@@ -372,7 +372,7 @@ class Lobby:
             self._requests.forget(identity, f"{identity.shown} is paused")
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
-    def tell_ended(self, entry: Entry, result: FinishedMatch, now: float) -> None:
+    def tell_ended(self, entry: TrackedMatch, result: FinishedMatch, now: float) -> None:
         """It is settled how this match ended: everybody is told."""
         table = entry.table
         self._matches.remove(table.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import Final
 
-from cutpurse.leaderboard.results import Note
+from cutpurse.leaderboard.results import SeatNote
 
 __all__ = ["NOTE_BYTES", "NOTE_LEAST", "SeatNotes"]
 
@@ -53,13 +53,13 @@ class SeatNotes:
         """The bot has another stream."""
         self._repeats = self._last
 
-    def kept(self) -> tuple[Note, ...]:
+    def kept(self) -> tuple[SeatNote, ...]:
         """What was kept, in the order in which it came."""
         notes, at = [], 0
         while at < len(self._kept):
             decision, size = _HEAD.unpack_from(self._kept, at)
             at += _HEAD.size + size
-            notes.append(Note(decision, self._kept[at - size : at].decode()))
+            notes.append(SeatNote(decision, self._kept[at - size : at].decode()))
         return tuple(notes)
 
 

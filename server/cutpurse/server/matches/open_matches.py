@@ -15,13 +15,13 @@ from math import inf
 
 from cutpurse.engine.match import EndCause
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.boards import Board
-from cutpurse.server.matches.books import Plays
+from cutpurse.server.matches.boards import OpenBoard
+from cutpurse.server.matches.books import PairableBot
 from cutpurse.server.matches.pairing import Seating
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.server.results import Identity
 
-__all__ = ["Entry", "OpenMatch", "OpenMatches", "Unstored", "shown"]
+__all__ = ["TrackedMatch", "OpenMatch", "OpenMatches", "Unstored", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class OpenMatch:
     started: datetime
     seats: tuple[Identity, ...]
     requested_by: str
-    table: Table
+    table: ServerMatch
 
     @property
     def is_sealed(self) -> bool:
@@ -54,19 +54,19 @@ class Unstored:
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class TrackedMatch:
     """A match that is being played, or whose result is being stored."""
 
-    table: Table
-    players: tuple[Plays, ...]
+    table: ServerMatch
+    players: tuple[PairableBot, ...]
     seating: Seating
     started: datetime
     seats: tuple[Identity, ...]
-    board: Board | None = None  # if there are other matches on it
+    board: OpenBoard | None = None  # if there are other matches on it
     is_over: bool = False
 
 
-def shown(entry: Entry) -> OpenMatch:
+def shown(entry: TrackedMatch) -> OpenMatch:
     """What is told of it to whoever watches."""
     table = entry.table
     return OpenMatch(table.name, table.ladder, entry.started, entry.seats, table.requested_by, table)
@@ -75,11 +75,11 @@ def shown(entry: Entry) -> OpenMatch:
 class OpenMatches:
     """See the module's docstring. `len` counts those whose results are being stored, too."""
 
-    def __init__(self, finish: Callable[[Entry], None], wake: Callable[[], None]) -> None:
+    def __init__(self, finish: Callable[[TrackedMatch], None], wake: Callable[[], None]) -> None:
         """`finish` is called when a match is over, `wake` when one is to be looked at sooner than any before."""
         self._finish = finish
         self._wake = wake
-        self._open: dict[str, Entry] = {}  # by the name of the match
+        self._open: dict[str, TrackedMatch] = {}  # by the name of the match
         # A heap of moments and matches; whatever is not to be looked at then any more is passed over. Names, and not
         # matches: a moment may be half a minute away, and a match that is over is not to be kept for it.
         self._queue: list[tuple[float, str]] = []
@@ -95,7 +95,7 @@ class OpenMatches:
         entry = self._open.get(name)
         return entry is not None and entry.table.is_begun
 
-    def played(self) -> Iterator[Entry]:
+    def played(self) -> Iterator[TrackedMatch]:
         """Those that are not over, in the order in which they began."""
         return (entry for entry in self._open.values() if not entry.is_over)
 
@@ -109,7 +109,7 @@ class OpenMatches:
             for entry, table in over
         ]
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: TrackedMatch) -> None:
         """A match begins."""
         self._open[entry.table.name] = entry
 
@@ -140,7 +140,7 @@ class OpenMatches:
             heappop(self._queue)
         return None
 
-    def moved(self, table: Table) -> None:
+    def moved(self, table: ServerMatch) -> None:
         """Something has happened in a match."""
         entry = self._open.get(table.name)
         if entry is None or entry.is_over:  # somebody answers too late, or fetches the end

@@ -35,12 +35,12 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.seating import most_even, most_even_square, seating_chance
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.books import LAG, Books, Entry, Plays
+from cutpurse.server.matches.books import LAG, LadderRoster, PairableBot, PairingCandidate
 from cutpurse.server.matches.company import MOST_WORDS, company, fewest, in_words
-from cutpurse.server.matches.terms import Others
+from cutpurse.server.matches.terms import OtherEntrants
 from cutpurse.server.results import HOUSE, Identity
 
-__all__ = ["Pairing", "Plays", "Seating"]
+__all__ = ["Pairing", "PairableBot", "Seating"]
 
 PATIENCE: Final = 2  # matches that a bot is behind on a ladder, until it is kept free for it
 MIXING: Final = 0.1  # of what a match lasts: how long it is waited for somebody else to play with
@@ -57,11 +57,11 @@ class Seating(NamedTuple):
     """A board to be played: who sits on which seat of each of its matches, and why these."""
 
     ladder: Ladder
-    tables: tuple[tuple[Plays, ...], ...]
+    tables: tuple[tuple[PairableBot, ...], ...]
     reason: str = ""
 
     @property
-    def players(self) -> tuple[Plays, ...]:
+    def players(self) -> tuple[PairableBot, ...]:
         """Who sits where in its first match."""
         return self.tables[0]
 
@@ -72,15 +72,15 @@ class Pairing:
     def __init__(self, ladders: Iterable[Ladder], chance: Chance) -> None:
         """Raises ValueError if two ladders have the same name."""
         listed = tuple(ladders)
-        self._books = {ladder.name: Books(ladder) for ladder in listed}
+        self._books = {ladder.name: LadderRoster(ladder) for ladder in listed}
         if len(self._books) != len(listed):
             raise ValueError(f"two ladders have the same name: {', '.join(ladder.name for ladder in listed)}")
         self._chance = chance
         self._seating_chance = seating_chance(chance.key.hex(), 0)  # of its own: seats do not decide who meets
-        self._there: dict[Plays, None] = {}
-        self._seated: dict[Plays, int] = {}  # at how many tables; also those who left, while they have any
-        self._free: dict[Plays, None] = {}  # whoever is there and has a free table
-        self._kept: dict[Plays, None] = {}  # whose next free table is for somebody else
+        self._there: dict[PairableBot, None] = {}
+        self._seated: dict[PairableBot, int] = {}  # at how many tables; also those who left, while they have any
+        self._free: dict[PairableBot, None] = {}  # whoever is there and has a free table
+        self._kept: dict[PairableBot, None] = {}  # whose next free table is for somebody else
 
     # -- ladders
     @property
@@ -100,7 +100,7 @@ class Pairing:
         """
         books = self._books.get(ladder.name)
         if books is None:
-            books = self._books[ladder.name] = Books(ladder)
+            books = self._books[ladder.name] = LadderRoster(ladder)
         elif not books.ladder.is_same(ladder):
             raise ValueError(f"ladder {ladder.name} is another one; only its terms may change")
         books.change(ladder, self._there)
@@ -111,16 +111,16 @@ class Pairing:
             raise ValueError(f"a match is being played on ladder {name}")
         del self._books[name]
 
-    def others_on(self, name: str, identity: Identity) -> Others:
+    def others_on(self, name: str, identity: Identity) -> OtherEntrants:
         """The other bots that are on a ladder, house bots left out."""
         return self._books[name].others(identity)
 
-    def ladders_of(self, player: Plays) -> tuple[str, ...]:
+    def ladders_of(self, player: PairableBot) -> tuple[str, ...]:
         """The ladders that a bot is on."""
         return tuple(name for name, books in self._books.items() if player in books.entries or player in books.house)
 
     # -- who is there
-    def enter(self, player: Plays) -> None:
+    def enter(self, player: PairableBot) -> None:
         """A bot has come, or come back; its open matches, if any, count on."""
         if player not in self._there:
             self._there[player] = None
@@ -129,7 +129,7 @@ class Pairing:
                 books.enter(player)
         self.changed(player)
 
-    def leave(self, player: Plays) -> None:
+    def leave(self, player: PairableBot) -> None:
         """A bot is gone; its open matches go on."""
         self._there.pop(player, None)
         self._free.pop(player, None)
@@ -140,7 +140,7 @@ class Pairing:
                 for other in self._there:
                     books.enter(other)
 
-    def changed(self, player: Plays) -> bool:
+    def changed(self, player: PairableBot) -> bool:
         """The number of a bot's free tables has changed.  Whether that may be what a match has waited for.
 
         That of a board or a request, too: whose next free table is kept for one, is kept here.
@@ -165,7 +165,7 @@ class Pairing:
             return False
         return True
 
-    def keep(self, players: Iterable[Plays]) -> None:
+    def keep(self, players: Iterable[PairableBot]) -> None:
         """One free table of each of these is for somebody else, until this is called again.
 
         Who is looked at first is nobody's choice but that of the order handed in: the same course, the same pairs.
@@ -175,12 +175,12 @@ class Pairing:
             for player in {**had, **self._kept}:
                 self.changed(player)
 
-    def sat(self, players: Iterable[Plays]) -> None:
+    def sat(self, players: Iterable[PairableBot]) -> None:
         """These have sat down at a table that is no ladder's."""
         for player in players:
             self._seated[player] = self._seated.get(player, 0) + 1
 
-    def rose(self, players: Iterable[Plays]) -> None:
+    def rose(self, players: Iterable[PairableBot]) -> None:
         """And risen."""
         for player in players:
             self._seated[player] -= 1
@@ -227,8 +227,8 @@ class Pairing:
     # -- who is next
     def next(self, now: float, shut: Container[str] = ()) -> Seating | None:
         """The next match, counted as started; None if nobody can be seated now.  shut: ladders on which none begins."""
-        overdue: list[tuple[int, Books]] = []
-        others: list[Books] = []
+        overdue: list[tuple[int, LadderRoster]] = []
+        others: list[LadderRoster] = []
         for books in self._books.values():
             if books.is_complete or now < books.not_before:
                 continue
@@ -241,7 +241,7 @@ class Pairing:
                 overdue.append((furthest, books))
             else:
                 others.append(books)
-        kept: set[Plays] = set()
+        kept: set[PairableBot] = set()
         for _, books in sorted(overdue, key=lambda one: -one[0]):
             free = books.free(self._free, kept)
             if (chosen := self._chosen(books, free)) is None:
@@ -253,8 +253,8 @@ class Pairing:
                 kept.update(entry.player for entry in free)
         return self._next_in_turn(others, kept, now)
 
-    def _next_in_turn(self, ladders: Iterable[Books], kept: set[Plays], now: float) -> Seating | None:
-        best: tuple[float, int, Books, _Chosen] | None = None
+    def _next_in_turn(self, ladders: Iterable[LadderRoster], kept: set[PairableBot], now: float) -> Seating | None:
+        best: tuple[float, int, LadderRoster, _MatchGroup] | None = None
         for books in ladders:
             free = books.free(self._free, kept)
             different = len({entry.side for entry in free})
@@ -283,22 +283,22 @@ class Pairing:
                 moments.append(books.not_before)
         return min(moments, default=None)
 
-    def _least(self, books: Books) -> int:
+    def _least(self, books: LadderRoster) -> int:
         """How many different bots a ladder needs for a board."""
         return books.ladder.seats * (LEAST_TABLES if self._is_duplicate(books) else 1)
 
-    def _is_duplicate(self, books: Books) -> bool:
+    def _is_duplicate(self, books: LadderRoster) -> bool:
         """Whether the next board is one of several tables: there are enough bots for two, be they free or not."""
         return books.ladder.boards == "duplicate" and self._could_play(books, LEAST_TABLES * books.ladder.seats)
 
-    def _wanted(self, books: Books) -> int:
+    def _wanted(self, books: LadderRoster) -> int:
         """How many different bots the next board of a ladder needs, but for a house bot whose turn it is."""
         if self._is_duplicate(books):
             return self._least(books)
         is_anchored = books.without_house >= ANCHOR - 1 and any(player in self._free for player in books.house)
         return books.ladder.seats - is_anchored
 
-    def _chosen(self, books: Books, free: Sequence[Entry]) -> _Chosen | None:
+    def _chosen(self, books: LadderRoster, free: Sequence[PairingCandidate]) -> _MatchGroup | None:
         """The bots of the next match on this ladder, or None if too few different ones are free."""
         wanted = self._wanted(books)
         seats = books.ladder.seats
@@ -309,9 +309,9 @@ class Pairing:
         if entries is None:
             return None
         house = [fewest(self._free_house(books), self._chance)] if wanted < seats else []
-        return _Chosen(entries, house, "holds the scale")
+        return _MatchGroup(entries, house, "holds the scale")
 
-    def _filled(self, books: Books, free: Sequence[Entry], now: float) -> _Chosen | None:
+    def _filled(self, books: LadderRoster, free: Sequence[PairingCandidate], now: float) -> _MatchGroup | None:
         """The bots of a match for which too few are free, with house bots; None before it was waited for others."""
         house = self._free_house(books) if free and books.house else []
         different = len({entry.side for entry in free})
@@ -326,16 +326,16 @@ class Pairing:
             return None
         entries = company(free, different, books.ladder.rating.beta, self._chance)
         assert entries is not None
-        fillers: list[Entry] = []
+        fillers: list[PairingCandidate] = []
         for _ in range(missing):
             sides = {entry.side for entry in fillers}
             fillers.append(fewest([entry for entry in house if entry.side not in sides], self._chance))
-        return _Chosen(entries, fillers, "filled a seat")
+        return _MatchGroup(entries, fillers, "filled a seat")
 
-    def _free_house(self, books: Books) -> list[Entry]:
+    def _free_house(self, books: LadderRoster) -> list[PairingCandidate]:
         return [entry for player, entry in books.house.items() if player in self._free]
 
-    def _could_play(self, books: Books, wanted: int) -> bool:
+    def _could_play(self, books: LadderRoster, wanted: int) -> bool:
         """Whether so many different bots could play on this ladder if all rose from the tables where they sit."""
         names = set()
         for player, entry in books.entries.items():
@@ -345,7 +345,7 @@ class Pairing:
                     return True
         return False
 
-    def _is_mixed(self, books: Books, different: int, now: float) -> bool:
+    def _is_mixed(self, books: LadderRoster, different: int, now: float) -> bool:
         """Whether more bots are free than are needed, or there are none, or they were waited for long enough.
 
         One more at least; and where many play, as many as a sixteenth of those who sit, to have a choice.
@@ -358,7 +358,9 @@ class Pairing:
             books.waits_since = now
         return now >= books.waits_since + _patience_s(books)
 
-    def _start(self, books: Books, entries: Sequence[Entry], house: Sequence[Entry], does: str) -> Seating:
+    def _start(
+        self, books: LadderRoster, entries: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str
+    ) -> Seating:
         ladder = books.ladder
         reason = in_words(entries, house, does, ladder.rating.beta)
         if ladder.boards == "duplicate" and len(entries) <= ladder.seats:
@@ -393,23 +395,23 @@ class Pairing:
         return Seating(ladder, tuple(tuple(entry.player for entry in table) for table in tables), reason)
 
 
-class _Chosen(NamedTuple):
+class _MatchGroup(NamedTuple):
     """The bots of a match: the first is furthest behind, the others are its company; and house bots."""
 
-    entries: Sequence[Entry]
-    house: Sequence[Entry]
+    entries: Sequence[PairingCandidate]
+    house: Sequence[PairingCandidate]
     does: str  # what those do there
 
 
-def _patience_s(books: Books) -> float:
+def _patience_s(books: LadderRoster) -> float:
     return min(MIXING * books.lasted_s, MIXING_MOST_S)
 
 
-def _short_s(books: Books) -> float:
+def _short_s(books: LadderRoster) -> float:
     return max(_patience_s(books), SHORT_LEAST_S)
 
 
-def _arranged(entries: Sequence[Entry], chance: Chance) -> list[Entry]:
+def _arranged(entries: Sequence[PairingCandidate], chance: Chance) -> list[PairingCandidate]:
     """Return these bots by seat, in the order that evens out best who had which seat and which neighbours."""
     # House bots sit where they are sent: the others have their turns for that. Beside them the others sit in turn.
     seat_excess = [
@@ -418,10 +420,10 @@ def _arranged(entries: Sequence[Entry], chance: Chance) -> list[Entry]:
     return [entries[player] for player in most_even(seat_excess, _neighbour_excess(entries), chance)]
 
 
-def _arranged_in_turn(entries: Sequence[Entry], chance: Chance) -> list[list[Entry]]:
+def _arranged_in_turn(entries: Sequence[PairingCandidate], chance: Chance) -> list[list[PairingCandidate]]:
     """Return these bots by seat for a match each, everybody on every seat once, neighbours as even as they can be."""
     return [[entries[player] for player in row] for row in most_even_square(_neighbour_excess(entries), chance)]
 
 
-def _neighbour_excess(entries: Sequence[Entry]) -> list[list[int]]:
+def _neighbour_excess(entries: Sequence[PairingCandidate]) -> list[list[int]]:
     return [[entry.neighbour_excess[other.player.identity] for other in entries] for entry in entries]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from cutpurse.engine.commitment import SEED_BYTES
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.books import Plays
+from cutpurse.server.matches.books import PairableBot
 from cutpurse.server.matches.terms import may_play, paused_text
 from cutpurse.server.results import HOUSE, Identity
 
@@ -30,7 +30,7 @@ __all__ = [
     "MOST_WITH_ONE",
     "WAITS_S",
     "MatchRequest",
-    "Requested",
+    "PendingRequest",
     "Requests",
     "seats_for",
 ]
@@ -54,7 +54,7 @@ class MatchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class PendingRequest:
     """A match that waits for its bots, house bots among them."""
 
     name: str
@@ -69,27 +69,31 @@ class Requests:
     """See the module's docstring."""
 
     def __init__(self) -> None:
-        self.reserved: dict[Plays, None] = {}  # in order: whose next free table is for a request; as of the last `next`
-        self._waiting: dict[str, Requested] = {}
-        self._open: dict[str, Requested] = {}
+        self.reserved: dict[
+            PairableBot, None
+        ] = {}  # in order: whose next free table is for a request; as of the last `next`
+        self._waiting: dict[str, PendingRequest] = {}
+        self._open: dict[str, PendingRequest] = {}
         self._dropped: OrderedDict[str, str] = OrderedDict()  # by name: why
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def ask(self, wanted: Requested) -> None:
-        """Somebody wants a match.  Raises Refused: FULL."""
+    def ask(self, wanted: PendingRequest) -> None:
+        """Somebody wants a match.  Raises CallRefused: FULL."""
         of_one = sum(one.by == wanted.by for one in (*self._waiting.values(), *self._open.values()))
         if of_one >= MOST_OF_ONE:
-            raise Refused("FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time")
+            raise CallRefused(
+                "FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time"
+            )
         for identity in wanted.seats:
             if not _is_of(identity, wanted.by):
                 with_one = self._of(wanted.by, identity)
                 if with_one >= MOST_WITH_ONE:
                     text = f"{with_one} matches with {identity.shown} that {wanted.by} asked for wait or are played"
-                    raise Refused("FULL", f"{text}; no more at a time")
+                    raise CallRefused("FULL", f"{text}; no more at a time")
         if len(self._waiting) >= MOST:
-            raise Refused("FULL", f"{MOST} matches wait for their bots already; ask again later")
+            raise CallRefused("FULL", f"{MOST} matches wait for their bots already; ask again later")
         self._waiting[wanted.name] = wanted
 
     def _of(self, by: str, identity: Identity) -> int:
@@ -106,8 +110,8 @@ class Requests:
         return "" if why is None else f"dropped: {why}"
 
     def next(
-        self, here: Mapping[Identity, Plays], now: float, kept: Iterable[Plays] = ()
-    ) -> tuple[Requested, list[Plays]] | None:
+        self, here: Mapping[Identity, PairableBot], now: float, kept: Iterable[PairableBot] = ()
+    ) -> tuple[PendingRequest, list[PairableBot]] | None:
         """The next match that can begin, with its bots by seat, from now on counted as open; None if there is none.
 
         kept: whose next free table is for somebody else. Drops what has waited too long.
@@ -166,11 +170,11 @@ class Requests:
         """When `next` is to be asked though nothing else has happened."""
         return min((one.until for one in self._waiting.values()), default=None)
 
-    def _has_room(self, player: Plays, left: int = 0) -> bool:
+    def _has_room(self, player: PairableBot, left: int = 0) -> bool:
         """Return whether a bot has more than `left` free tables."""
         return player.free_tables - (player in self.reserved) > left
 
-    def _drop(self, one: Requested, here: Mapping[Identity, Plays]) -> None:
+    def _drop(self, one: PendingRequest, here: Mapping[Identity, PairableBot]) -> None:
         away = [identity.shown for identity in one.seats if identity not in here]
         busy = [identity.shown for identity in one.seats if identity in here and here[identity].free_tables <= 0]
         why = f"its bots did not have a free table at the same time within {WAITS_S:g} s"
@@ -193,54 +197,54 @@ def _is_of(identity: Identity, owner: str) -> bool:
 
 
 def seats_for(
-    wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, Plays], is_paused: Callable[[Identity], bool]
+    wanted: MatchRequest, ladder: Ladder, here: Mapping[Identity, PairableBot], is_paused: Callable[[Identity], bool]
 ) -> tuple[Identity, ...]:
     """Who is to sit on each seat of a match that is wanted: those who were chosen, then house bots.
 
-    Raises Refused: NOT_FOUND for who is not here, PAUSED, NOT_YOURS for who does not play at others' request, SETTINGS
-    for seats or a seed that cannot be.
+    Raises CallRefused: NOT_FOUND for who is not here, PAUSED, NOT_YOURS for who does not play at others' request,
+    SETTINGS for seats or a seed that cannot be.
     """
     if wanted.seed is not None and len(wanted.seed) != SEED_BYTES:
-        raise Refused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
+        raise CallRefused("SETTINGS", f"a seed has {SEED_BYTES} bytes, this one has {len(wanted.seed)}")
     count = len(wanted.bots)
     if not 0 < count <= ladder.seats:
-        raise Refused("SETTINGS", f"{count} bots for {ladder.seats} seats of ladder {ladder.name}")
+        raise CallRefused("SETTINGS", f"{count} bots for {ladder.seats} seats of ladder {ladder.name}")
     if len(set(wanted.bots)) < count:
-        raise Refused("SETTINGS", "a bot sits at a table once in each of its versions")
+        raise CallRefused("SETTINGS", "a bot sits at a table once in each of its versions")
     for identity in wanted.bots:
         player = here.get(identity)
         if player is None:
             # Of those who want to play everything some may only play where whoever asks may see nothing.
             on = [one for one, other in here.items() if may_play(ladder, one) and other.plays(ladder.game, ladder.name)]
             there = ", ".join(sorted(one.shown for one in on)[:MOST_NAMED]) or "nobody"
-            raise Refused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
+            raise CallRefused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
         if is_paused(identity):
-            raise Refused("PAUSED", paused_text(identity))
+            raise CallRefused("PAUSED", paused_text(identity))
         if not player.plays(ladder.game, ladder.name):
-            raise Refused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
+            raise CallRefused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
         if not _is_of(identity, wanted.by):
             _check_lent(player)
     house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
     if count + len(house) < ladder.seats:
         named = "1 bot was named" if count == 1 else f"{count} bots were named"
         free = f"{len(house) or 'no'} house bot{'s are' if len(house) != 1 else ' is'} here for the others"
-        raise Refused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
+        raise CallRefused("NOT_FOUND", f"ladder {ladder.name} has {ladder.seats} seats; {named}, and {free}")
     return (*wanted.bots, *house)
 
 
-def _check_lent(player: Plays) -> None:
-    """Whether a bot plays matches that others than its owner ask for.  Raises Refused: NOT_YOURS."""
+def _check_lent(player: PairableBot) -> None:
+    """Whether a bot plays matches that others than its owner ask for.  Raises CallRefused: NOT_YOURS."""
     shown = player.identity.shown
     if player.declines_requests:
-        raise Refused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
+        raise CallRefused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
     if player.max_tables == 1:
-        raise Refused(
+        raise CallRefused(
             "NOT_YOURS", f"{shown} has one table, which is for its ladders: only its owner may ask for matches with it"
         )
 
 
 def _house_for(
-    missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, Plays]
+    missing: int, seats: Sequence[Identity], ladder: Ladder, here: Mapping[Identity, PairableBot]
 ) -> list[Identity]:
     """House bots for seats that nobody was chosen for: those of the ladder, else any; the least busy first."""
     able = [

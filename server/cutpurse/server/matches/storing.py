@@ -23,11 +23,11 @@ from cutpurse.server.matches.table import incident_of
 from cutpurse.server.results import (
     FinishedMatch,
     Identity,
-    Kept,
-    LedgerBroken,
     NotTaken,
     ResultStore,
+    StoreCorrupt,
     StoreDown,
+    StoreOutcome,
     StoreUnsure,
 )
 
@@ -59,7 +59,7 @@ class Settles(Protocol[Open_contra]):
     def is_untold(self, entry: Open_contra) -> bool:
         """Whether nobody was told yet how this match ended."""
 
-    def follows(self, result: FinishedMatch, kept: Kept) -> None:
+    def follows(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """What followed from a result that is rated."""
 
     def tell_ended(self, entry: Open_contra, result: FinishedMatch, now: float) -> None:
@@ -81,7 +81,7 @@ class Storing(Generic[Open]):
         self._counts = counts
         self._log = log
         # What the store has answered, filled by its thread; and whether it was offered again.
-        self._stored: deque[tuple[Open | None, FinishedMatch, bool, Future[Kept]]] = deque()
+        self._stored: deque[tuple[Open | None, FinishedMatch, bool, Future[StoreOutcome]]] = deque()
         # Not taken by the store yet: void, and told as such, or of a match that waits to be told (`Open`).
         self._unstored: deque[tuple[Open | None, FinishedMatch]] = deque()
         self._forgiven: set[tuple[str, Identity]] = set()  # pauses in `_stored` that have ended since
@@ -125,7 +125,7 @@ class Storing(Generic[Open]):
         try:
             future = self._store.submit(result)
         except Exception as problem:  # it promised not to
-            future = Future[Kept]()
+            future = Future[StoreOutcome]()
             future.set_exception(problem)
         future.add_done_callback(lambda done: self._is_stored(entry, result, is_again, done))
 
@@ -147,7 +147,7 @@ class Storing(Generic[Open]):
             entry, result, is_again, done = self._stored.popleft()
             problem = CancelledError() if done.cancelled() else done.exception()
             is_away = problem is not None and not isinstance(problem, NotTaken)
-            is_broken = isinstance(problem, LedgerBroken)
+            is_broken = isinstance(problem, StoreCorrupt)
             if problem is None and result.is_rated and result.void is None:
                 self._settles.follows(result, self._unforgiven(result, done.result()))
             if problem is not None:
@@ -171,7 +171,7 @@ class Storing(Generic[Open]):
                 self._log.info("results are stored again")
                 self._settles.stores_again()
 
-    def close(self, entry: Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
+    def close(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
         """Tell everybody how it ended, which the store has said. A match that counts is told no sooner than that.
 
         For such a fault of ours it is not made void, since the store may have it: it is offered again, and then told.
@@ -188,19 +188,19 @@ class Storing(Generic[Open]):
             return
         self._settles.tell_ended(entry, result, now)
 
-    def _is_stored(self, entry: Open | None, result: FinishedMatch, is_again: bool, done: Future[Kept]) -> None:
+    def _is_stored(self, entry: Open | None, result: FinishedMatch, is_again: bool, done: Future[StoreOutcome]) -> None:
         """On the store's thread: only appends, and wakes."""
         self._stored.append((entry, result, is_again, done))
         self._settles.wake()
 
-    def _settle(self, entry: Open, result: FinishedMatch, now: float, stored: Future[Kept]) -> None:
+    def _settle(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
         """It is known whether the result of a match was stored; if not, the match is void."""
         if stored.cancelled() or stored.exception() is not None:
             result = result.voided()
             self._unstored.append((None, result))
         self.close(entry, result, now, stored)
 
-    def _unforgiven(self, result: FinishedMatch, kept: Kept) -> Kept:
+    def _unforgiven(self, result: FinishedMatch, kept: StoreOutcome) -> StoreOutcome:
         """What followed, without the pauses that have ended since."""
         forgiven = {identity for identity in kept.paused if (result.match, identity) in self._forgiven}
         self._forgiven -= {(result.match, identity) for identity in forgiven}

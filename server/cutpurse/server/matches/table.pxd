@@ -4,12 +4,12 @@ from cutpurse.engine.clocks cimport TimedMatch
 from cutpurse.engine.match cimport Match
 from cutpurse.sdk.wire.encode cimport MatchEncoder
 
-cdef class _Seat:
+cdef class _MatchSeat:
     cdef public long number, seat, _sent, _first, _told
     cdef public object player, notes
-    cdef public Table _table
+    cdef public ServerMatch _table
 
-cdef class Table:
+cdef class ServerMatch:
     cdef public object ladder, name, deal, incident, began, requested_by, reason
     cdef public object _moved, _incident_number, _ending
     cdef public list on_moved

@@ -20,26 +20,26 @@ from math import inf
 from pathlib import PurePath
 from typing import Final, Protocol
 
-from cutpurse.engine.clocks import Outcome, OutcomeKind, TimedMatch
+from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind, TimedMatch
 from cutpurse.engine.commitment import board_key
-from cutpurse.engine.match import CORRECTIONS, FAULTS, Decision, EndCause, Match, MatchResult
-from cutpurse.leaderboard.results import Course, CourseFault
+from cutpurse.engine.match import CORRECTIONS, FAULTS, EndCause, Match, MatchResult, OpenDecision
+from cutpurse.leaderboard.results import DecisionFault, DecisionLog
 from cutpurse.sdk.wire.catalogue import settings_on_the_wire
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.parts import uint_field
-from cutpurse.sdk.wire.phrases import Phrases
+from cutpurse.sdk.wire.phrases import PhraseCache
 from cutpurse.server.invariants import check_ended, check_seats
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.matches.notes import SeatNotes
-from cutpurse.server.matches.pairing import Plays
-from cutpurse.server.results import Deal, FinishedMatch, Identity, SeatResult
+from cutpurse.server.matches.pairing import PairableBot
+from cutpurse.server.results import Deal, FinishedMatch, FinishedSeat, Identity
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["Incident", "Player", "SeatAt", "Table", "incident_of"]
+__all__ = ["Incident", "TableSession", "SeatAt", "ServerMatch", "incident_of"]
 
 _TABLE: Final = arena_pb2.MatchStarted.TABLE_FIELD_NUMBER
 _SEAT: Final = arena_pb2.MatchStarted.SEAT_FIELD_NUMBER
-_STALE: Final = Outcome(OutcomeKind.STALE)
+_STALE: Final = AnswerOutcome(OutcomeKind.STALE)
 _CAUSES: Final = {cause: getattr(arena_pb2, f"END_CAUSE_{cause.name}") for cause in EndCause}
 
 
@@ -59,18 +59,18 @@ class SeatAt(Protocol):
         """Whether the seat is asked something."""
 
     def decision(self, now: float) -> bytes | None:
-        """Body of the open Decision with what happened since the last one, or None if the seat is asked nothing.
+        """Body of the open OpenDecision with what happened since the last one, or None if the seat is asked nothing.
 
         Counts as handed over now. Asked for again, as after a resume, it holds the same events.
         """
 
-    def answer(self, decision: int, option: int | None, now: float) -> Outcome:
+    def answer(self, decision: int, option: int | None, now: float) -> AnswerOutcome:
         """Take an answer to a decision, which is numbered from 0 here and from 1 on the wire.
 
         Nobody is told what follows until `go_on` is called, at once or after the answers at other tables.
         """
 
-    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
         """The bot's own code failed at a decision, or for the whole match; else as `answer`."""
 
     def go_on(self) -> None:
@@ -93,7 +93,7 @@ class SeatAt(Protocol):
         """Body of MatchEnded once the match is over and its result is stored; None before."""
 
 
-class Player(Plays, Protocol):
+class TableSession(PairableBot, Protocol):
     """A session, as its tables and the lobby see it. No method may raise, or call back before it has returned."""
 
     @property
@@ -143,12 +143,12 @@ def incident_of(problem: BaseException, number: str, match: str) -> Incident:
     return Incident(number, match, type(problem).__name__, tuple(places))
 
 
-class _Seat:
+class _MatchSeat:
     """See `SeatAt`."""
 
     __slots__ = ("_first", "_sent", "_table", "_told", "notes", "number", "player", "seat")
 
-    def __init__(self, table: Table, seat: int, player: Player) -> None:
+    def __init__(self, table: ServerMatch, seat: int, player: TableSession) -> None:
         self.number = 0
         self.seat = seat
         self.player = player
@@ -180,7 +180,7 @@ class _Seat:
             table.go_on()
             return None
 
-    def _decision(self, asked: Decision, now: float) -> bytes:
+    def _decision(self, asked: OpenDecision, now: float) -> bytes:
         table, seat, number = self._table, self.seat, asked.number
         game, player, encoder = table.match.game, self.player, table.encoder
         first, told, log = self._first, self._told, game.log
@@ -202,7 +202,7 @@ class _Seat:
         self._sent, self._first, self._told = number, first, told
         return body
 
-    def answer(self, decision: int, option: int | None, now: float) -> Outcome:
+    def answer(self, decision: int, option: int | None, now: float) -> AnswerOutcome:
         table = self._table
         if table.incident is not None:
             return _STALE
@@ -212,7 +212,7 @@ class _Seat:
             table.broke(problem)
             return _STALE
 
-    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> Outcome:
+    def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
         table = self._table
         if table.incident is not None:
             return _STALE
@@ -245,7 +245,7 @@ class _Seat:
         return self._table.ended(self.seat, self.number, self._told, self.player.wants_events)
 
 
-class Table:
+class ServerMatch:
     """One match. Whoever drives it calls `tick` when `next_event_at` says so, and `close` once the result is stored."""
 
     def __init__(
@@ -253,11 +253,11 @@ class Table:
         ladder: Ladder,
         name: str,
         deal: Deal,
-        players: Sequence[Player],
+        players: Sequence[TableSession],
         now: float,
-        moved: Callable[[Table], None],
+        moved: Callable[[ServerMatch], None],
         incident_number: Callable[[], str],
-        phrases: Phrases,
+        phrases: PhraseCache,
         *,
         requested_by: str = "",
         reason: str = "",
@@ -280,7 +280,7 @@ class Table:
         self.reason = reason
         self.tables = tables
         # Called after each change of the game, and once when it closes. They must not raise.
-        self.on_moved: list[Callable[[Table], None]] = []
+        self.on_moved: list[Callable[[ServerMatch], None]] = []
         check_seats(players)
         rules, control = ladder.rules, ladder.control
         names = [player.identity.recorded for player in players]
@@ -289,7 +289,9 @@ class Table:
         self.match = Match(rules, names, key, ladder.settings, log=True, hold_polls=True, ask_all=True)
         self.timed = TimedMatch(self.match, control, now)
         self.encoder = MatchEncoder(rules, self.match.game.settings, len(players), phrases)
-        self.seats = tuple(_Seat(self, seat, player) for seat, player in enumerate(players))  # none once it is closed
+        self.seats = tuple(
+            _MatchSeat(self, seat, player) for seat, player in enumerate(players)
+        )  # none once it is closed
         self._identities = tuple(player.identity for player in players)
         self._moved = moved
         self._incident_number = incident_number
@@ -299,7 +301,7 @@ class Table:
         self.is_begun = False
         self._is_seated = False
         self._is_opened = False  # what was dealt is told
-        self._sealed_seats: tuple[_Seat, ...] = ()  # of those who were told the end without it
+        self._sealed_seats: tuple[_MatchSeat, ...] = ()  # of those who were told the end without it
 
     # -- what is to be sent
     def seat(self) -> None:
@@ -329,7 +331,7 @@ class Table:
         if not self.match.open or self.timed.none_ends_before < self.look_by or self.incident is not None:
             self._moved(self)
 
-    def decision_of(self, seat: int) -> Decision | None:
+    def decision_of(self, seat: int) -> OpenDecision | None:
         """What a seat is asked now."""
         return self.match.decision(seat) if self.incident is None else None
 
@@ -445,7 +447,7 @@ class Table:
             started=started,
             finished=finished,
             seats=tuple(
-                SeatResult(
+                FinishedSeat(
                     player=seat.player.identity,
                     place=place,
                     score=score,
@@ -467,13 +469,13 @@ class Table:
             tables=self.tables,
         )
 
-    def _course(self, seat: int) -> Course:
+    def _course(self, seat: int) -> DecisionLog:
         faults = [
-            CourseFault(fault.number + 1, fault.place, fault.cause.value, fault.reason)
+            DecisionFault(fault.number + 1, fault.place, fault.cause.value, fault.reason)
             for fault in self.match.faults
             if fault.seat == seat
         ]
-        return Course(tuple(self.timed.thinking_course(seat)), tuple(faults))
+        return DecisionLog(tuple(self.timed.thinking_course(seat)), tuple(faults))
 
     def _result(self) -> MatchResult:
         if self.incident is None:

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.errors import Refused
+from cutpurse.server.errors import CallRefused
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.results import HOUSE, Identity
 
 __all__ = [
-    "Others",
+    "OtherEntrants",
     "check_entry",
     "frozen_text",
     "may_play",
@@ -29,14 +29,14 @@ __all__ = [
 _Obstacle = tuple[str, str]  # reason and text
 
 
-class Others(NamedTuple):
+class OtherEntrants(NamedTuple):
     """The other bots that play on a ladder, house bots left out."""
 
     bots: int
     own: tuple[str, ...]  # those of the same owner, by their names: versions of a bot are one
 
     @classmethod
-    def of(cls, identity: Identity, there: Iterable[Identity]) -> Others:
+    def of(cls, identity: Identity, there: Iterable[Identity]) -> OtherEntrants:
         """Of those who are there, the others than this one."""
         others = [one for one in there if one != identity]
         own = [one.bot for one in others if one.owner == identity.owner and one.bot != identity.bot]
@@ -76,7 +76,7 @@ def check_entry(
     identity: Identity,
     wanted: Mapping[str, Sequence[str]],
     ladders: Iterable[Ladder],
-    others_on: Callable[[Ladder], Others],
+    others_on: Callable[[Ladder], OtherEntrants],
     is_paused: bool,
     at: datetime,
     forgets: bool = False,
@@ -91,7 +91,7 @@ def check_entry(
     if identity.owner == HOUSE:
         return
     if is_paused:
-        raise Refused("PAUSED", paused_text(identity))
+        raise CallRefused("PAUSED", paused_text(identity))
     found: _Obstacle | None = None
     has_one = False
     for ladder in ladders:
@@ -102,18 +102,18 @@ def check_entry(
         if obstacle is None:
             has_one = True
         elif names:
-            raise Refused(*obstacle)
+            raise CallRefused(*obstacle)
         elif may_see(ladder, identity.owner):
             found = found or obstacle
     if found is not None and not has_one:
-        raise Refused(*found)
+        raise CallRefused(*found)
 
 
 def nothing_left(
     identity: Identity,
     plays: Callable[[str, str], bool],
     ladders: Iterable[Ladder],
-    others_on: Callable[[Ladder], Others],
+    others_on: Callable[[Ladder], OtherEntrants],
     at: datetime,
     forgets: bool = False,
 ) -> tuple[str, str] | None:
@@ -136,7 +136,7 @@ def nothing_left(
 
 
 def _obstacle(
-    ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], Others], at: datetime, forgets: bool
+    ladder: Ladder, identity: Identity, others_on: Callable[[Ladder], OtherEntrants], at: datetime, forgets: bool
 ) -> _Obstacle | None:
     if not may_play(ladder, identity):
         text = f"ladder {ladder.name} is not for bots of {identity.owner}; whoever runs the server says who may play"
@@ -154,7 +154,7 @@ def _obstacle(
     return None
 
 
-def no_room(ladder: Ladder, identity: Identity, others: Others) -> str:
+def no_room(ladder: Ladder, identity: Identity, others: OtherEntrants) -> str:
     """Why a ladder has no place for a bot, no house bot, beside these others; empty if it has one."""
     most, of_owner = ladder.terms.most_bots, ladder.terms.most_per_owner
     if most and others.bots >= most:

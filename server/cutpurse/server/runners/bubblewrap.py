@@ -21,13 +21,13 @@ from typing import Final
 from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
-from cutpurse.server.runners.growth import Growth
+from cutpurse.server.runners.growth import DiskQuota
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
 from cutpurse.server.runners.nobody import NOBODY, give_away, into_a_namespace, is_root
-from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, Limits, RunnerError, Task
+from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
 from cutpurse.server.runners.processes import children
 from cutpurse.server.runners.runtimes import search_path
-from cutpurse.server.runners.started import Making, Program, started
+from cutpurse.server.runners.started import Making, SandboxedProcess, started
 
 __all__ = ["BubblewrapRunner"]
 
@@ -66,13 +66,13 @@ class BubblewrapRunner:
         """See `Runner`."""
         return tuple(_WEAKER[controller] for controller in self._cgroups.lacks())
 
-    def start(self, task: Task) -> Program:
+    def start(self, task: ProgramSpec) -> SandboxedProcess:
         """See `Runner`."""
         if (why := self.missing()) is not None:
             raise RunnerError(why)
         return self.start_anyhow(task)
 
-    def start_anyhow(self, task: Task) -> Program:
+    def start_anyhow(self, task: ProgramSpec) -> SandboxedProcess:
         """The same, without a look at what is missing.  Raises RunnerError, OSError."""
         descriptors = _Descriptors()
         group = None
@@ -107,7 +107,7 @@ class BubblewrapRunner:
                 errors=errors,
                 complaints=complaints,
                 to_ask=_inside,
-                watched=Growth(task.folder, task.limits.file_bytes) if task.is_writable else None,
+                watched=DiskQuota(task.folder, task.limits.file_bytes) if task.is_writable else None,
                 is_shell_code=True,
             )
             descriptors.given()
@@ -127,7 +127,7 @@ def _user() -> tuple[str, ...]:
     return ("--unshare-user", "--disable-userns", "--uid", str(NOBODY), "--gid", str(NOBODY), "--cap-drop", "ALL")
 
 
-def _sandbox(task: Task, filter_file: int, passwd: int, group: int) -> Iterator[str]:
+def _sandbox(task: ProgramSpec, filter_file: int, passwd: int, group: int) -> Iterator[str]:
     """What bubblewrap is told, in its order: a later line can cover an earlier one."""
     yield from ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
     yield from ("--die-with-parent", "--new-session", "--hostname", "bot", "--seccomp", str(filter_file))
@@ -171,7 +171,7 @@ def _readable(runtimes: Sequence[Path]) -> Iterator[str]:
             yield from ("--symlink", str(runtime.readlink()), str(runtime))
 
 
-def _inside_first(limits: Limits, group: Group | None) -> tuple[str, ...]:
+def _inside_first(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
     """What is done inside: processes counted there are the program's own; and who was root until now becomes nobody."""
     own: tuple[str, ...] = ()
     if group is None or not group.has("pids"):  # which would tell how often it has refused one
@@ -242,7 +242,7 @@ def _missing() -> str | None:
 def _why_not() -> str | None:
     """Try a sandbox with nothing in it."""
     with tempfile.TemporaryDirectory(prefix="cutpurse-") as folder:
-        task = Task(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
+        task = ProgramSpec(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
         try:
             ended = BubblewrapRunner().start_anyhow(task).wait(TRY_S)
         except (RunnerError, OSError) as problem:

@@ -6,15 +6,15 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
-from cutpurse.server.runners.growth import Growth
-from cutpurse.server.runners.port import Cause, Limits
+from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.port import Cause, ResourceLimits
 
-__all__ = ["REFUSED_MOST", "Counted", "cause_of", "text_of", "too_much"]
+__all__ = ["REFUSED_MOST", "UsageCounters", "cause_of", "text_of", "too_much"]
 
 REFUSED_MOST: Final = 300  # processes that were not started, after which it is no accident
 
 
-class Counted(Protocol):
+class UsageCounters(Protocol):
     """What is counted of a program from outside: a `Group`, or what an engine of containers tells."""
 
     def out_of_memory(self) -> int:
@@ -25,7 +25,11 @@ class Counted(Protocol):
 
 
 def too_much(
-    limits: Limits, lived_s: float, cpu_s: Callable[[], float], counted: Counted | None, watched: Growth | None
+    limits: ResourceLimits,
+    lived_s: float,
+    cpu_s: Callable[[], float],
+    counted: UsageCounters | None,
+    watched: DiskQuota | None,
 ) -> Cause | None:
     """Of what a program that lives has had too much; None: it may go on."""
     if limits.wall_s is not None and lived_s >= limits.wall_s:
@@ -41,7 +45,7 @@ def too_much(
     return None
 
 
-def cause_of(code: int, number: int, counted: Counted | None) -> Cause:
+def cause_of(code: int, number: int, counted: UsageCounters | None) -> Cause:
     """Why it ended, of its own accord or by the kernel.  number: of the signal that ended it, 0: none."""
     if code and counted is not None:
         if counted.out_of_memory():
@@ -53,7 +57,7 @@ def cause_of(code: int, number: int, counted: Counted | None) -> Cause:
     return "signal" if number else "exited"
 
 
-def text_of(cause: Cause, limits: Limits, code: int, number: int) -> str:
+def text_of(cause: Cause, limits: ResourceLimits, code: int, number: int) -> str:
     """The same in one line for people."""
     return _TEXTS[cause](limits, code, number)
 
@@ -65,13 +69,13 @@ def _named(number: int) -> str:
         return f"signal {number}"
 
 
-def _exited(limits: Limits, code: int, number: int) -> str:
+def _exited(limits: ResourceLimits, code: int, number: int) -> str:
     if code in (126, 127):
         return f"its command could not be run: it is not there, or cannot be executed (exit code {code})"
     return f"it ended by itself, with exit code {code}"
 
 
-_TEXTS: Final[Mapping[Cause, Callable[[Limits, int, int], str]]] = {
+_TEXTS: Final[Mapping[Cause, Callable[[ResourceLimits, int, int], str]]] = {
     "exited": _exited,
     "signal": lambda limits, code, number: f"it was ended by {_named(number)}",
     "memory": lambda limits, code, number: f"it wanted more memory than its {limits.memory_bytes >> 20} MiB",

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from cutpurse.server.runners.port import Limits
+from cutpurse.server.runners.port import ResourceLimits
 
 __all__ = ["CONTROLLERS", "Cgroups", "Group", "cgroups", "group_of"]
 
@@ -47,7 +47,7 @@ class Group:
         """Whether it limits memory, pids or cpu."""
         return controller in self._folders
 
-    def limit(self, limits: Limits, extra_processes: int) -> None:
+    def limit(self, limits: ResourceLimits, extra_processes: int) -> None:
         """Set what may be used; extra_processes: of the sandbox itself.  Raises OSError."""
         quota = max(1_000, round(limits.cpu_cores * PERIOD_US))
         wanted: dict[str, dict[str, int | str]]

@@ -29,7 +29,7 @@ from cutpurse.server.runners.container_engine import Engine, EngineError, socket
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
 from cutpurse.server.runners.launching import environment_of
 from cutpurse.server.runners.nobody import NOBODY, give_away, is_root
-from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, Limits, RunnerError, Task
+from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
 
 __all__ = ["IMAGE", "ContainerRunner"]
 
@@ -98,7 +98,7 @@ class ContainerRunner:
             self._sweep()
             with tempfile.TemporaryDirectory(prefix="cutpurse-") as folder:
                 Path(folder).chmod(0o755)
-                task = Task(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
+                task = ProgramSpec(name="a trial", folder=Path(folder), command=("true",), talk=Path(folder, "talk"))
                 ended = self.start(task).wait(TRY_S)
         except (RunnerError, EngineError, OSError) as problem:
             return f"no container can be run here: {problem}" if isinstance(problem, OSError) else str(problem)
@@ -112,7 +112,7 @@ class ContainerRunner:
             return (str(problem),)
         return tuple(told)
 
-    def start(self, task: Task) -> ContainerProgram:
+    def start(self, task: ProgramSpec) -> ContainerProgram:
         """See `Runner`."""
         if not task.folder.is_dir():
             raise FileNotFoundError(f"{task.name} has no folder")
@@ -138,7 +138,7 @@ class ContainerRunner:
             file.flush()
             yield file.name
 
-    def _wanted(self, task: Task, filter: str) -> dict[str, Any]:
+    def _wanted(self, task: ProgramSpec, filter: str) -> dict[str, Any]:
         """All that the engine is told of it."""
         limits = task.limits
         environment = environment_of(task, None, SCRATCH)
@@ -179,7 +179,7 @@ class ContainerRunner:
             },
         }
 
-    def _user(self, task: Task) -> str:
+    def _user(self, task: ProgramSpec) -> str:
         """Nobody; a build step is whoever owns its folder, which is us unless we are root."""
         if not task.is_writable or is_root():
             return f"{NOBODY}:{NOBODY}"
@@ -197,7 +197,7 @@ def _bound(folder: Path, seen: str, is_writable: bool = False) -> dict[str, Any]
     return {"Type": "bind", "Source": str(folder.resolve()), "Target": seen, "ReadOnly": not is_writable}
 
 
-def _ulimits(limits: Limits) -> list[dict[str, Any]]:
+def _ulimits(limits: ResourceLimits) -> list[dict[str, Any]]:
     # core: not 0, see `launching.limited`.
     wanted = {"core": 1, "nofile": limits.open_files, "fsize": limits.file_bytes}
     if limits.cpu_s is not None:

@@ -23,12 +23,12 @@ from typing import Any, Final
 from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group, group_of
 from cutpurse.server.runners.container_engine import Engine, EngineError
-from cutpurse.server.runners.growth import Growth
-from cutpurse.server.runners.port import Cause, Ended, RunnerError, Task, Use
+from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
 from cutpurse.server.runners.processes import use_of
-from cutpurse.server.runners.talk import Talk, read_talk
+from cutpurse.server.runners.talk import OutputLog, read_talk
 
-__all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "Looked", "contained", "counted_of"]
+__all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "UsageSample", "contained", "counted_of"]
 
 OWN_PROCESSES: Final = 2  # of the container itself
 LOOK_S: Final = 0.5  # between looks at what it uses
@@ -61,7 +61,7 @@ done
 """
 
 
-def contained(task: Task, engine: Engine, container: str) -> ContainerProgram:
+def contained(task: ProgramSpec, engine: Engine, container: str) -> ContainerProgram:
     """Start a container that was made for this program.  Raises RunnerError, EngineError, OSError; then it is gone."""
     begun: Future[None] = Future()
     try:
@@ -76,19 +76,19 @@ def contained(task: Task, engine: Engine, container: str) -> ContainerProgram:
 class ContainerProgram:
     """See `Running`."""
 
-    def __init__(self, task: Task, engine: Engine, container: str, begun: Future[None]) -> None:
+    def __init__(self, task: ProgramSpec, engine: Engine, container: str, begun: Future[None]) -> None:
         self._task = task
         self._engine = engine
         self._container = container
         self._begun = begun
-        self._growth: Growth | None = None
-        self._counted: Looked | Group | None = None
+        self._growth: DiskQuota | None = None
+        self._counted: UsageSample | Group | None = None
         self._pid = 0
         self._inner = 0  # its number in the container
         self._why: Cause | None = None  # it is ended from outside, for this
         self._killed_at: float | None = None
-        self._used = Use(0.0, 0)
-        self._ended: Ended | None = None
+        self._used = ResourceUse(0.0, 0)
+        self._ended: ExitStatus | None = None
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._stream: socket.socket | None = None
@@ -101,16 +101,16 @@ class ContainerProgram:
         """See `Running`: of the first process of its container."""
         return self._pid
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> ExitStatus | None:
         """See `Running`."""
         return self._ended
 
-    def wait(self, seconds: float | None = None) -> Ended | None:
+    def wait(self, seconds: float | None = None) -> ExitStatus | None:
         """See `Running`."""
         self._over.wait(seconds)
         return self._ended
 
-    def use(self) -> Use:
+    def use(self) -> ResourceUse:
         """See `Running`; as of the last look, half a second ago at most, where only the engine can tell."""
         if self._ended is None and isinstance(self._counted, Group):
             self._measure()
@@ -120,7 +120,7 @@ class ContainerProgram:
         """See `Running`."""
         return read_talk(self._task.talk, self._task.limits.talk_bytes)
 
-    def stop(self, grace_s: float = 2.0) -> Ended:
+    def stop(self, grace_s: float = 2.0) -> ExitStatus:
         """See `Running`."""
         if self._ended is None:
             self._why = self._why or "stopped"
@@ -163,12 +163,12 @@ class ContainerProgram:
             self._end(ears.code)
             self._over.set()
 
-    def _start(self) -> _Ears:
+    def _start(self) -> _ContainerOutput:
         task = self._task
         if task.is_writable:
-            self._growth = Growth(task.folder, task.limits.file_bytes)
-        talk = Talk(task.talk, task.limits.talk_bytes_per_s, task.limits.talk_bytes, time.monotonic())
-        ears = _Ears(talk)
+            self._growth = DiskQuota(task.folder, task.limits.file_bytes)
+        talk = OutputLog(task.talk, task.limits.talk_bytes_per_s, task.limits.talk_bytes, time.monotonic())
+        ears = _ContainerOutput(talk)
         try:
             self._stream = self._engine.attach(self._container)
             self._engine.start(self._container)
@@ -185,7 +185,7 @@ class ContainerProgram:
             raise
         return ears
 
-    def _follow(self, ears: _Ears) -> None:
+    def _follow(self, ears: _ContainerOutput) -> None:
         """Until it has ended, or its container has."""
         assert self._stream is not None
         every_s = LOOK_S if self._growth is None else BUILD_LOOK_S
@@ -220,17 +220,17 @@ class ContainerProgram:
         counted = self._counted
         if counted is None:
             return
-        if isinstance(counted, Looked):
+        if isinstance(counted, UsageSample):
             counted.look()
         cpu_s, peak = counted.cpu_s() or 0.0, counted.peak_bytes() or 0
         with self._lock:
-            self._used = Use(max(self._used.cpu_s, cpu_s), max(self._used.peak_bytes, peak))
+            self._used = ResourceUse(max(self._used.cpu_s, cpu_s), max(self._used.peak_bytes, peak))
 
     def _end(self, code: int | None) -> None:
         cause = self._why or "exited"
         code = 128 + 9 if code is None else code
         number = code - 128 if code > 128 else 0
-        self._ended = Ended(cause, number or code, self._used, text_of(cause, self._task.limits, code, number))
+        self._ended = ExitStatus(cause, number or code, self._used, text_of(cause, self._task.limits, code, number))
 
     def _away(self) -> None:
         with self._lock:
@@ -241,7 +241,7 @@ class ContainerProgram:
             self._engine.remove(self._container)
 
 
-def counted_of(engine: Engine, container: str, pid: int) -> Looked | Group:
+def counted_of(engine: Engine, container: str, pid: int) -> UsageSample | Group:
     """What counts the use of a container whose first process is `pid`.  Raises EngineError.
 
     An engine that makes no control groups, as one without root where they are of version 1, is not asked: it tells
@@ -252,7 +252,7 @@ def counted_of(engine: Engine, container: str, pid: int) -> Looked | Group:
     return _Seen(pid) if engine.info().get("CgroupDriver") == "none" else _Figures(engine, container)
 
 
-class Looked(ABC):
+class UsageSample(ABC):
     """The use of a container, as of the last look."""
 
     def __init__(self) -> None:
@@ -281,7 +281,7 @@ class Looked(ABC):
         return 0
 
 
-class _Figures(Looked):
+class _Figures(UsageSample):
     """What an engine tells of a container whose control group cannot be seen from here."""
 
     def __init__(self, engine: Engine, container: str) -> None:
@@ -299,7 +299,7 @@ class _Figures(Looked):
             self._is_out = bool(self._engine.inspect(self._container)["State"]["OOMKilled"])
 
 
-class _Seen(Looked):
+class _Seen(UsageSample):
     """What is seen of the processes of a container without a control group."""
 
     def __init__(self, pid: int) -> None:
@@ -312,10 +312,10 @@ class _Seen(Looked):
         self._cpu_s, self._peak = max(self._cpu_s, used.cpu_s), max(self._peak, used.peak_bytes)
 
 
-class _Ears:
+class _ContainerOutput:
     """What is heard from a container: of the program, kept; of the shell, when it began and how it ended."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: OutputLog) -> None:
         self._talk = talk
         self._head = b""
         self._kind = 0

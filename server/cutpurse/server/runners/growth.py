@@ -10,13 +10,13 @@ import os
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Growth"]
+__all__ = ["DiskQuota"]
 
 ENTRIES_MOST: Final = 20_000  # files and folders
 FREE_LEAST: Final = 256 << 20  # bytes that the disk must have left for everybody else
 
 
-class Growth:
+class DiskQuota:
     """A folder that may grow by so many bytes."""
 
     def __init__(self, folder: Path, most_bytes: int) -> None:

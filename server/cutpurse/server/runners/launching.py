@@ -13,7 +13,7 @@ from typing import Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.server.runners.cgroups import Group
-from cutpurse.server.runners.port import Limits, Task
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 
 __all__ = ["READY", "begin", "environment_of", "launcher", "limited"]
 
@@ -51,7 +51,7 @@ def begin(command: Sequence[str], before: Sequence[str] = ()) -> tuple[str, ...]
     )
 
 
-def limited(limits: Limits, group: Group | None) -> tuple[str, ...]:
+def limited(limits: ResourceLimits, group: Group | None) -> tuple[str, ...]:
     """Goes on with it: limits of each process, beneath those of the group, or in their place."""
     found = shutil.which("prlimit")
     if found is None:
@@ -73,7 +73,7 @@ def _at_most(name: str, value: int) -> int:
     return value if most == resource.RLIM_INFINITY else min(value, most)
 
 
-def environment_of(task: Task, path: str | None, scratch: str) -> dict[str, str]:
+def environment_of(task: ProgramSpec, path: str | None, scratch: str) -> dict[str, str]:
     """All that a program finds in its environment but where the server is: nothing of ours.
 
     path: PATH; None: its system has one of its own, and runtimes. Raises UsageError.

@@ -23,13 +23,13 @@ __all__ = [
     "SOCKET",
     "SOCKET_FOLDER",
     "Cause",
-    "Ended",
-    "Limits",
+    "ExitStatus",
+    "ResourceLimits",
     "Runner",
     "RunnerError",
     "Running",
-    "Task",
-    "Use",
+    "ProgramSpec",
+    "ResourceUse",
     "runner_named",
 ]
 
@@ -49,7 +49,7 @@ class RunnerError(CutpurseError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResourceLimits:
     """What one program may use, with all that it starts.
 
     memory_bytes: of memory, scratch included. processes: threads count. open_files: of each process. file_bytes: of
@@ -70,7 +70,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProgramSpec:
     """A program to run.
 
     name: for people. folder: the program's own, seen as /bot; everybody must be able to read what is in it, and in
@@ -91,13 +91,13 @@ class Task:
     is_writable: bool = False
     arena: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    limits: Limits = Limits()
+    limits: ResourceLimits = ResourceLimits()
     runtimes: tuple[Path, ...] = ()
     for_runtimes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ResourceUse:
     """What a program has used so far, with all that it started: seconds of the processor, and the most memory at once.
 
     Where the system counts it, memory includes scratch and files that were read.
@@ -108,7 +108,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ExitStatus:
     """How a program ended.  code: its exit code, or the number of the signal that ended it; text: one line for people.
 
     The text names no path and nothing that the program said.
@@ -116,7 +116,7 @@ class Ended:
 
     cause: Cause
     code: int | None
-    use: Use
+    use: ResourceUse
     text: str
 
 
@@ -127,16 +127,16 @@ class Running(Protocol):
     def pid(self) -> int:
         """The number of the process that stands for it here."""
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> ExitStatus | None:
         """How it ended; None while it runs. Never waits."""
 
-    def wait(self, seconds: float | None = None) -> Ended | None:
+    def wait(self, seconds: float | None = None) -> ExitStatus | None:
         """How it ended, as soon as it has; None if it has not after so many seconds."""
 
-    def use(self) -> Use:
+    def use(self) -> ResourceUse:
         """What it has used so far, also after its end."""
 
-    def stop(self, grace_s: float = 2.0) -> Ended:
+    def stop(self, grace_s: float = 2.0) -> ExitStatus:
         """Ask it to end, give it so many seconds, and end it with all that it started: none is left afterwards."""
 
     def talk(self) -> str:
@@ -160,7 +160,7 @@ class Runner(Protocol):
     def weaker(self) -> tuple[str, ...]:
         """What of the contract is not, or less surely, kept on this machine, a line each."""
 
-    def start(self, task: Task) -> Running:
+    def start(self, task: ProgramSpec) -> Running:
         """Start a program.  Raises RunnerError where that is not possible here, OSError if the system refuses."""
 
 

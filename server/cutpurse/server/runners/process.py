@@ -15,11 +15,11 @@ from typing import Final
 
 from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners.cgroups import cgroups
-from cutpurse.server.runners.growth import Growth
+from cutpurse.server.runners.growth import DiskQuota
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
-from cutpurse.server.runners.port import SOCKET, RunnerError, Task
+from cutpurse.server.runners.port import SOCKET, ProgramSpec, RunnerError
 from cutpurse.server.runners.runtimes import search_path
-from cutpurse.server.runners.started import Making, Program, started
+from cutpurse.server.runners.started import Making, SandboxedProcess, started
 
 __all__ = ["ProcessRunner"]
 
@@ -41,7 +41,7 @@ class ProcessRunner:
             *(f"{what} not limited by a control group" for what in cgroups().lacks()),
         )
 
-    def start(self, task: Task) -> Program:
+    def start(self, task: ProgramSpec) -> SandboxedProcess:
         """See `Runner`."""
         if (why := self.missing()) is not None:
             raise RunnerError(why)
@@ -50,7 +50,7 @@ class ProcessRunner:
         try:
             if group is not None:
                 group.limit(task.limits, 0)
-            watched = Growth(task.folder, task.limits.file_bytes) if task.is_writable else None
+            watched = DiskQuota(task.folder, task.limits.file_bytes) if task.is_writable else None
             environment = environment_of(task, search_path(task.runtimes), str(scratch))
             if task.arena is not None:
                 environment[SERVER_VARIABLE] = f"{UNIX}{task.arena / SOCKET}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from cutpurse.server.runners.port import Use
+from cutpurse.server.runners.port import ResourceUse
 
 __all__ = ["children", "descendants", "use_of"]
 
@@ -35,7 +35,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def use_of(pid: int) -> Use:
+def use_of(pid: int) -> ResourceUse:
     """Of this one and all below it, and of those below it that have ended. Shared memory counts for each."""
     ticks = peak = 0
     for one in descendants(pid):
@@ -43,7 +43,7 @@ def use_of(pid: int) -> Use:
             fields = (PROC / str(one) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             ticks += sum(int(field) for field in fields[11:15])  # of itself, and of children that were waited for
             peak += _resident_kib(one) << 10
-    return Use(ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0, peak)
+    return ResourceUse(ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0, peak)
 
 
 def _resident_kib(pid: int) -> int:

@@ -23,14 +23,14 @@ from typing import Final, NamedTuple
 
 from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group
-from cutpurse.server.runners.growth import Growth
+from cutpurse.server.runners.growth import DiskQuota
 from cutpurse.server.runners.launching import READY
 from cutpurse.server.runners.nobody import ASKS, give_users
-from cutpurse.server.runners.port import Cause, Ended, RunnerError, Task, Use
+from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
 from cutpurse.server.runners.processes import children, use_of
-from cutpurse.server.runners.talk import Talk, read_talk
+from cutpurse.server.runners.talk import OutputLog, read_talk
 
-__all__ = ["Making", "Program", "started"]
+__all__ = ["Making", "SandboxedProcess", "started"]
 
 LOOK_S: Final = 0.5  # between looks at what it uses
 BUILD_LOOK_S: Final = 0.25  # and at what it writes into its folder
@@ -61,7 +61,7 @@ class Making:
     complaints: int
     passed: Sequence[int] = ()
     to_ask: Callable[[int], int | None] = lambda pid: pid
-    watched: Growth | None = None
+    watched: DiskQuota | None = None
     is_shell_code: bool = False
     is_group: bool = False
     clear: Callable[[], None] = lambda: None
@@ -75,11 +75,11 @@ class _Exit(NamedTuple):
     peak_bytes: int
 
 
-def started(task: Task, making: Making, group: Group | None) -> Program:
+def started(task: ProgramSpec, making: Making, group: Group | None) -> SandboxedProcess:
     """Start it.  Raises RunnerError where it does not come to run, OSError if the system refuses."""
     begun: Future[None] = Future()
     try:
-        program = Program(task, making, group, begun)
+        program = SandboxedProcess(task, making, group, begun)
     except RuntimeError as problem:
         for descriptor in (making.complaints, making.errors, *making.passed):
             os.close(descriptor)
@@ -89,10 +89,10 @@ def started(task: Task, making: Making, group: Group | None) -> Program:
     return program
 
 
-class Program:
+class SandboxedProcess:
     """See `Running`."""
 
-    def __init__(self, task: Task, making: Making, group: Group | None, begun: Future[None]) -> None:
+    def __init__(self, task: ProgramSpec, making: Making, group: Group | None, begun: Future[None]) -> None:
         self._task = task
         self._making = making
         self._group = group
@@ -101,8 +101,8 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_reaped = False
         self._why: Cause | None = None  # it is ended from outside, for this
-        self._used = Use(0.0, 0)
-        self._ended: Ended | None = None
+        self._used = ResourceUse(0.0, 0)
+        self._ended: ExitStatus | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
         self._thread.start()
@@ -114,16 +114,16 @@ class Program:
         assert self._process is not None
         return self._process.pid
 
-    def ended(self) -> Ended | None:
+    def ended(self) -> ExitStatus | None:
         """See `Running`."""
         return self._ended
 
-    def wait(self, seconds: float | None = None) -> Ended | None:
+    def wait(self, seconds: float | None = None) -> ExitStatus | None:
         """See `Running`."""
         self._over.wait(seconds)
         return self._ended
 
-    def use(self) -> Use:
+    def use(self) -> ResourceUse:
         """See `Running`."""
         with self._lock:
             if not self._is_reaped:
@@ -134,7 +134,7 @@ class Program:
         """See `Running`."""
         return read_talk(self._task.talk, self._task.limits.talk_bytes)
 
-    def stop(self, grace_s: float = 2.0) -> Ended:
+    def stop(self, grace_s: float = 2.0) -> ExitStatus:
         """See `Running`."""
         if self._ended is None:
             self._why = self._why or "stopped"
@@ -184,7 +184,7 @@ class Program:
             ears.let_go()
             self._over.set()
 
-    def _start(self) -> _Ears:
+    def _start(self) -> _ProcessOutput:
         """Start it, and wait until it is the program itself that runs; where that fails, nothing of it is left."""
         making, limits = self._making, self._task.limits
         with ExitStack() as ours, ExitStack() as undone:
@@ -196,11 +196,11 @@ class Program:
                 hears_answers, answers = os.pipe()
                 ours.callback(os.close, answers)
                 its.callback(os.close, hears_answers)
-                talk = Talk(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
+                talk = OutputLog(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
                 undone.callback(_end, talk)
                 hears, says = os.pipe()
                 its.callback(os.close, says)
-                ears = _Ears(hears, talk)
+                ears = _ProcessOutput(hears, talk)
                 undone.callback(ears.let_go)
                 self._process = subprocess.Popen(
                     making.command,
@@ -241,7 +241,7 @@ class Program:
         words = " ".join(said.translate(None, ASKS).decode("utf-8", "replace").split())
         raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
 
-    def _follow(self, ears: _Ears) -> _Exit:
+    def _follow(self, ears: _ProcessOutput) -> _Exit:
         """Until its process has ended."""
         assert self._process is not None
         pidfd = _handle(self.pid)
@@ -310,17 +310,17 @@ class Program:
             seen = use_of(self.pid)
             counted_s = seen.cpu_s if counted_s is None else counted_s
             counted_bytes = seen.peak_bytes if counted_bytes is None else counted_bytes
-        self._used = Use(max(self._used.cpu_s, counted_s), max(self._used.peak_bytes, counted_bytes))
+        self._used = ResourceUse(max(self._used.cpu_s, counted_s), max(self._used.peak_bytes, counted_bytes))
 
     def _end(self, exit: _Exit) -> None:
         group = self._group
         used = self._used
         if group is None or group.cpu_s() is None:
-            used = Use(max(used.cpu_s, exit.cpu_s), used.peak_bytes)
+            used = ResourceUse(max(used.cpu_s, exit.cpu_s), used.peak_bytes)
         # Linux counts what a process had before it became this program, which is what we have: so that tells nothing.
         is_its_own = exit.peak_bytes > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         if is_its_own and (group is None or group.peak_bytes() is None):
-            used = Use(used.cpu_s, max(used.peak_bytes, exit.peak_bytes))
+            used = ResourceUse(used.cpu_s, max(used.peak_bytes, exit.peak_bytes))
         self._used = used
         number = -exit.code if exit.code < 0 else 0
         if self._making.is_shell_code and exit.code > 128:
@@ -328,7 +328,7 @@ class Program:
         cause = self._why or cause_of(exit.code, number, group)
         text = text_of(cause, self._task.limits, exit.code, number)
         self._away()
-        self._ended = Ended(cause, number or exit.code, used, text)
+        self._ended = ExitStatus(cause, number or exit.code, used, text)
 
     def _away(self) -> None:
         if self._group is not None:
@@ -338,10 +338,10 @@ class Program:
         self._making.clear()
 
 
-class _Ears:
+class _ProcessOutput:
     """What is heard of a program: never so much that it costs more than a little, and never so little that it waits."""
 
-    def __init__(self, pipe: int, talk: Talk) -> None:
+    def __init__(self, pipe: int, talk: OutputLog) -> None:
         """The pipe is closed here, by `let_go`.  Raises OSError, and it is closed."""
         self._pipe: int | None = pipe
         self._talk = talk
@@ -404,7 +404,7 @@ class _Ears:
             os.close(file)
 
 
-def _end(talk: Talk) -> None:
+def _end(talk: OutputLog) -> None:
     with suppress(OSError):
         talk.close()
 

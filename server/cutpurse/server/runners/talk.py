@@ -14,14 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-__all__ = ["Talk", "read_talk", "remove_talk"]
+__all__ = ["OutputLog", "read_talk", "remove_talk"]
 
 BEFORE: Final = ".before"  # the older half lies beside the file
 PORTIONS: Final = 16  # a second, into which the room of a flood comes
 _PLAIN: Final = re.compile(r"[\n\t -~]*")
 
 
-class Talk:
+class OutputLog:
     """The talk of one program; `close` it. Moments are handed in: seconds on one clock."""
 
     def __init__(self, file: Path, bytes_per_s: int, most: int, now: float) -> None:

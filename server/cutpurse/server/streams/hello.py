@@ -14,9 +14,9 @@ from typing import Final
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.access.owners import Grant, Resident
-from cutpurse.server.errors import Refused, legible
-from cutpurse.server.limits import Limits
+from cutpurse.server.access.owners import Grant, HostedBotIdentity
+from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2
 
@@ -54,17 +54,17 @@ class Introduction:
 
 
 def introduction(
-    hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: Limits
+    hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: ServerLimits
 ) -> Introduction:
     """What a Hello says, of a bot whose owner is known.  offered: the ladders of each game of this server.
 
     A game of which all ladders are private and others' is none here.
-    Raises Refused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
+    Raises CallRefused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.
     """
     offered = {game: names for game, names in offered.items() if names}
     major, minor = PROTOCOL
     if hello.protocol_major != major:
-        raise Refused(
+        raise CallRefused(
             "PROTOCOL_VERSION",
             f"the server speaks version {major}.{minor} of the protocol, the bot {hello.protocol_major}."
             f"{hello.protocol_minor}; use an SDK of version {major}",
@@ -77,7 +77,7 @@ def introduction(
         most_tables = 1
     for field, name in (("bot", bot), ("version", version)):
         if not _NAME.fullmatch(name):
-            raise Refused(
+            raise CallRefused(
                 "HELLO",
                 f"Hello.{field} is '{legible(name, 40)}'; it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', "
                 "the first a letter or digit",
@@ -100,9 +100,9 @@ def introduction(
 
 
 def _narrowed(
-    wanted: Mapping[str, Sequence[str]], resident: Resident | None, offered: Mapping[str, Sequence[str]]
+    wanted: Mapping[str, Sequence[str]], resident: HostedBotIdentity | None, offered: Mapping[str, Sequence[str]]
 ) -> Mapping[str, Sequence[str]]:
-    """Of what a bot wants to play, what it was handed in for.  Raises Refused if nothing is left."""
+    """Of what a bot wants to play, what it was handed in for.  Raises CallRefused if nothing is left."""
     if resident is None or not resident.ladders:
         return wanted
     left = {
@@ -112,7 +112,7 @@ def _narrowed(
         and (names := tuple(name for name in there if name in resident.ladders and name in (wanted.get(game) or there)))
     }
     if not left:
-        raise Refused(
+        raise CallRefused(
             "NOT_FOUND",
             f"{resident.bot} was handed in for {', '.join(resident.ladders)}, and wants to play elsewhere; "
             "let it play all the games of those ladders",
@@ -125,23 +125,23 @@ def _wanted(games: Sequence[arena_pb2.GameWanted], offered: Mapping[str, Sequenc
     for game in games:
         name = legible(game.game, 40)
         if game.game not in offered:
-            raise Refused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(sorted(offered))}")
+            raise CallRefused("NOT_FOUND", f"no game is called '{name}' here; there are: {', '.join(sorted(offered))}")
         version = GAMES[game.game].words.version
         if game.rules_version not in ("", version):
-            raise Refused(
+            raise CallRefused(
                 "RULES_VERSION",
                 f"the server plays rules version {version} of {name}, the bot was written for "
                 f"'{legible(game.rules_version, 40)}'",
             )
         for ladder in game.ladders:
             if ladder not in offered[game.game]:
-                raise Refused(
+                raise CallRefused(
                     "NOT_FOUND",
                     f"no ladder of {name} is called '{legible(ladder, 40)}'"
                     f"{did_you_mean(ladder, offered[game.game])}; there are: "
                     f"{', '.join(sorted(offered[game.game]))}",
                 )
         if game.game in wanted:
-            raise Refused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
+            raise CallRefused("HELLO", f"Hello.games names {name} twice; name it once, with all its ladders")
         wanted[game.game] = tuple(dict.fromkeys(game.ladders))  # a session keeps them: each once, however often named
     return wanted

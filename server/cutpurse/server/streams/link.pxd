@@ -1,9 +1,9 @@
 # What the compiled build knows of link.py beyond the Python.
 
-from cutpurse.server.streams.session cimport Session
+from cutpurse.server.streams.session cimport ServerSession
 
 cdef class Link:
-    cdef public Session session
+    cdef public ServerSession session
     cdef public object wake, closed, _limits, _counts, _paced, _sent_at, _accepted_at, _parting
     cdef public double _stalled_s
     cdef public long _sent, _strikes_left

@@ -16,14 +16,14 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from cutpurse.engine.clocks import Outcome, OutcomeKind
+from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
 from cutpurse.sdk.wire.parts import LOW, field, frame, frames, uints, varint
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import LEFT, REASONS, Ending, ending, incident, legible
+from cutpurse.server.errors import LEFT, REASONS, CallStatus, ending, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
-from cutpurse.server.limits import Limits, Paced
+from cutpurse.server.limits import ServerLimits, TokenBucket
 from cutpurse.server.matches.table import SeatAt
-from cutpurse.server.streams.session import Place, Session
+from cutpurse.server.streams.session import ServerSession, SessionTable
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Link"]
@@ -53,8 +53,8 @@ _REFUSED: Final = {
     OutcomeKind.STALE: arena_pb2.REFUSAL_REASON_STALE,
     OutcomeKind.UNKNOWN_DECISION: arena_pb2.REFUSAL_REASON_UNKNOWN_DECISION,
 }
-_STALE: Final = Outcome(OutcomeKind.STALE)
-_UNKNOWN: Final = Outcome(OutcomeKind.UNKNOWN_DECISION)
+_STALE: Final = AnswerOutcome(OutcomeKind.STALE)
+_UNKNOWN: Final = AnswerOutcome(OutcomeKind.UNKNOWN_DECISION)
 
 
 class Link:
@@ -68,8 +68,8 @@ class Link:
 
     def __init__(
         self,
-        session: Session,
-        limits: Limits,
+        session: ServerSession,
+        limits: ServerLimits,
         welcome: arena_pb2.Welcome,
         wake: Callable[[], None],
         now: float,
@@ -77,10 +77,10 @@ class Link:
     ) -> None:
         self.session = session
         self.wake = wake
-        self.closed: Ending | None = None
+        self.closed: CallStatus | None = None
         self._limits = limits
         self._counts = counts or Counts()
-        self._paced = Paced(limits.envelopes_per_second, limits.envelopes_at_once, now)
+        self._paced = TokenBucket(limits.envelopes_per_second, limits.envelopes_at_once, now)
         self._sent = 0  # the number of the last envelope to the bot
         self._sent_at = now
         self._stalled_s = 0.0  # since then, by the server's own fault
@@ -216,11 +216,11 @@ class Link:
         if unasked > 0:
             self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
 
-    def _nowhere(self, table: int) -> Outcome:
+    def _nowhere(self, table: int) -> AnswerOutcome:
         """What becomes of an answer at a table where the bot does not sit (any more)."""
         return _STALE if self.session.had_table(table) else _UNKNOWN
 
-    def _refuse(self, table: int, decision: int, outcome: Outcome, now: float) -> bool:
+    def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float) -> bool:
         """Keep a refusal for the next envelope.  False if the bot has left too many unread."""
         if len(self._refusals) >= self._limits.most_unread:
             self.strike(f"{self._limits.most_unread} refused answers are unread; read and acknowledge envelopes", now)
@@ -339,7 +339,7 @@ class Link:
             self._paced.allow(decisions + 1)
         return ends
 
-    def _tell_end(self, parts: list[bytes], place: Place) -> bool:
+    def _tell_end(self, parts: list[bytes], place: SessionTable) -> bool:
         seat = place.seat
         ended = None if place.is_end_told else seat.ended()
         if ended is None:
@@ -386,7 +386,7 @@ class Link:
         self.wake()
 
     def check_queues(self) -> None:
-        """What waits for this bot is no more than may wait.  Raises QueueOver."""
+        """What waits for this bot is no more than may wait.  Raises QueueOverflow."""
         within(len(self._refusals), self._limits.most_unread)
         within(len(self._problems), _MOST_PROBLEMS)
         within(len(self._openings), _MOST_OPENINGS)
@@ -418,7 +418,7 @@ class Link:
         """The server itself stood still for so long: the bot may take that much longer."""
         self._stalled_s += seconds
 
-    def close(self, ending: Ending, now: float) -> None:
+    def close(self, ending: CallStatus, now: float) -> None:
         """The stream is to end; the first word counts. The session is without a stream from this moment on."""
         if self.closed is None:
             self.closed = ending
@@ -444,7 +444,7 @@ class Link:
             self.close(self._parting, now)
 
 
-def _told(table: int, decision: int, outcome: Outcome) -> str:
+def _told(table: int, decision: int, outcome: AnswerOutcome) -> str:
     """A refusal in words, from nothing but what this seat was told or said."""
     where = f"table {table}, decision {decision}"
     match outcome.kind:

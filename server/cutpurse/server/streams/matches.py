@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from cutpurse.server.results import Identity
 
 if TYPE_CHECKING:
-    from cutpurse.server.streams.session import Session
+    from cutpurse.server.streams.session import ServerSession
 
 __all__ = ["Matches"]
 
@@ -34,18 +34,18 @@ class Matches(Protocol):
         """The ladders of each game that can be played here, without those that are not there for this owner."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Whether a bot that wants to play these ladders, by game, may come in.  Raises Refused if it may not.
+        """Whether a bot that wants to play these ladders, by game, may come in.  Raises CallRefused if it may not.
 
         forgets: it keeps nothing from one match to the next.
         """
 
-    def enter(self, session: Session) -> None:
+    def enter(self, session: ServerSession) -> None:
         """A bot is there, anew or again."""
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: ServerSession) -> None:
         """A bot's stream is gone. Its open tables go on."""
 
-    def changed(self, session: Session) -> None:
+    def changed(self, session: ServerSession) -> None:
         """A bot has more or fewer free tables than before."""
 
     def tick(self, now: float) -> None:

@@ -16,11 +16,11 @@ from typing import Any, Final
 import grpc
 from google.protobuf.message import DecodeError
 
-from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, TokenRefused
 from cutpurse.server.endings import abort
-from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident
-from cutpurse.server.limits import Limits
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.results import HOUSE
 from cutpurse.server.streams.link import Link
@@ -44,13 +44,13 @@ class ArenaService:
         sessions: Sessions,
         log: Logger,
         *,
-        entrance: Entrance,
+        entrance: AuthInterceptor,
         alive: Callable[[float], object],
         moved: Callable[[], None],
         incident_number: Callable[[], str],
     ) -> None:
         self.sessions = sessions
-        self.limits: Limits = sessions.limits
+        self.limits: ServerLimits = sessions.limits
         self.counts = sessions.counts
         self.log = log
         self.alive = alive
@@ -82,7 +82,7 @@ class ArenaService:
         if how is not LEFT:
             await abort(context, how)
 
-    async def _play(self, context: Context) -> Ending:
+    async def _play(self, context: Context) -> CallStatus:
         try:
             grant = await self.entrance.enter(context, "play")
         except TokenRefused as refused:
@@ -113,7 +113,7 @@ class ArenaService:
         context.add_done_callback(done)  # type: ignore[arg-type]  # is typed as a generic class
         return True
 
-    def broke(self, problem: Exception, log: Logger) -> Ending:
+    def broke(self, problem: Exception, log: Logger) -> CallStatus:
         """A fault of ours: the caller gets its number, the log the place in the code."""
         number = self.incident_number()
         log.error("stream broke", incident=number, error=type(problem).__name__, places=places(problem))
@@ -135,11 +135,11 @@ class _Stream:
         self._loop = asyncio.get_running_loop()
         self._log = service.log
         self._link: Link | None = None
-        self._ending: Ending | None = None  # why it never became a link, or cannot go on with one
+        self._ending: CallStatus | None = None  # why it never became a link, or cannot go on with one
         self._woken = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def run(self) -> Ending:
+    async def run(self) -> CallStatus:
         """Talk until the end, and say how to end."""
         now = self._loop.time()
         self._service.alive(now)
@@ -166,7 +166,7 @@ class _Stream:
         self._reader = reader
         return how
 
-    def _leave(self, link: Link, how: Ending) -> Ending:
+    def _leave(self, link: Link, how: CallStatus) -> CallStatus:
         """The session is without this stream from now on."""
         try:
             self._service.sessions.lost(link, self._loop.time())
@@ -219,7 +219,7 @@ class _Stream:
             return
         try:
             link = sessions.admit(request, self._woken.set, now, self._grant)
-        except Refused as refused:
+        except CallRefused as refused:
             self._refuse(refused.ending)
             return
         self._link = link
@@ -231,12 +231,12 @@ class _Stream:
         self._log.info("stream opened", peer=self._context.peer(), sdk=told.sdk, tables=len(session.places), **facts)
         self._woken.set()
 
-    def _refuse(self, how: Ending) -> None:
+    def _refuse(self, how: CallStatus) -> None:
         self._service.entrance.refused(self._context.peer(), how)
         self._end(how)
 
     # -- to the bot
-    async def _write(self) -> Ending:
+    async def _write(self) -> CallStatus:
         context, loop, woken, alive = self._context, self._loop, self._woken, self._service.alive
         while True:
             woken.clear()
@@ -292,11 +292,11 @@ class _Stream:
             self._refuse(ending("SILENT", f"no Hello came within {service.limits.hello_s:g} s"))
 
     # -- the end
-    def _end(self, how: Ending) -> None:
+    def _end(self, how: CallStatus) -> None:
         """The stream cannot go on, for a reason that the link does not know; the first word counts."""
         if self._ending is None:
             self._ending = how
             self._woken.set()
 
-    def _broke(self, problem: Exception) -> Ending:
+    def _broke(self, problem: Exception) -> CallStatus:
         return self._service.broke(problem, self._log)

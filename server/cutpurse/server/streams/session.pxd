@@ -4,7 +4,7 @@ cdef class Place:
     cdef public object seat
     cdef public bint is_start_told, is_end_told
 
-cdef class Session:
+cdef class ServerSession:
     cdef public object id, secret, introduction, max_tables, link, lost_at, one_match, _matches
     cdef public bint leaving, is_met, is_forgotten, wants_events, wants_agenda
     cdef public dict places, ready_places

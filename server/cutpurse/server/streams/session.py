@@ -19,10 +19,10 @@ from cutpurse.server.streams.matches import Matches
 if TYPE_CHECKING:
     from cutpurse.server.streams.link import Link
 
-__all__ = ["Place", "Session"]
+__all__ = ["SessionTable", "ServerSession"]
 
 
-class Place:
+class SessionTable:
     """A table of a session, and what the bot has been told of it on the present stream."""
 
     __slots__ = ("is_begun", "is_end_told", "is_start_told", "seat")
@@ -34,7 +34,7 @@ class Place:
         self.is_end_told = False
 
 
-class Session:
+class ServerSession:
     """One bot, as the lobby and the tables know it.
 
     id names it in logs and to the bot; secret is what the bot proves itself with when it comes back.
@@ -50,8 +50,8 @@ class Session:
         self.link: Link | None = None
         self.lost_at: float | None = None  # when its last stream ended, while it has none
         self.is_forgotten = False  # nobody can come back to it
-        self.places: dict[int, Place] = {}  # by table; also those that are over, until the bot has heard of it
-        self.ready_places: dict[int, Place] = {}  # those with something to tell, in the order it came up
+        self.places: dict[int, SessionTable] = {}  # by table; also those that are over, until the bot has heard of it
+        self.ready_places: dict[int, SessionTable] = {}  # those with something to tell, in the order it came up
         self._matches = matches
         self._last_table = 0
         self._over = 0  # of `places`, those whose MatchEnded was sent
@@ -114,7 +114,7 @@ class Session:
         """Keep a table for a match that is to begin: it gets its number, and the bot is not told yet."""
         self._last_table += 1
         seat.number = self._last_table
-        self.places[seat.number] = Place(seat)
+        self.places[seat.number] = SessionTable(seat)
 
     def begin(self, seat: SeatAt) -> None:
         """Tell the bot with its next envelope that the match of this seat begins."""
@@ -189,7 +189,7 @@ class Session:
         """Whether there ever was such a table."""
         return 0 < table <= self._last_table
 
-    def end_told(self, place: Place) -> None:
+    def end_told(self, place: SessionTable) -> None:
         """A MatchEnded is on its way: the table is free."""
         place.is_end_told = True
         self._over += 1
@@ -216,7 +216,10 @@ class Session:
         self._matches.changed(self)
 
     def check_queues(self, most_tables: int) -> None:
-        """What is kept for this bot is no more than may be; most_tables: that anybody is granted.  Raises QueueOver."""
+        """What is kept for this bot is no more than may be; most_tables: that anybody is granted.
+
+        Raises QueueOverflow.
+        """
         within(len(self.places), 2 * most_tables)
         within(len(self.ready_places), len(self.places))
         within(self._over, len(self.places))

@@ -12,14 +12,14 @@ from typing import Final
 
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import LEFT, OVERTAKEN, Refused, ending, incident
-from cutpurse.server.invariants import QueueOver
-from cutpurse.server.limits import Limits
+from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, ending, incident
+from cutpurse.server.invariants import QueueOverflow
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.results import HOUSE, Identity
 from cutpurse.server.streams.hello import FEATURES, PROTOCOL, Introduction, introduction
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.matches import Matches
-from cutpurse.server.streams.session import Session
+from cutpurse.server.streams.session import ServerSession
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sessions"]
@@ -37,13 +37,13 @@ class Sessions:
     def __init__(
         self,
         matches: Matches,
-        limits: Limits,
+        limits: ServerLimits,
         server: str,
         entropy: Callable[[int], bytes],
         counts: Counts | None = None,
         *,
         is_good: Callable[[str], bool] = lambda token: True,
-        broke: Callable[[Exception, Session], str] = lambda problem, session: "",
+        broke: Callable[[Exception, ServerSession], str] = lambda problem, session: "",
     ) -> None:
         self.limits = limits
         self.counts = counts or Counts()
@@ -52,8 +52,8 @@ class Sessions:
         self._matches = matches
         self._server = server
         self._entropy = entropy
-        self._by_id: dict[str, Session] = {}
-        self._by_identity: dict[Identity, Session] = {}
+        self._by_id: dict[str, ServerSession] = {}
+        self._by_identity: dict[Identity, ServerSession] = {}
         self._look_at = 0.0
         self._ends_at: float | None = None  # when the server stops, once it drains
 
@@ -81,19 +81,20 @@ class Sessions:
     ) -> Link:
         """The first envelope of a stream was read: a new session, or an old one that goes on.
 
-        Whoever had the session, or was there as the same bot and version, is superseded. Raises Refused: something is
-        wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it, frozen
-        or full, or it is paused. One that goes on may, for it has tables to finish; and whoever the server runs itself.
+        Whoever had the session, or was there as the same bot and version, is superseded. Raises CallRefused: something
+        is wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it,
+        frozen or full, or it is paused. One that goes on may, for it has tables to finish; and whoever the server runs
+        itself.
         """
         if not request.HasField("hello"):
-            raise Refused("HELLO", "the first envelope of a stream must hold Hello")
+            raise CallRefused("HELLO", "the first envelope of a stream must hold Hello")
         hello = request.hello
         told = introduction(hello, grant, self._matches.ladders(grant.owner), self.limits)
         if hello.HasField("resume"):
             session = self._resumed(hello.resume, told, now)
         else:
             if self._ends_at is not None:
-                raise Refused("DRAINING", "the server is stopping and lets nobody in; come back later")
+                raise CallRefused("DRAINING", "the server is stopping and lets nobody in; come back later")
             if grant.resident is None:  # who is run here was looked at when it was handed in, and waits for its ladders
                 self._matches.check(told.identity, told.wanted, told.forgets)
             session = self._new(told, now)
@@ -119,11 +120,11 @@ class Sessions:
         session = self._by_identity.get(identity)
         return session is not None and session.is_connected and not session.introduction.is_run_here
 
-    def _new(self, told: Introduction, now: float) -> Session:
+    def _new(self, told: Introduction, now: float) -> ServerSession:
         older = self._by_identity.get(told.identity)
         if older is not None and older.is_connected and older.introduction.is_run_here and not told.is_run_here:
             # The server would start its own anew, which would take over in turn: both would lose their open matches.
-            raise Refused(
+            raise CallRefused(
                 "HELLO",
                 f"{told.identity.shown} was handed in, and the server runs it: give this one another version or name, "
                 f"or take that one off with cutpurse bot retire {told.identity.bot}",
@@ -133,14 +134,14 @@ class Sessions:
                 older.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
-            raise Refused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
+            raise CallRefused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
         self._check_owner(told)
-        session = Session(self._entropy(16).hex(), self._entropy(32), told, self._matches)
+        session = ServerSession(self._entropy(16).hex(), self._entropy(32), told, self._matches)
         self._by_id[session.id] = self._by_identity[told.identity] = session
         return session
 
     def _check_owner(self, told: Introduction) -> None:
-        """Whether its owner may have one more.  Raises Refused.
+        """Whether its owner may have one more.  Raises CallRefused.
 
         Without tokens all are one owner, and what we run ourselves has bounds of its own.
         """
@@ -149,9 +150,11 @@ class Sessions:
             return
         his = [one for one in self._by_id.values() if one.identity.owner == owner]
         if sum(not one.introduction.is_run_here for one in his) >= most:
-            raise Refused("STREAMS", f"{owner} has {most} bots here, as many as an owner may; end one of them first")
+            raise CallRefused(
+                "STREAMS", f"{owner} has {most} bots here, as many as an owner may; end one of them first"
+            )
 
-    def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> Session:
+    def _resumed(self, resume: arena_pb2.Resume, told: Introduction, now: float) -> ServerSession:
         session = self._by_id.get(resume.session)
         # A wrong secret, a session of another owner and one that never was are answered alike.
         is_right = hmac.compare_digest(resume.secret, session.secret if session is not None else bytes(32))
@@ -160,10 +163,12 @@ class Sessions:
         # What one process began another one does not go on with.
         is_own = is_own and session is not None and session.one_match is told.one_match
         if session is None or not is_right or not is_own or self._is_given_up(session, now):
-            raise Refused("RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume")
+            raise CallRefused(
+                "RESUME_EXPIRED", "there is no such session to resume (any more); say Hello without resume"
+            )
         if session.identity != told.identity:
             bot, version = session.identity.bot, session.identity.version
-            raise Refused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
+            raise CallRefused("HELLO", f"the session to resume is that of {bot} {version}; say Hello by that name")
         if session.link is not None:
             session.link.close(OVERTAKEN, now)
         session.is_met = True
@@ -171,7 +176,7 @@ class Sessions:
         session.max_tables = told.max_tables
         return session
 
-    def _welcome(self, session: Session, is_resumed: bool) -> arena_pb2.Welcome:
+    def _welcome(self, session: ServerSession, is_resumed: bool) -> arena_pb2.Welcome:
         limits, told = self.limits, session.introduction
         return arena_pb2.Welcome(
             session=session.id,
@@ -222,7 +227,7 @@ class Sessions:
         for session in list(self._by_id.values()):
             try:
                 session.check_queues(self.limits.most_tables)
-            except QueueOver as problem:
+            except QueueOverflow as problem:
                 number = self._broke(problem, session)
                 if session.link is not None:
                     session.link.close(incident(number), now)
@@ -259,10 +264,10 @@ class Sessions:
                 after_s = self._reconnect_after_ms() / 1_000
                 session.link.close(ending("DRAINING", "the server is stopping", after_s), now)
 
-    def _is_given_up(self, session: Session, now: float) -> bool:
+    def _is_given_up(self, session: ServerSession, now: float) -> bool:
         return session.lost_at is not None and now - session.lost_at > self.limits.resume_window_ms / 1_000
 
-    def _forget(self, session: Session) -> None:
+    def _forget(self, session: ServerSession) -> None:
         self._by_id.pop(session.id, None)
         if self._by_identity.get(session.identity) is session:
             del self._by_identity[session.identity]

@@ -25,7 +25,7 @@ from cutpurse.sdk.submission.packing import (
     NAME_SIGNS,
 )
 
-__all__ = ["MOST_RATIO", "ArchiveError", "Entry", "contents", "read_entry", "unpack"]
+__all__ = ["MOST_RATIO", "ArchiveError", "ArchiveMember", "contents", "read_entry", "unpack"]
 
 MOST_RATIO: Final = 100  # bytes inflated for one packed, once they are more than `FREE`
 FREE: Final = 1024 * 1024
@@ -49,7 +49,7 @@ class ArchiveError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveMember:
     """A file of an archive: where its packed bytes are, and what they are to become."""
 
     name: str
@@ -61,11 +61,11 @@ class Entry:
     is_program: bool
 
 
-def contents(archive: bytes) -> list[Entry]:
+def contents(archive: bytes) -> list[ArchiveMember]:
     """The files of an archive, in the order of their bytes.  Raises ArchiveError for what is not taken."""
     if len(archive) > MOST_PACKED:
         raise ArchiveError(f"the archive has {len(archive):,} bytes; {MOST_PACKED:,} are the most")
-    entries: list[Entry] = []
+    entries: list[ArchiveMember] = []
     folders: set[str] = set()
     at = 0
     for head, name, is_folder, is_program in _central(archive):
@@ -74,7 +74,7 @@ def contents(archive: bytes) -> list[Entry]:
             at = _local_end(archive, head, name, at)[1]
             continue
         start, at = _local_end(archive, head, name, at)
-        entries.append(Entry(name, head.method, head.crc, start, head.packed, head.size, is_program))
+        entries.append(ArchiveMember(name, head.method, head.crc, start, head.packed, head.size, is_program))
     _check_together([entry.name for entry in entries], folders)
     total = sum(entry.size for entry in entries)
     if total > MOST_INFLATED:
@@ -83,7 +83,7 @@ def contents(archive: bytes) -> list[Entry]:
     return entries
 
 
-def read_entry(archive: bytes, entry: Entry) -> bytes:
+def read_entry(archive: bytes, entry: ArchiveMember) -> bytes:
     """The bytes of a file.  Raises ArchiveError if they are not what was said."""
     return b"".join(_inflated(archive, entry))
 
@@ -251,7 +251,7 @@ def _check_ratio(total: int, packed: int) -> None:
 
 
 # -- what it holds
-def _inflated(archive: bytes, entry: Entry) -> Iterator[bytes]:
+def _inflated(archive: bytes, entry: ArchiveMember) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, never more than it said.  Raises ArchiveError."""
     view = memoryview(archive)[entry.start : entry.start + entry.packed]
     crc, left = 0, entry.size
@@ -265,7 +265,7 @@ def _inflated(archive: bytes, entry: Entry) -> Iterator[bytes]:
         raise ArchiveError(f"{entry.name!r} is damaged: its size or its CRC is not what it says")
 
 
-def _pieces(view: memoryview, entry: Entry) -> Iterator[bytes]:
+def _pieces(view: memoryview, entry: ArchiveMember) -> Iterator[bytes]:
     if entry.method == _STORED:
         for at in range(0, len(view), PIECE):
             yield bytes(view[at : at + PIECE])

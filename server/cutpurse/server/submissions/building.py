@@ -13,7 +13,7 @@ from typing import Final
 
 from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
-from cutpurse.server.runners.growth import Growth
+from cutpurse.server.runners.growth import DiskQuota
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage
@@ -72,7 +72,7 @@ def build(
 
 def _built(runner: Runner, manifest: Manifest, folder: Path, talk: Path, is_over: Callable[[], bool]) -> list[str]:
     folder.chmod(0o777)  # it may be another user who writes
-    left = Growth(folder, LEFT_BYTES)
+    left = DiskQuota(folder, LEFT_BYTES)
     running = runner.start(build_task(manifest, folder, talk))
     pause = Event()
     try:

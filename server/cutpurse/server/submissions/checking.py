@@ -25,7 +25,7 @@ from typing import Any, Final
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.check.course import check_program
-from cutpurse.sdk.check.findings import Failed, Finding, Verdict
+from cutpurse.sdk.check.findings import CheckStatus, Failed, Finding
 from cutpurse.sdk.check.scenarios import Scenario, Visit
 from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.sdk.programs.guest import Guest, HostTable
@@ -34,11 +34,11 @@ from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, runner_named
+from cutpurse.server.runners.port import ExitStatus, Runner, RunnerError, Running, runner_named
 from cutpurse.server.submissions.tasks import play_task, without_paths
 from cutpurse.v1 import arena_pb2
 
-__all__ = ["CHECK_S", "Checked", "check_apart"]
+__all__ = ["CHECK_S", "SubmissionCheck", "check_apart"]
 
 CHECK_S: Final = 420.0  # in all; a bot that is well takes some ten seconds
 DIAL_IN_S: Final = 30.0  # a machine that is busy starts programs slowly
@@ -48,7 +48,7 @@ KEY: Final = "cutpurse/submissions/itself"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class SubmissionCheck:
     """What came of a check.  why: empty if it passed, else one line."""
 
     findings: tuple[Finding, ...]
@@ -64,7 +64,7 @@ def check_apart(
     arena: Path,
     talk: Path,
     is_over: Callable[[], bool] = lambda: False,
-) -> Checked:
+) -> SubmissionCheck:
     """Check a bot in a process of its own; waits until it is over.
 
     runner, image: as `runner_named` takes them. games: with which; none: all that it plays. arena: an empty folder for
@@ -107,11 +107,11 @@ def check_apart(
         child.kill()
         child.wait()
         ears.join(1.0)
-    return Checked(tuple(findings), _verdict(findings, child.returncode, is_late))
+    return SubmissionCheck(tuple(findings), _verdict(findings, child.returncode, is_late))
 
 
 def _verdict(findings: Sequence[Finding], code: int, is_late: bool) -> str:
-    failed = next((finding for finding in findings if finding.verdict is Verdict.FAILED), None)
+    failed = next((finding for finding in findings if finding.verdict is CheckStatus.FAILED), None)
     if failed is not None:
         return f"its check failed at {failed.scenario}: {failed.seen}"
     if is_late:
@@ -124,7 +124,7 @@ def _verdict(findings: Sequence[Finding], code: int, is_late: bool) -> str:
 def _hear(pipe: Any, findings: list[Finding]) -> None:
     for line in pipe:
         told = json.loads(line)
-        findings.append(Finding(told["scenario"], Verdict(told["verdict"]), told["seen"]))
+        findings.append(Finding(told["scenario"], CheckStatus(told["verdict"]), told["seen"]))
 
 
 # -- within that process
@@ -163,7 +163,7 @@ class _Checked:
         return by_itself
 
 
-def _words(ended: Ended) -> str:
+def _words(ended: ExitStatus) -> str:
     return f"ended: {ended.text}"
 
 

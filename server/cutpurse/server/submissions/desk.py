@@ -27,7 +27,7 @@ from cutpurse.leaderboard.submissions import (
 )
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.terminal import counted
-from cutpurse.server.errors import Refused, legible
+from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.terms import paused_text
 from cutpurse.server.results import Identity
@@ -35,13 +35,13 @@ from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import manifest_of
 from cutpurse.server.submissions.intake import Intake
-from cutpurse.server.submissions.passes import Passes
-from cutpurse.server.submissions.residents import Residents
+from cutpurse.server.submissions.passes import ProcessTokens
+from cutpurse.server.submissions.residents import HostedBots
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 from cutpurse.v1 import submission_pb2
 
-__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "Desk", "owners_who_play", "wanted_of"]
+__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "SubmissionDesk", "owners_who_play", "wanted_of"]
 
 MOST_BOTS: Final = 5  # of an owner that play
 MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
@@ -62,7 +62,7 @@ _STATES: Final = {
 def wanted_of(
     manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[str]]:
-    """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises Refused."""
+    """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises CallRefused."""
     offered = {game: names for game, names in offered.items() if names}
     games = {name: game for game, names in offered.items() for name in names}
     wanted: dict[str, list[str]] = {}
@@ -71,15 +71,17 @@ def wanted_of(
         if game is None:
             there = ", ".join(sorted(games)[:20])
             hint = did_you_mean(name, games)
-            raise Refused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'{hint}; there are: {there}")
+            raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'{hint}; there are: {there}")
         if manifest.games and game not in manifest.games:
-            raise Refused(
+            raise CallRefused(
                 "BAD_MESSAGE", f"ladder {name} plays {game}; by its bot.toml it plays {', '.join(manifest.games)} only"
             )
         wanted.setdefault(game, []).append(name)
     missing = [game for game in manifest.games if game not in offered]
     if missing and len(missing) == len(manifest.games):
-        raise Refused("NOT_FOUND", f"{', '.join(missing)} is not played here; there are: {', '.join(sorted(offered))}")
+        raise CallRefused(
+            "NOT_FOUND", f"{', '.join(missing)} is not played here; there are: {', '.join(sorted(offered))}"
+        )
     if not wanted:
         return {game: () for game in manifest.games if game in offered}
     return {game: tuple(dict.fromkeys(names)) for game, names in wanted.items()}
@@ -90,7 +92,7 @@ def owners_who_play(store: Store, at: datetime) -> set[str]:
     return {token.owner for token in store.tokens() if token.is_good(at) and "play" in token.scopes}
 
 
-class Desk:
+class SubmissionDesk:
     """See the module's docstring. `begin` once the server listens at `address`, `close` before the store."""
 
     def __init__(
@@ -98,7 +100,7 @@ class Desk:
         runner: Runner,
         storage: Storage,
         store: Store,
-        passes: Passes,
+        passes: ProcessTokens,
         log: Logger,
         utc: Callable[[], datetime],
         *,
@@ -120,7 +122,7 @@ class Desk:
         self._syncing = threading.Lock()
         self._is_behind = False  # what is active may be other than what runs: the store could not be asked
         self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
-        self.residents = Residents(
+        self.residents = HostedBots(
             runner,
             storage,
             store,
@@ -210,24 +212,24 @@ class Desk:
 
     # -- what is asked
     def check_ladders(self, ladders: Sequence[str]) -> None:
-        """Whether bots that are run here may play there at all.  Raises Refused."""
+        """Whether bots that are run here may play there at all.  Raises CallRefused."""
         for ladder in ladders:
             if self._is_rotation(ladder) and not self._is_isolated:
-                raise Refused(
+                raise CallRefused(
                     "NOT_YOURS",
                     f"ladder {legible(ladder, 40)} plays rotations, for bots that keep no memory; bots are run here as "
                     "plain processes, of which nobody can promise that: name another ladder",
                 )
 
     def look(self, content: bytes) -> Manifest:
-        """What an archive says of its bot.  Raises Refused for one that is not taken."""
+        """What an archive says of its bot.  Raises CallRefused for one that is not taken."""
         try:
             return manifest_of(content)
         except (ArchiveError, UsageError) as problem:
-            raise Refused("BAD_MESSAGE", legible(str(problem), 500)) from None
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 500)) from None
 
     def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
-        """Keep it, and have it taken up; returns when it is on the disk.  Raises Refused, StoreError, OSError."""
+        """Keep it, and have it taken up; returns when it is on the disk.  Raises CallRefused, StoreError, OSError."""
         self._check_alone()
         with self._keeping:
             return self._hand_in(owner, manifest, content, ladders)
@@ -241,7 +243,7 @@ class Desk:
         new = NewSubmission(owner, manifest.name, manifest.version, digest, len(content), ladders)
         try:
             entry = self._store.hand_in(new, self._utc())
-        except errors.Refused:
+        except errors.InvalidEntry:
             self._remove([digest])
             raise
         self._remove([one.digest for one in same if one.digest != digest])  # it was refused, and these take its place
@@ -256,7 +258,7 @@ class Desk:
     def _check_alone(self) -> None:
         """Without isolation nothing is taken once there are several owners, also if they came after the start."""
         if not self._is_isolated and len(owners := owners_who_play(self._store, self._utc())) > 1:
-            raise Refused(
+            raise CallRefused(
                 "NOT_YOURS",
                 f"{len(owners)} owners have tokens here, and bots are run as plain processes, which can do all that "
                 "the server can: nothing is taken; whoever runs the server is to use --submissions bubblewrap",
@@ -265,13 +267,13 @@ class Desk:
     def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
         playing = _playing(mine)
         if bot not in playing and len(playing) >= MOST_BOTS:
-            raise Refused("FULL", _too_many(owner, playing))
+            raise CallRefused("FULL", _too_many(owner, playing))
         if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
             waiting = self.intake.waiting(owner)
-            raise Refused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
+            raise CallRefused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
         kept = sum(one.size for one in mine if one.is_kept and one.is_active)
         if kept + size > MOST_BYTES:
-            raise Refused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
+            raise CallRefused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
 
     def _prune(self, owner: str) -> None:
         """Of old versions only so many are kept, and so many bytes."""
@@ -299,11 +301,11 @@ class Desk:
         return self._store.submissions(owner, bot or None, version or None, MOST_LISTED)
 
     def entry(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
-        """One of them; without a version the newest.  Raises Refused."""
+        """One of them; without a version the newest.  Raises CallRefused."""
         found = self.entries(owner, bot, version) if bot else []
         if not found:
             named = f"{legible(bot, 40)}:{legible(version, 40)}" if version else legible(bot, 40)
-            raise Refused("NOT_FOUND", f"{owner} has handed in no bot {named}")
+            raise CallRefused("NOT_FOUND", f"{owner} has handed in no bot {named}")
         return found[0]
 
     def log(self, entry: SubmissionEntry) -> tuple[str, str]:
@@ -314,37 +316,37 @@ class Desk:
         return self._store.submission_log(entry.id), talk
 
     def archive(self, entry: SubmissionEntry) -> bytes:
-        """Its archive, which is whole.  Raises Refused if it is not kept any more."""
+        """Its archive, which is whole.  Raises CallRefused if it is not kept any more."""
         try:
             return self._storage.archive(entry.digest)
         except OSError:
             raise _not_kept(entry) from None
 
     def piece(self, entry: SubmissionEntry, at: int, size: int) -> bytes:
-        """So many bytes of its archive.  Raises Refused if it is not kept any more."""
+        """So many bytes of its archive.  Raises CallRefused if it is not kept any more."""
         try:
             return self._storage.piece(entry.digest, at, size)
         except OSError:
             raise _not_kept(entry) from None
 
     def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
-        """It plays no more.  Raises Refused."""
+        """It plays no more.  Raises CallRefused."""
         active = [one for one in self.entries(owner, bot, version) if one.is_active] if bot else []
         if not active:
             self.entry(owner, bot, version)
-            raise Refused("NOT_FOUND", f"no such version of {legible(bot, 40)} plays")
+            raise CallRefused("NOT_FOUND", f"no such version of {legible(bot, 40)} plays")
         entry = self._store.retire(active[0].id, self._utc())
         self._log.info("submission retired", bot=entry.shown)
         self._sync()
         return entry
 
     def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
-        """This version plays.  Raises Refused, and Refused of the leaderboard for one that may not."""
+        """This version plays.  Raises CallRefused, and CallRefused of the leaderboard for one that may not."""
         with self._keeping:
             entry = self.entry(owner, bot, version)
             others = _playing(self._store.submissions(owner)) - {entry.bot}
             if len(others) >= MOST_BOTS:
-                raise Refused("FULL", _too_many(owner, others))
+                raise CallRefused("FULL", _too_many(owner, others))
             entry = self._store.activate(entry.id, self._utc())
         self._log.info("submission activated", bot=entry.shown)
         self._sync()
@@ -372,8 +374,8 @@ class Desk:
         )
 
 
-def _not_kept(entry: SubmissionEntry) -> Refused:
-    return Refused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more")
+def _not_kept(entry: SubmissionEntry) -> CallRefused:
+    return CallRefused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more")
 
 
 def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:

@@ -24,7 +24,7 @@ from cutpurse.server.runners.port import Runner, RunnerError
 from cutpurse.server.runners.talk import remove_talk
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import NotBuilt, build, manifest_of
-from cutpurse.server.submissions.checking import Checked, check_apart
+from cutpurse.server.submissions.checking import SubmissionCheck, check_apart
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 
@@ -213,7 +213,7 @@ class Intake:
         finally:
             remove_talk(talk)  # what matters of it is in the log
 
-    def _check(self, entry: SubmissionEntry, manifest: Manifest) -> Checked:
+    def _check(self, entry: SubmissionEntry, manifest: Manifest) -> SubmissionCheck:
         name = f"check-{entry.id}"
         arena, talk = self._storage.empty_arena(name), self._storage.talk / name
         try:

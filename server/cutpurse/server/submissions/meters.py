@@ -13,19 +13,19 @@ from typing import Final
 
 from cutpurse.server.matches.lobby import OpenMatch
 from cutpurse.server.results import FinishedMatch, Identity
-from cutpurse.server.runners.port import Use
+from cutpurse.server.runners.port import ResourceUse
 
-__all__ = ["Meters"]
+__all__ = ["ResourceMeters"]
 
 MOST_OPEN: Final = 10_000  # matches that are remembered; far more than are ever open
 
 
-class Meters:
+class ResourceMeters:
     """uses: what is running, by who it is; it may be changed on another thread."""
 
-    def __init__(self, uses: Callable[[], Mapping[Identity, Callable[[], Use]]]) -> None:
+    def __init__(self, uses: Callable[[], Mapping[Identity, Callable[[], ResourceUse]]]) -> None:
         self._uses = uses
-        self._began: dict[str, dict[Identity, tuple[Callable[[], Use], float]]] = {}
+        self._began: dict[str, dict[Identity, tuple[Callable[[], ResourceUse], float]]] = {}
 
     def started(self, match: OpenMatch) -> None:
         """A match begins."""

@@ -14,15 +14,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from cutpurse.leaderboard.tokens import Token, new_token, read_token
-from cutpurse.server.access.owners import Grant, Guard, Resident, check_scope
+from cutpurse.server.access.owners import Grant, Guard, HostedBotIdentity, check_scope
 
-__all__ = ["Passes"]
+__all__ = ["ProcessTokens"]
 
 SCOPES: Final = ("play",)
 _BEARER: Final = re.compile(r"bearer +(\S+)", re.IGNORECASE | re.ASCII)
 
 
-class Passes:
+class ProcessTokens:
     """A `Guard` before another one."""
 
     def __init__(self, others: Guard) -> None:
@@ -31,7 +31,7 @@ class Passes:
         self._lock = threading.Lock()
         self._is_changed = False
 
-    def give(self, owner: str, resident: Resident) -> Token:
+    def give(self, owner: str, resident: HostedBotIdentity) -> Token:
         """A token for a process of this bot. One that plays a single match keeps nothing from one to the next."""
         token, forgets = new_token(), resident.one_match is not None
         with self._lock:

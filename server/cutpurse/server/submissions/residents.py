@@ -27,16 +27,16 @@ from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
-from cutpurse.server.access.owners import Resident
+from cutpurse.server.access.owners import HostedBotIdentity
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.results import Identity
-from cutpurse.server.runners.port import Ended, Runner, RunnerError, Running, Use
+from cutpurse.server.runners.port import ExitStatus, ResourceUse, Runner, RunnerError, Running
 from cutpurse.server.runners.talk import remove_talk
-from cutpurse.server.submissions.passes import Passes
+from cutpurse.server.submissions.passes import ProcessTokens
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import play_task, without_paths
 
-__all__ = ["Residents", "SubmissionStore"]
+__all__ = ["HostedBots", "SubmissionStore"]
 
 LOOK_S: Final = 0.25  # between looks at whether all of them live
 FIRST_WAIT_S: Final = 1.0  # until one that has ended is started again; doubled each time
@@ -66,7 +66,7 @@ class SubmissionStore(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Course:
+class _BotState:
     """How it goes with one of them."""
 
     entry: SubmissionEntry
@@ -91,13 +91,13 @@ class _Course:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _DesiredState:
     """What is to run from now on."""
 
     entries: Sequence[tuple[SubmissionEntry, Manifest]] = field(default_factory=tuple)
 
 
-class Residents:
+class HostedBots:
     """See the module's docstring."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Residents:
         runner: Runner,
         storage: Storage,
         store: SubmissionStore,
-        passes: Passes,
+        passes: ProcessTokens,
         log: Logger,
         utc: Callable[[], datetime],
         *,
@@ -130,11 +130,11 @@ class Residents:
         self._plays_one = plays_one
         self._catch_up = catch_up
         self._clock = clock
-        self._courses: dict[int, _Course] = {}  # by the submission's id; touched by the thread only
-        self._uses: dict[Identity, Callable[[], Use]] = {}  # replaced, never changed
+        self._courses: dict[int, _BotState] = {}  # by the submission's id; touched by the thread only
+        self._uses: dict[Identity, Callable[[], ResourceUse]] = {}  # replaced, never changed
         self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
         self._earlier: dict[int, str] = {}  # what those before it said, where each plays one match
-        self._wanted: _Wanted | None = None  # has not happened yet
+        self._wanted: _DesiredState | None = None  # has not happened yet
         self._telling = threading.Lock()  # of that
         self._woken = threading.Event()
         self._looked_at = clock()
@@ -143,7 +143,7 @@ class Residents:
         self._thread: threading.Thread | None = None
 
     # -- on any thread
-    def uses(self) -> Mapping[Identity, Callable[[], Use]]:
+    def uses(self) -> Mapping[Identity, Callable[[], ResourceUse]]:
         """What those use that run now."""
         return self._uses
 
@@ -160,7 +160,7 @@ class Residents:
     def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
         """From now on these run, and no others."""
         with self._telling:
-            self._wanted = _Wanted(tuple(wanted))
+            self._wanted = _DesiredState(tuple(wanted))
         self._woken.set()
 
     def begin(self) -> None:
@@ -219,7 +219,7 @@ class Residents:
             elif course.running is None and now >= course.start_at and not self._is_paused(course.identity):
                 self._start(course, now)
 
-    def _is_unheard(self, course: _Course, since_s: float) -> bool:
+    def _is_unheard(self, course: _BotState, since_s: float) -> bool:
         """Whether nothing came from it for so long that it must hang."""
         course.unheard_s = 0.0 if course.contact.take() else course.unheard_s + since_s
         if course.unheard_s < UNHEARD_S:
@@ -227,7 +227,7 @@ class Residents:
         self._log.warning("resident not heard", bot=course.entry.shown, for_s=UNHEARD_S)
         return True
 
-    def _change(self, wanted: _Wanted) -> None:
+    def _change(self, wanted: _DesiredState) -> None:
         kept = {entry.id: (entry, manifest) for entry, manifest in wanted.entries}
         gone = [
             course
@@ -242,7 +242,7 @@ class Residents:
         self._forget()
         for number, (entry, manifest) in kept.items():
             if number not in self._courses:
-                self._courses[number] = _Course(entry, manifest)
+                self._courses[number] = _BotState(entry, manifest)
             else:
                 self._courses[number].entry = entry
 
@@ -255,11 +255,13 @@ class Residents:
             for number in over:
                 remove_talk(self._storage.talk / str(number))
 
-    def _start(self, course: _Course, now: float) -> None:
+    def _start(self, course: _BotState, now: float) -> None:
         entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
         course.one_match = OneMatch(self._woken.set) if self._plays_one(entry.ladders) else None
         course.contact, course.unheard_s, course.over_at = Contact(), 0.0, None
-        resident = Resident(entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match, course.contact)
+        resident = HostedBotIdentity(
+            entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match, course.contact
+        )
         course.token = self._passes.give(entry.owner, resident)
         course.start_at, course.started = inf, now
         try:
@@ -285,7 +287,7 @@ class Residents:
         running.stop(GRACE_S)
         self._woken.set()
 
-    def _again(self, course: _Course, now: float) -> None:
+    def _again(self, course: _BotState, now: float) -> None:
         """It has played its match and ended, as it should, or did not speak: another process is started at once."""
         if course.running is not None:
             said = self._earlier.get(course.entry.id, "") + course.running.talk()
@@ -296,7 +298,7 @@ class Residents:
         if not self._is_paused(course.identity):
             self._start(course, now)
 
-    def _ended(self, course: _Course, ended: Ended, now: float) -> None:
+    def _ended(self, course: _BotState, ended: ExitStatus, now: float) -> None:
         """It has ended by itself, or for what it did."""
         said = ""
         if course.running is not None:
@@ -304,7 +306,7 @@ class Residents:
             said = last_words(text.splitlines())
         self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
 
-    def _over(self, course: _Course, how: str, now: float, *, is_its_own: bool = True) -> None:
+    def _over(self, course: _BotState, how: str, now: float, *, is_its_own: bool = True) -> None:
         """It is not there: it is started again, the sooner the longer it lived, or taken off for its own faults."""
         if now - course.started >= LIVED_S:
             course.wait_s, course.ends = FIRST_WAIT_S, 0
@@ -318,7 +320,7 @@ class Residents:
         course.start_at, course.started = now + course.wait_s, inf
         course.wait_s = min(2 * course.wait_s, LONGEST_WAIT_S)
 
-    def _take_off(self, course: _Course) -> None:
+    def _take_off(self, course: _BotState) -> None:
         why = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
         self._log.warning("resident taken off", bot=course.entry.shown, why=why)
         self._courses.pop(course.entry.id, None)
@@ -328,7 +330,7 @@ class Residents:
         except LeaderboardError as problem:  # it stays down until the next start of the server, which tries it again
             self._log.error("resident not taken off", bot=course.entry.shown, text=str(problem))
 
-    def _leave(self, course: _Course) -> None:
+    def _leave(self, course: _BotState) -> None:
         """Nothing of it is left; its token is good for nothing."""
         course.running = course.stopping = None
         if course.token is not None:
@@ -338,7 +340,7 @@ class Residents:
         with suppress(OSError):  # the next start clears it away as well
             self._storage.no_arena(f"bot-{course.entry.id}")
 
-    def _stop(self, courses: Sequence[_Course]) -> None:
+    def _stop(self, courses: Sequence[_BotState]) -> None:
         """All at once, so that one that does not want to end is not waited for by the others."""
         threads = []
         for course in courses:
@@ -360,7 +362,7 @@ class Residents:
             self._leave(course)
 
 
-def _has_played(course: _Course, now: float) -> bool:
+def _has_played(course: _BotState, now: float) -> bool:
     """Whether its one match is over, and it has heard of it or had the time for that."""
     one_match = course.one_match
     if one_match is None or not one_match.is_over:

@@ -19,12 +19,12 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.sdk.submission.packing import MOST_PACKED
-from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.endings import abort, ending_of
-from cutpurse.server.errors import Ending, Refused
+from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.logs import Logger
 from cutpurse.server.results import Identity
-from cutpurse.server.submissions.desk import Desk, wanted_of
+from cutpurse.server.submissions.desk import SubmissionDesk, wanted_of
 from cutpurse.v1 import submission_pb2
 
 __all__ = ["SUBMISSIONS", "SubmissionService"]
@@ -48,7 +48,7 @@ class Ladders(Protocol):
         """The ladders of each game that are there for this owner."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
-        """Whether a bot may play them.  Raises Refused."""
+        """Whether a bot may play them.  Raises CallRefused."""
 
 
 class SubmissionService:
@@ -56,9 +56,9 @@ class SubmissionService:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: SubmissionDesk,
         ladders: Ladders,
-        entrance: Entrance,
+        entrance: AuthInterceptor,
         log: Logger,
         *,
         is_open: Callable[[], bool],
@@ -115,9 +115,9 @@ class SubmissionService:
 
         async def told(owner: str) -> bytes:
             if not self._is_open():
-                raise Refused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
+                raise CallRefused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
             if self._sending[owner] or self._sending.total() >= MOST_SENDING:
-                raise Refused("STREAMS", "another archive is being sent; wait for it")
+                raise CallRefused("STREAMS", "another archive is being sent; wait for it")
             self._sending[owner] += 1
             try:
                 head, content = await self._received(context)
@@ -138,7 +138,7 @@ class SubmissionService:
         try:
             return await asyncio.wait_for(arrived, SEND_S)
         except TimeoutError:
-            raise Refused("SILENT", f"the archive did not come within {SEND_S:g} s") from None
+            raise CallRefused("SILENT", f"the archive did not come within {SEND_S:g} s") from None
 
     async def _read(
         self, context: Context, arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]]
@@ -152,16 +152,16 @@ class SubmissionService:
                 request = submission_pb2.SubmitRequest.FromString(data)
                 if request.HasField("head"):
                     if head is not None or content:
-                        raise Refused("BAD_MESSAGE", "the head comes once, and first")
+                        raise CallRefused("BAD_MESSAGE", "the head comes once, and first")
                     head = request.head
                     _check_head(head)
                 if head is None:
-                    raise Refused("BAD_MESSAGE", "the head comes first")
+                    raise CallRefused("BAD_MESSAGE", "the head comes first")
                 content += request.piece
                 if len(content) > head.size:
-                    raise Refused("BAD_MESSAGE", f"more came than the {head.size:,} bytes that were told")
+                    raise CallRefused("BAD_MESSAGE", f"more came than the {head.size:,} bytes that were told")
             if head is None or len(content) != head.size:
-                raise Refused("BAD_MESSAGE", f"{len(content):,} bytes came, and others were told: send it again")
+                raise CallRefused("BAD_MESSAGE", f"{len(content):,} bytes came, and others were told: send it again")
         except (grpc.aio.BaseError, asyncio.CancelledError):
             if not arrived.done():
                 arrived.cancel()
@@ -176,7 +176,7 @@ class SubmissionService:
     async def _take(self, owner: str, head: submission_pb2.SubmissionHead, content: bytes) -> bytes:
         desk = self._desk
         if (await self._apart(lambda: sha256(content).digest())) != head.sha256:
-            raise Refused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
+            raise CallRefused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
         manifest = await self._apart(lambda: desk.look(content))
         wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
         ladders = [*dict.fromkeys(head.ladders)]
@@ -184,7 +184,7 @@ class SubmissionService:
         identity = Identity(owner, manifest.name, manifest.version)
         self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
         if self._is_run_elsewhere(identity):  # the server's would take over, and the open matches of this one be lost
-            raise Refused(
+            raise CallRefused(
                 "BAD_MESSAGE",
                 f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and hand it in then, or give "
                 "this one another version in bot.toml",
@@ -235,10 +235,10 @@ class SubmissionService:
 
     # -- every call
     async def _owner(self, context: Context) -> str:
-        """Who asks.  Raises Refused for a token that is not for this."""
+        """Who asks.  Raises CallRefused for a token that is not for this."""
         grant = await self._entrance.enter(context, "play")
         if grant.resident is not None:
-            raise Refused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
+            raise CallRefused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
         return grant.owner
 
     async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
@@ -255,11 +255,11 @@ class SubmissionService:
 
     @contextmanager
     def _turn(self, owner: str) -> Iterator[None]:
-        """A call is being answered; one that was not let in is none.  Raises Refused if there are too many."""
+        """A call is being answered; one that was not let in is none.  Raises CallRefused if there are too many."""
         if self._calls[owner] >= MOST_BY_OWNER:
-            raise Refused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
+            raise CallRefused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
         if self._calls.total() >= MOST_CALLS:
-            raise Refused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+            raise CallRefused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
         self._calls[owner] += 1
         try:
             yield
@@ -272,13 +272,15 @@ class SubmissionService:
         """On a thread."""
         return await asyncio.wrap_future(self._threads.submit(work))
 
-    def _ending(self, problem: Exception) -> Ending:
+    def _ending(self, problem: Exception) -> CallStatus:
         unable = "nothing can be kept now; hand it in again later"
         return ending_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
 
 
 def _check_head(head: submission_pb2.SubmissionHead) -> None:
     if not 0 < head.size <= MOST_PACKED:
-        raise Refused("BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; {MOST_PACKED:,} are the most")
+        raise CallRefused(
+            "BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; {MOST_PACKED:,} are the most"
+        )
     if len(head.sha256) != 32 or len(head.ladders) > 100:
-        raise Refused("BAD_MESSAGE", "the head has no SHA-256 of 32 bytes, or too many ladders")
+        raise CallRefused("BAD_MESSAGE", "the head has no SHA-256 of 32 bytes, or too many ladders")

@@ -10,7 +10,7 @@ from typing import Final
 
 from cutpurse.sdk.online.address import PATIENCE_VARIABLE, PROTO_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.server.runners.port import Limits, Task
+from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 from cutpurse.server.runners.runtimes import python_runtime
 from cutpurse.v1 import arena_pb2
 
@@ -28,16 +28,16 @@ LEFT_BYTES: Final = 64 * MIB  # that it may leave behind in the folder
 PATIENCE_S: Final = 10  # without a server: then nobody is there any more for whom to run
 
 
-def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
+def build_task(manifest: Manifest, folder: Path, talk: Path) -> ProgramSpec:
     """Its build step: it may write into its folder, and sees nobody."""
-    return Task(
+    return ProgramSpec(
         name=f"the build of {manifest.name}",
         folder=folder,
         command=manifest.build,
         talk=talk,
         is_writable=True,
         environment=_environment(manifest),
-        limits=Limits(
+        limits=ResourceLimits(
             memory_bytes=BUILD_BYTES,
             processes=BUILD_PROCESSES,
             file_bytes=BUILD_FILES_BYTES,
@@ -50,16 +50,16 @@ def build_task(manifest: Manifest, folder: Path, talk: Path) -> Task:
     )
 
 
-def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> Task:
+def play_task(manifest: Manifest, folder: Path, arena: Path, talk: Path, token: str = "") -> ProgramSpec:
     """The bot itself: it sees a socket, and has a token for it."""
-    return Task(
+    return ProgramSpec(
         name=f"{manifest.name}:{manifest.version}",
         folder=folder,
         command=manifest.run,
         talk=talk,
         arena=arena,
         environment=_environment(manifest) | ({TOKEN_VARIABLE: token} if token else {}),
-        limits=Limits(memory_bytes=manifest.memory_mb * MIB),
+        limits=ResourceLimits(memory_bytes=manifest.memory_mb * MIB),
         runtimes=python_runtime(),
         for_runtimes=_for_runtimes(),
     )

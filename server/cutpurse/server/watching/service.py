@@ -14,14 +14,14 @@ from typing import Any
 import grpc
 from google.protobuf.message import DecodeError
 
-from cutpurse.server.access.entrance import Context, Entrance
+from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of
 from cutpurse.server.endings import abort
-from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident, legible
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident, legible
 from cutpurse.server.league.ladder_service import Handlers, caller_of
 from cutpurse.server.league.league import may_see
 from cutpurse.server.logs import Logger, places
-from cutpurse.server.watching.watching import STOPPING, Visitor, Watcher, Watching
+from cutpurse.server.watching.watching import STOPPING, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["WatchService"]
@@ -36,7 +36,7 @@ class WatchService:
     def __init__(
         self,
         watching: Watching,
-        entrance: Entrance,
+        entrance: AuthInterceptor,
         log: Logger,
         *,
         is_good: Callable[[str], bool],
@@ -69,7 +69,7 @@ class WatchService:
             how = await self._watch(request, context)
         except grpc.aio.BaseError:  # the caller is gone; often this task is cancelled instead
             return
-        except Refused as refused:
+        except CallRefused as refused:
             how = refused.ending
         except DecodeError:
             how = ending("BAD_MESSAGE", "this is not the message that the method takes")
@@ -80,7 +80,7 @@ class WatchService:
         if how is not LEFT:
             await abort(context, how)
 
-    async def _watch(self, request: bytes, context: Context) -> Ending:
+    async def _watch(self, request: bytes, context: Context) -> CallStatus:
         asked = ladder_pb2.WatchMatchRequest.FromString(request)
         visitor = self._visitor(await self._entrance.recognise(context), context)
         if self._is_closed:
@@ -127,7 +127,7 @@ class WatchService:
         self._set_timer()
 
 
-async def _told(watcher: Watcher, woken: asyncio.Event, context: Context) -> Ending:
+async def _told(watcher: WatchSubscriber, woken: asyncio.Event, context: Context) -> CallStatus:
     """Tell a watcher what there is, until the watch ends; how."""
     while True:
         woken.clear()

@@ -24,15 +24,15 @@ from typing import Final
 
 from cutpurse.engine.events import Event
 from cutpurse.sdk.wire.parts import field, uint_field
-from cutpurse.server.errors import LEFT, Ending, Refused, ending, incident, legible
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident, legible
 from cutpurse.server.ladders import Ladder
-from cutpurse.server.limits import Limits
+from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger, places
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
-from cutpurse.server.matches.table import Table
+from cutpurse.server.matches.table import ServerMatch
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["STOPPING", "Visitor", "Watcher", "Watching"]
+__all__ = ["STOPPING", "Visitor", "WatchSubscriber", "Watching"]
 
 _SAME_CARDS: Final = (
     "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
@@ -66,7 +66,7 @@ class Visitor:
     is_good: Callable[[], bool] = lambda: True
 
 
-class Watcher:
+class WatchSubscriber:
     """One who watches; `woken` is called when there is something to take, or the end."""
 
     __slots__ = ("_most", "_unread", "_unread_bytes", "ending", "ladder", "shows", "visitor", "woken")
@@ -76,7 +76,7 @@ class Watcher:
         self.ladder = ladder  # whose matches he follows one after the other; empty: only the one that he named
         self.woken = woken
         self.shows: list[_Show] = []
-        self.ending: Ending | None = None  # how his call ends when nothing is left to take
+        self.ending: CallStatus | None = None  # how his call ends when nothing is left to take
         self._unread: deque[bytes] = deque()
         self._unread_bytes = 0
         self._most = most
@@ -89,7 +89,7 @@ class Watcher:
         self._unread_bytes -= len(message)
         return message
 
-    def tell(self, message: bytes) -> Ending | None:
+    def tell(self, message: bytes) -> CallStatus | None:
         """One more to be taken; or how the watch ends, for he takes nothing, or may be told no more."""
         if not self.visitor.is_good():
             return ending("TOKEN_INVALID", "the token is no longer good here")
@@ -100,7 +100,7 @@ class Watcher:
         self.woken()
         return None
 
-    def end(self, how: Ending) -> None:
+    def end(self, how: CallStatus) -> None:
         """The call is to end; what is unread is still to be taken, but by those who do not read or may not."""
         if self.ending is None:
             self.ending = how
@@ -117,7 +117,7 @@ class _Show:
         self.watching = watching
         self.match = match
         self.viewer = viewer
-        self.watchers: dict[Watcher, bool] = {}  # those whom it is or will be told; whether their beginning was
+        self.watchers: dict[WatchSubscriber, bool] = {}  # those whom it is or will be told; whether their beginning was
         self.is_closed = False
         self._shown: bytes | None = None  # how the table looks for all that the watchers know; None: not told yet
         self._told = 0  # events that have been looked at
@@ -183,7 +183,7 @@ class _Show:
         self.watching.after(self._delay_s, self, what)
 
     # -- what the watchers are told
-    def join(self, watcher: Watcher) -> None:
+    def join(self, watcher: WatchSubscriber) -> None:
         """One more watches; if he has not yet been told the end of the match before, he is told of this after it."""
         self.watchers[watcher] = False
         watcher.shows.append(self)
@@ -192,7 +192,7 @@ class _Show:
         else:
             self._begin(watcher)
 
-    def _begin(self, watcher: Watcher) -> None:
+    def _begin(self, watcher: WatchSubscriber) -> None:
         """Tell how the table looks, if that may be told by now; else he is told as soon as it may be."""
         if self._shown is None or self.watchers.get(watcher, True):
             return
@@ -209,7 +209,7 @@ class _Show:
             elif is_first and not self._is_next(watcher):
                 self._begin(watcher)
 
-    def _is_next(self, watcher: Watcher) -> bool:
+    def _is_next(self, watcher: WatchSubscriber) -> bool:
         return watcher.shows[0] is not self
 
     def _end(self, message: bytes) -> None:
@@ -221,7 +221,7 @@ class _Show:
                 self.watching.dismiss(watcher, LEFT)
         self.watching.forget(self)
 
-    def leave(self, watcher: Watcher) -> None:
+    def leave(self, watcher: WatchSubscriber) -> None:
         """He watches this no more."""
         self.watchers.pop(watcher, None)
         if self in watcher.shows:
@@ -237,16 +237,16 @@ class Watching:
         log: Logger,
         *,
         delay_s: float,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
     ) -> None:
         """delay_s: how much later spectators are told. Nobody may watch before `begin`."""
         self.delay_s = delay_s
         self._lobby = lobby
         self._log = log
-        self._limits = limits or Limits()
+        self._limits = limits or ServerLimits()
         self._shows: dict[str, dict[int | None, _Show]] = {}  # by the name of the match, by viewer
-        self._waiting: dict[str, list[Watcher]] = {}  # for the next match of a ladder
-        self._watchers: dict[Watcher, None] = {}  # whose calls have not ended
+        self._waiting: dict[str, list[WatchSubscriber]] = {}  # for the next match of a ladder
+        self._watchers: dict[WatchSubscriber, None] = {}  # whose calls have not ended
         self._addresses: Counter[str] = Counter()  # of them
         self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # in order: there is one delay
         self._looks: list[tuple[float, int, _Show]] = []  # a heap
@@ -261,34 +261,36 @@ class Watching:
         self._incident_number = incident_number
 
     # -- who watches
-    def watch(self, asked: ladder_pb2.WatchMatchRequest, visitor: Visitor, woken: Callable[[], None]) -> Watcher:
-        """One more watcher, to be let go with `leave`.  Raises Refused."""
+    def watch(
+        self, asked: ladder_pb2.WatchMatchRequest, visitor: Visitor, woken: Callable[[], None]
+    ) -> WatchSubscriber:
+        """One more watcher, to be let go with `leave`.  Raises CallRefused."""
         seat = asked.seat if asked.HasField("seat") else None
         if bool(asked.match) == bool(asked.ladder):
-            raise Refused("BAD_MESSAGE", "watch a match or a ladder: name one of them")
+            raise CallRefused("BAD_MESSAGE", "watch a match or a ladder: name one of them")
         if seat is not None and not asked.match:
-            raise Refused("BAD_MESSAGE", "a seat is watched in one match: name it")
+            raise CallRefused("BAD_MESSAGE", "a seat is watched in one match: name it")
         self._check_room(visitor.address)
-        watcher = Watcher(visitor, asked.ladder, woken, self._limits.watcher_bytes)
+        watcher = WatchSubscriber(visitor, asked.ladder, woken, self._limits.watcher_bytes)
         if asked.match:
             match = self._match(asked.match, visitor, is_at_once=seat is not None)
             if seat is not None:
                 _check_owner(match, seat, visitor)
             elif match.table.tables:
-                raise Refused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
+                raise CallRefused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
             self._join(watcher, match, seat)
         else:
             ladder = self._lobby.ladder_named(asked.ladder)
             if ladder is None or not visitor.sees(ladder):
-                raise Refused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
+                raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
             if ladder.boards != "plain":
-                raise Refused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
+                raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
             self._go_on(watcher)
         self._watchers[watcher] = None
         self._addresses[visitor.address] += 1
         return watcher
 
-    def leave(self, watcher: Watcher) -> None:
+    def leave(self, watcher: WatchSubscriber) -> None:
         """His call has ended."""
         if watcher in self._watchers:
             del self._watchers[watcher]
@@ -311,12 +313,12 @@ class Watching:
     def _check_room(self, address: str) -> None:
         limits = self._limits
         if len(self._watchers) >= limits.most_watchers:
-            raise Refused("STREAMS", f"{limits.most_watchers} are watching already; come back later")
+            raise CallRefused("STREAMS", f"{limits.most_watchers} are watching already; come back later")
         if self._addresses[address] >= limits.watchers_per_address:
-            raise Refused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
+            raise CallRefused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
 
     def _match(self, name: str, visitor: Visitor, *, is_at_once: bool) -> OpenMatch:
-        """A match that is played, or whose end spectators have not been told.  Raises Refused."""
+        """A match that is played, or whose end spectators have not been told.  Raises CallRefused."""
         there = {match.name: match for match in self._lobby.open_matches()}
         if not is_at_once:
             there |= {key: shows[None].match for key, shows in self._shows.items() if None in shows}
@@ -331,11 +333,11 @@ class Watching:
                 names = ", ".join(match.name for match in found[:MOST_NAMED])
                 more = " and others" if len(found) > MOST_NAMED else ""
                 text = f"several matches that are played begin with '{shown}', give more of it: {names}{more}"
-                raise Refused("BAD_MESSAGE", text)
+                raise CallRefused("BAD_MESSAGE", text)
             if len(name) < LEAST_NAME:
                 text = f"a match is named in full, or by the first {LEAST_NAME} or more characters of its name"
-                raise Refused("NOT_FOUND", f"no match '{shown}' is being played; {text}")
-            raise Refused(
+                raise CallRefused("NOT_FOUND", f"no match '{shown}' is being played; {text}")
+            raise CallRefused(
                 "NOT_FOUND",
                 f"no match '{shown}' is being played; one that is over is shown by: cutpurse match replay {shown}",
             )
@@ -345,8 +347,8 @@ class Watching:
         """Whether a match is there for him: by the terms that its ladder has now, and not by those it began under."""
         return visitor.sees(self._lobby.ladder_named(match.ladder.name) or match.ladder)
 
-    def _join(self, watcher: Watcher, match: OpenMatch, viewer: int | None) -> None:
-        """Let one watch a match from a point of view.  Raises Refused where that breaks down."""
+    def _join(self, watcher: WatchSubscriber, match: OpenMatch, viewer: int | None) -> None:
+        """Let one watch a match from a point of view.  Raises CallRefused where that breaks down."""
         try:
             shows = self._shows.get(match.name)
             if shows is None:
@@ -359,11 +361,11 @@ class Watching:
             how = self._broke(problem, match.name)
             self._let_go(watcher)
             self._unhook_if_unwatched(match)
-            raise Refused(how.reason, how.text) from None
+            raise CallRefused(how.reason, how.text) from None
 
     # -- one match after the other
-    def _go_on(self, watcher: Watcher) -> None:
-        """Follow the newest match of his ladder, or the next that begins.  Raises Refused."""
+    def _go_on(self, watcher: WatchSubscriber) -> None:
+        """Follow the newest match of his ladder, or the next that begins.  Raises CallRefused."""
         name, visitor = watcher.ladder, watcher.visitor
         if watcher.ending is not None:
             return
@@ -381,7 +383,7 @@ class Watching:
                 continue
             try:
                 self._join(watcher, match, None)
-            except Refused as refused:
+            except CallRefused as refused:
                 self.dismiss(watcher, refused.ending)
 
     def _terms_changed(self, name: str) -> None:
@@ -392,7 +394,7 @@ class Watching:
                 self.dismiss(watcher, _HIDDEN)
 
     # -- what happens at a table
-    def _moved(self, table: Table) -> None:
+    def _moved(self, table: ServerMatch) -> None:
         """Something may have happened in a match that is watched; never raises."""
         shows = list(self._shows.get(table.name, {}).values())
         try:
@@ -403,16 +405,16 @@ class Watching:
                     for watcher in followers:
                         self._go_on(watcher)
         except Exception as problem:
-            how = problem.ending if isinstance(problem, Refused) else self._broke(problem, table.name)
+            how = problem.ending if isinstance(problem, CallRefused) else self._broke(problem, table.name)
             for show in shows:
                 self._break_off(show, how)
 
-    def _break_off(self, show: _Show, how: Ending) -> None:
+    def _break_off(self, show: _Show, how: CallStatus) -> None:
         for watcher in list(show.watchers):
             self.dismiss(watcher, how)
         self.forget(show)
 
-    def _broke(self, problem: Exception, match: str) -> Ending:
+    def _broke(self, problem: Exception, match: str) -> CallStatus:
         number = self._incident_number()
         self._log.error(
             "watching broke", incident=number, match=match, error=type(problem).__name__, places=places(problem)
@@ -456,7 +458,7 @@ class Watching:
             self._break_off(show, self._broke(problem, show.match.name))
 
     # -- for the shows
-    def tell(self, show: _Show, watcher: Watcher, message: bytes) -> None:
+    def tell(self, show: _Show, watcher: WatchSubscriber, message: bytes) -> None:
         """Tell one watcher; he is dropped if he cannot be told, or may not see the match any more."""
         if watcher.ending is not None:
             return
@@ -464,7 +466,7 @@ class Watching:
         if (how := _HIDDEN if is_hidden else watcher.tell(message)) is not None:
             self.dismiss(watcher, how)
 
-    def dismiss(self, watcher: Watcher, how: Ending) -> None:
+    def dismiss(self, watcher: WatchSubscriber, how: CallStatus) -> None:
         """He is told nothing more, and his call is to end."""
         self._let_go(watcher)
         watcher.end(how)
@@ -476,7 +478,7 @@ class Watching:
             del shows[show.viewer]
         self._unhook_if_unwatched(show.match)
 
-    def _let_go(self, watcher: Watcher) -> None:
+    def _let_go(self, watcher: WatchSubscriber) -> None:
         for show in list(watcher.shows):
             show.leave(watcher)
             if not show.watchers:
@@ -495,8 +497,8 @@ class Watching:
 
 
 def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:
-    """Raises Refused unless the seat is taken by a bot of the visitor's."""
+    """Raises CallRefused unless the seat is taken by a bot of the visitor's."""
     if seat >= len(match.seats):
-        raise Refused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
+        raise CallRefused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
     if visitor.owner is None or match.seats[seat].owner != visitor.owner:
-        raise Refused("NOT_YOURS", f"seat {seat} is watched by the owner of its bot, with his token")
+        raise CallRefused("NOT_YOURS", f"seat {seat} is watched by the owner of its bot, with his token")

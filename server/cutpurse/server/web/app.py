@@ -19,7 +19,7 @@ from cutpurse.server.web.api import tables
 from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.downloads import Downloads
 from cutpurse.server.web.guarding import Guarded
-from cutpurse.server.web.news import News
+from cutpurse.server.web.news import EventBroadcaster
 from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, ladders, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
@@ -52,7 +52,7 @@ def create_app(ask: Asking, *, live: bool, bots_dial: str = "") -> FastAPI:
     app.state.ask = ask
     app.state.bots_dial = bots_dial
     app.state.stream_shares = StreamShares()
-    app.state.news = News(app.state.stream_shares)
+    app.state.news = EventBroadcaster(app.state.stream_shares)
     app.state.downloads = Downloads()
     app.state.rendering = Rendering(live=live)
     drawing.environment()  # which reads its templates now

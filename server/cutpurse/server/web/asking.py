@@ -46,7 +46,7 @@ class _Asked:
         self.problem: CutpurseError | None = None
 
 
-class _Kept:
+class _AnswerCache:
     """The last answers, by question."""
 
     def __init__(self, most: int, keep_s: float, clock: Callable[[], float]) -> None:
@@ -124,9 +124,9 @@ class Asking:
         """live: it is a server's league, and not a file's, in which nothing is being played."""
         self.live: Final = live
         self._league = league
-        self._answers = _Kept(MOST_KEPT, keep_s, clock)
-        self._slow_answers = _Kept(MOST_KEPT, SLOW * keep_s, clock)
-        self._files = _Kept(MOST_FILES, float("inf"), clock)
+        self._answers = _AnswerCache(MOST_KEPT, keep_s, clock)
+        self._slow_answers = _AnswerCache(MOST_KEPT, SLOW * keep_s, clock)
+        self._files = _AnswerCache(MOST_FILES, float("inf"), clock)
         self._last = LastKnown(clock, lambda: time.time_ns() // 1_000_000)
         self._falls_back = live
 
@@ -146,7 +146,7 @@ class Asking:
         kept = self._slow_answers if slow else self._answers
         return self._told(kept, (name, request.SerializeToString(deterministic=True)), lambda: call(request))
 
-    def _told(self, kept: _Kept, question: object, ask: Callable[[], Message]) -> Any:
+    def _told(self, kept: _AnswerCache, question: object, ask: Callable[[], Message]) -> Any:
         """What is kept of the answer, else what the server says, else what it said last."""
 
         def asked() -> Message:

@@ -23,7 +23,7 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.server.web.stream_shares import StreamShares
 
-__all__ = ["News"]
+__all__ = ["EventBroadcaster"]
 
 LOOK_S: Final = 1.0
 SILENCE_S: Final = 15.0  # after which a word is said, so that nobody on the way takes the stream for dead
@@ -39,7 +39,7 @@ class _Topic:
     looking: asyncio.Task[None] | None = None
 
 
-class News:
+class EventBroadcaster:
     """The topics of an app; for one event loop."""
 
     def __init__(

@@ -17,12 +17,12 @@ from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.league import League
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Patience"]
+__all__ = ["ServerWatchdog"]
 
 LOOK_S: Final = 1.0  # between questions
 
 
-class Patience:
+class ServerWatchdog:
     """Asks now and then, from `with` on until its block is left, whether there is a server."""
 
     def __init__(

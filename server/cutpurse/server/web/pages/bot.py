@@ -43,7 +43,7 @@ class _BySeat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _BotFault:
     """A decision that was taken for it."""
 
     match: str
@@ -54,7 +54,7 @@ class _Fault:
 
 
 @dataclass(slots=True)
-class _Course:
+class _LadderRecord:
     """How it did on one ladder."""
 
     ladder: ladder_pb2.LadderShown
@@ -64,7 +64,7 @@ class _Course:
     opponents: Sequence[ladder_pb2.Opponent] = ()
     seats: dict[int, _BySeat] = field(default_factory=dict)
     counted: int = 0
-    faults: list[_Fault] = field(default_factory=list)
+    faults: list[_BotFault] = field(default_factory=list)
     chart: Markup = field(default_factory=Markup)
     thinking: Markup = field(default_factory=Markup)
 
@@ -104,8 +104,8 @@ def _usual(ask: Asking, ladders: Sequence[str]) -> str:
     return max(ladders, key=lambda name: matches.get(name, 0))
 
 
-def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _Course:
-    course = _Course(ask.ladder(ladder))
+def _course(ask: Asking, bot: ladder_pb2.BotName, ladder: str) -> _LadderRecord:
+    course = _LadderRecord(ask.ladder(ladder))
     rankings = ask.rankings(ladder, every_version=bool(bot.version))
     course.placed = len(placed(rankings))
     course.ranking = next((one for one in rankings if _is(one.bot, bot)), None)
@@ -143,7 +143,7 @@ def _chart(points: Sequence[ladder_pb2.RatingPoint]) -> Markup:
     )
 
 
-def _count_seats(course: _Course, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]) -> None:
+def _count_seats(course: _LadderRecord, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]) -> None:
     for match in matches:
         for number, seat in enumerate(match.seats):
             if seat.place and _is(seat.bot, bot):
@@ -155,7 +155,7 @@ def _count_seats(course: _Course, bot: ladder_pb2.BotName, matches: Sequence[lad
 
 
 def _look_at_courses(
-    ask: Asking, course: _Course, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]
+    ask: Asking, course: _LadderRecord, bot: ladder_pb2.BotName, matches: Sequence[ladder_pb2.MatchShown]
 ) -> None:
     """Think times of the newest matches, and faults of the newest of those that had one."""
     faulted = [match for match in matches if any(seat.faults and _is(seat.bot, bot) for seat in match.seats)]
@@ -169,7 +169,7 @@ def _look_at_courses(
         for number, (seat, told) in enumerate(zip(match.seats, courses, strict=False)):
             if _is(seat.bot, bot):
                 course.faults += [
-                    _Fault(match.match, number, one.decision, one.at, one.cause) for one in told.faults[:FAULTS]
+                    _BotFault(match.match, number, one.decision, one.at, one.cause) for one in told.faults[:FAULTS]
                 ]
                 if match in newest:
                     times.update(_column(ms) for ms in told.thinking_ms)

@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(slots=True)
-class _Row:
+class _BotListItem:
     """A bot."""
 
     newest: ladder_pb2.BotShown
@@ -31,12 +31,12 @@ class _Row:
 def bots(request: Request, ask: Asked, find: Annotated[str, Query(max_length=200)] = "") -> Response:
     """The page.  find: a part of owner/name, in small letters or large ones."""
     wanted = find.strip()
-    rows: dict[tuple[str, str], _Row] = {}
+    rows: dict[tuple[str, str], _BotListItem] = {}
     for one in ask.bots():
         name = (one.bot.owner, one.bot.bot)
         if wanted.casefold() not in "/".join(name).casefold():
             continue
-        row = rows.setdefault(name, _Row(one, 0, set()))
+        row = rows.setdefault(name, _BotListItem(one, 0, set()))
         row.newest, row.versions = one, row.versions + 1
         row.ladders.update(one.ladders)
     return show(request, "bots.html", rows=[*rows.values()][:MOST_ROWS], found=len(rows), wanted=wanted)

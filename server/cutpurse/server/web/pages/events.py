@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from cutpurse.server.web.asking import Asking
-from cutpurse.server.web.news import News
+from cutpurse.server.web.news import EventBroadcaster
 from cutpurse.server.web.pages.home import now_playing
 from cutpurse.server.web.pages.ladder import standings
 from cutpurse.server.web.rendering import Asked, Rendering, rendering_of
@@ -35,8 +35,8 @@ async def ladder(request: Request, ask: Asked, ladder: str, every_version: bool 
     return _news(request).response(name, render, visitor_of(request))
 
 
-def _news(request: Request) -> News:
-    news: News = request.app.state.news
+def _news(request: Request) -> EventBroadcaster:
+    news: EventBroadcaster = request.app.state.news
     return news
 
 

@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _LadderCard:
     """A ladder, which bots lead it, and how sure that is; is_played: it has bots, placed or not."""
 
     ladder: ladder_pb2.LadderShown
@@ -63,10 +63,10 @@ def order(ladder: ladder_pb2.LadderShown) -> tuple[bool, int, str]:
     return ladder.is_frozen, -ladder.matches.bit_length(), ladder.defined.name
 
 
-def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _Entry:
+def _entry(ask: Asking, ladder: ladder_pb2.LadderShown) -> _LadderCard:
     try:
         rankings = ask.rankings(ladder.defined.name)
     except CutpurseError:  # it has just gone
         rankings = []
     leaders = placed(rankings)[:LEADERS]
-    return _Entry(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)))
+    return _LadderCard(ladder, bool(rankings), leaders, lead_of(rankings), axis_of(rating_ends(leaders)))

@@ -62,7 +62,7 @@ class _Thought:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _MatchFault:
     """A decision that the server took."""
 
     seat: int
@@ -81,7 +81,7 @@ def match(request: Request, ask: Asked, match: str) -> Response:
     if match != one.match:  # by its first signs
         return RedirectResponse(f"/matches/{quote(one.match)}")
     faults = [
-        _Fault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
+        _MatchFault(seat, fault.decision, fault.at, _CAUSES.get(fault.cause, "a fault"))
         for seat, course in enumerate(told.courses)
         for fault in course.faults
     ]

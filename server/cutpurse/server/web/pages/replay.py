@@ -83,7 +83,7 @@ def _replayed(filed: FiledMatch, courses: Sequence[ladder_pb2.SeatCourse]) -> Re
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ReplayRequest:
     """What a request is about; viewer: a seat, or None for all cards."""
 
     told: ladder_pb2.GetMatchResponse
@@ -116,14 +116,14 @@ class _Wanted:
         )
 
 
-def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _Wanted:
+def _wanted(request: Request, ask: Asking, match: str, seat: int | None) -> _ReplayRequest:
     """Raises NotFound and RecordError."""
     told = ask.match(match)
     replays: Replays = request.app.state.replays
     replayed = replays.get(ask, told)
     if seat is not None and not 0 <= seat < replayed.seats:
         raise NotFound(f"this match has seats 0 to {replayed.seats - 1}")
-    return _Wanted(told, replayed, seat, replayed.path(seat))
+    return _ReplayRequest(told, replayed, seat, replayed.path(seat))
 
 
 def _seat(request: Request) -> int | None:
@@ -186,7 +186,7 @@ def moments(request: Request, ask: Asked, match: str, first: Annotated[int, Quer
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _MomentLink:
     """A link to another moment.  address: empty where there is none."""
 
     name: str
@@ -195,12 +195,12 @@ class _Way:
     address: str
 
 
-def _ways(wanted: _Wanted, index: int) -> list[_Way]:
+def _ways(wanted: _ReplayRequest, index: int) -> list[_MomentLink]:
     path, last = wanted.path, len(wanted.path.ats) - 1
     turns, faults, steals = path.turns, path.faults, path.steals
 
-    def way(name: str, words: str, sign: str, to: int | None) -> _Way:
-        return _Way(name, words, sign, "" if to is None or to == index else wanted.link(to))
+    def way(name: str, words: str, sign: str, to: int | None) -> _MomentLink:
+        return _MomentLink(name, words, sign, "" if to is None or to == index else wanted.link(to))
 
     def before(places: Sequence[int]) -> int | None:
         return max((one for one in places if one < index), default=None)

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from cutpurse.server.web.loading import loader_of
 from cutpurse.server.web.table.frames import CardShown, Frame
-from cutpurse.server.web.table.telling import Told
+from cutpurse.server.web.table.telling import EventLine
 
 __all__ = ["TEMPLATES", "changes", "drawn", "environment", "filters", "lines_of", "packed", "rendered", "symbols"]
 
@@ -60,7 +60,7 @@ def drawn(frame: Frame) -> str:
     return rendered("table.html", frame=frame)
 
 
-def told(lines: Sequence[Told]) -> str:
+def told(lines: Sequence[EventLine]) -> str:
     """What has happened."""
     return rendered("told.html", told=lines)
 

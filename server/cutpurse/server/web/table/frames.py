@@ -23,7 +23,7 @@ from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
 from cutpurse.sdk.terminal import legible
 from cutpurse.server.web.table.layouts import Layout, layout_of
-from cutpurse.server.web.table.telling import Told, came_by, told_lines
+from cutpurse.server.web.table.telling import EventLine, came_by, told_lines
 
 __all__ = [
     "CardShown",
@@ -152,7 +152,7 @@ class Frame:
     question: str
     rule: str
     asked: tuple[int, ...]
-    told: tuple[Told, ...]
+    told: tuple[EventLine, ...]
     is_over: bool
 
 

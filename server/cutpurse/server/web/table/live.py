@@ -22,23 +22,23 @@ from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
-from cutpurse.sdk.watching import Began, Moved, Over, Watched, watched
+from cutpurse.sdk.watching import WatchBegin, Watched, WatchEnd, WatchUpdate, watched
 from cutpurse.server.web.table.drawing import changes, lines_of, rendered
 from cutpurse.server.web.table.frames import SeatMarks, asked_of, frame
-from cutpurse.server.web.table.telling import Told
+from cutpurse.server.web.table.telling import EventLine
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["Messages", "News", "Reader", "Stream", "Watch", "Watches"]
+__all__ = ["Messages", "BrowserEvent", "LiveSubscriber", "WatchStream", "Watch", "Watches"]
 
 
-class Stream(Protocol):
+class WatchStream(Protocol):
     """What a league tells of a match; `close` ends it from any thread, also while another waits for what comes."""
 
     def __iter__(self) -> Iterator[ladder_pb2.WatchMatchResponse]: ...
     def close(self) -> None: ...
 
 
-Messages: TypeAlias = Callable[[], Stream]
+Messages: TypeAlias = Callable[[], WatchStream]
 
 STEP_S: Final = 0.5  # that a moment stays, if nothing waits
 HURRIES: Final = 12  # moments that wait when each stays half as long
@@ -58,7 +58,7 @@ UNREACHED: Final = "The arena cannot be reached; the table is shown again as soo
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class BrowserEvent:
     """A piece of news for a browser: the kind of its event, and its text."""
 
     kind: str
@@ -73,14 +73,14 @@ class _Trouble:
     is_end: bool
 
 
-class Reader:
+class LiveSubscriber:
     """One who reads the news of a watch, until it is over or he is let go.  visitor: by whom he is counted."""
 
     def __init__(self, visitor: str = "") -> None:
         self.visitor: Final = visitor
-        self._news: asyncio.Queue[News | None] = asyncio.Queue()
+        self._news: asyncio.Queue[BrowserEvent | None] = asyncio.Queue()
 
-    def tell(self, news: News) -> bool:
+    def tell(self, news: BrowserEvent) -> bool:
         """Whether he keeps up."""
         if self._news.qsize() >= MOST_UNREAD:
             return False
@@ -93,7 +93,7 @@ class Reader:
             self._news.get_nowait()
         self._news.put_nowait(None)
 
-    async def read(self) -> AsyncIterator[News]:
+    async def read(self) -> AsyncIterator[BrowserEvent]:
         """What he is told, as it comes."""
         while (news := await self._news.get()) is not None:
             yield news
@@ -116,13 +116,13 @@ class Watch:
         self._arrived = asyncio.Event()
         self._room = threading.Semaphore(MOST_WAITING)
         self._stop = threading.Event()
-        self._stream: Stream | None = None
-        self._readers: set[Reader] = set()
+        self._stream: WatchStream | None = None
+        self._readers: set[LiveSubscriber] = set()
         self._linger: asyncio.TimerHandle | None = None  # once the last reader has gone
         self._picture = _Picture()
         self._lines: list[str] = []
         self._number = 0
-        self._status = News(
+        self._status = BrowserEvent(
             "status", _status("Waiting for the arena, which tells spectators a little later than the bots.")
         )
         # First, for where there can be no thread nothing is to be left.
@@ -131,17 +131,17 @@ class Watch:
         self._showing.add_done_callback(self._shown)
 
     # -- readers
-    def join(self, visitor: str = "") -> Reader:
+    def join(self, visitor: str = "") -> LiveSubscriber:
         """One more; he is told how the table looks now, and then what changes."""
-        reader = Reader(visitor)
+        reader = LiveSubscriber(visitor)
         self._readers.add(reader)
         self._stay()
         reader.tell(self._status)
         if self._lines:
-            reader.tell(News("whole", _text({"number": self._number, "lines": self._lines})))
+            reader.tell(BrowserEvent("whole", _text({"number": self._number, "lines": self._lines})))
         return reader
 
-    def leave(self, reader: Reader) -> None:
+    def leave(self, reader: LiveSubscriber) -> None:
         """He has gone."""
         self._readers.discard(reader)
         if not self._readers and not self._stop.is_set():
@@ -168,7 +168,7 @@ class Watch:
         """It is followed no longer.  text: what readers are told of that."""
         if text:
             self._say(text, is_trouble=True)
-            self._tell(News("over", "{}"))
+            self._tell(BrowserEvent("over", "{}"))
         self._forget(self)
         self.close()
 
@@ -183,7 +183,7 @@ class Watch:
             reader.let_go(at_once=False)
         self._readers.clear()
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: BrowserEvent) -> None:
         for reader in [one for one in self._readers if not one.tell(news)]:
             reader.let_go(at_once=True)
             self.leave(reader)
@@ -217,7 +217,7 @@ class Watch:
                 raise  # the log of the process has it
 
     @contextmanager
-    def _opened(self) -> Iterator[Stream]:
+    def _opened(self) -> Iterator[WatchStream]:
         """The stream, for as long as it is read; `close` ends it meanwhile."""
         stream = self._stream = self._messages()
         try:
@@ -252,14 +252,14 @@ class Watch:
             if isinstance(step, _Trouble):
                 self._say(step.text or "The match is over.", is_trouble=not step.is_end or bool(step.text))
                 if step.is_end:
-                    self._tell(News("over", "{}"))
+                    self._tell(BrowserEvent("over", "{}"))
                     self.end()
                     return
                 continue
-            if isinstance(step, Began):
+            if isinstance(step, WatchBegin):
                 self._say(_began(step), is_trouble=False)
             self._draw(step, int(stays_s * 800))
-            if isinstance(step, Over) and self._follows:
+            if isinstance(step, WatchEnd) and self._follows:
                 self._say("The match is over; the next one is shown as soon as it begins.", is_trouble=False)
                 stays_s = OVER_S * stays_s / self._step_s if self._step_s else 0.0
             await asyncio.sleep(stays_s)
@@ -275,17 +275,17 @@ class Watch:
         """The next step that waits, or so many moves of a match as one."""
         step = self._waiting.popleft()
         taken = 1
-        if isinstance(step, Began):  # of matches that are over already only the newest is shown
-            newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, Began)), default=-1)
+        if isinstance(step, WatchBegin):  # of matches that are over already only the newest is shown
+            newest = max((place for place, one in enumerate(self._waiting) if isinstance(one, WatchBegin)), default=-1)
             for _ in range(newest + 1):
                 step = self._waiting.popleft()
             taken += newest + 1
-        if isinstance(step, Moved):
+        if isinstance(step, WatchUpdate):
             events = list(step.events)
-            while taken < most and self._waiting and isinstance(following := self._waiting[0], Moved):
+            while taken < most and self._waiting and isinstance(following := self._waiting[0], WatchUpdate):
                 self._waiting.popleft()
                 events += following.events
-                step = Moved(following.table, following.at_ms, step.first_event, tuple(events), following.view)
+                step = WatchUpdate(following.table, following.at_ms, step.first_event, tuple(events), following.view)
                 taken += 1
         self._room.release(taken)
         if not self._waiting:
@@ -295,16 +295,16 @@ class Watch:
     def _draw(self, step: Watched, ms: int) -> None:
         lines = lines_of(self._picture.of(step, self._follows))
         change = changes(self._lines, lines)
-        is_new = isinstance(step, Began) or not self._lines
+        is_new = isinstance(step, WatchBegin) or not self._lines
         self._lines = lines
         self._number += 1
         if is_new:
-            self._tell(News("whole", _text({"number": self._number, "lines": lines})))
+            self._tell(BrowserEvent("whole", _text({"number": self._number, "lines": lines})))
         else:
-            self._tell(News("step", _text({"number": self._number, "lines": change, "ms": ms})))
+            self._tell(BrowserEvent("step", _text({"number": self._number, "lines": change, "ms": ms})))
 
     def _say(self, text: str, *, is_trouble: bool) -> None:
-        self._status = News("status", _status(text, is_trouble=is_trouble))
+        self._status = BrowserEvent("status", _status(text, is_trouble=is_trouble))
         self._tell(self._status)
 
 
@@ -316,7 +316,7 @@ class Watches:
         self._step_s = step_s
         self._watches: dict[tuple[str, str], Watch] = {}
 
-    def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, Reader]:
+    def join(self, match: str, ladder: str, messages: Messages, visitor: str = "") -> tuple[Watch, LiveSubscriber]:
         """The watch of a match or ladder, begun if there is none; and a new reader of it.
 
         visitor: who he is, as far as that can be told; who looks at most makes room where there is none.
@@ -366,31 +366,31 @@ class _Picture:
     """A match as it is drawn: what was told of it so far."""
 
     def __init__(self) -> None:
-        self._began: Began | None = None
+        self._began: WatchBegin | None = None
         self._view: View | None = None
         self._asked: tuple[int, ...] = ()
         self._history: ZoneHistory | None = None
-        self._told: deque[Told] = deque(maxlen=MOST_TOLD)
+        self._told: deque[EventLine] = deque(maxlen=MOST_TOLD)
         self._at_ms = 0
 
     def of(self, step: Watched, follows: bool) -> str:
         """The table after this step, as HTML."""
-        if isinstance(step, Began):
+        if isinstance(step, WatchBegin):
             self._began = step
             self._asked, self._at_ms, self._history = (), 0, None
             self._told.clear()
         began = self._began
         assert began is not None  # `watched` tells of nothing before
-        events = () if isinstance(step, Began) else step.events
-        if not isinstance(step, Over):
+        events = () if isinstance(step, WatchBegin) else step.events
+        if not isinstance(step, WatchEnd):
             self._view = step.view.raw
-        if isinstance(step, Moved):
+        if isinstance(step, WatchUpdate):
             self._at_ms = step.at_ms
         view = self._view
         assert view is not None
-        result = step.result if isinstance(step, Over) else None
+        result = step.result if isinstance(step, WatchEnd) else None
         self._asked = () if result else asked_of(view, events, self._asked)
-        first = 0 if isinstance(step, Began) else step.first_event
+        first = 0 if isinstance(step, WatchBegin) else step.first_event
         if self._history is None:
             self._history = ZoneHistory(view.rules.words, view.seats, view.zones, first)
         self._history.add(events, first)
@@ -412,8 +412,8 @@ class _Picture:
             ladder=began.table.ladder,
             at_ms=self._at_ms,
             result=result,
-            is_opened=isinstance(step, Over) and step.broken_promise is not None,
-            broken_promise=step.broken_promise if isinstance(step, Over) else None,
+            is_opened=isinstance(step, WatchEnd) and step.broken_promise is not None,
+            broken_promise=step.broken_promise if isinstance(step, WatchEnd) else None,
             follows=follows,
         )
 
@@ -431,7 +431,7 @@ def _marks(result: MatchResult | None) -> dict[int, SeatMarks]:
     }
 
 
-def _began(step: Began) -> str:
+def _began(step: WatchBegin) -> str:
     where = f" on {step.table.ladder}" if step.table.ladder else ""
     late = f", told {step.delay_ms / 1_000:g} s later than the bots" if step.delay_ms else ""
     return f"Match {step.table.match[:8]}{where}{late}"

@@ -23,7 +23,7 @@ from cutpurse.engine.events import Asked as Question
 from cutpurse.engine.events import Event, Happened, Scored
 from cutpurse.engine.history import ZoneHistory
 from cutpurse.engine.match import Chosen, EndCause, Match
-from cutpurse.engine.match import Decision as Asked
+from cutpurse.engine.match import OpenDecision as Asked
 from cutpurse.engine.record import Record, event_hashes, replay, replay_on
 from cutpurse.engine.text import event_text, option_text
 from cutpurse.engine.view import View
@@ -32,7 +32,7 @@ from cutpurse.sdk.as_test import WHY
 from cutpurse.server.web.table.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
 from cutpurse.server.web.table.layouts import layout_of
 
-__all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "Row", "Swing"]
+__all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "LogLine", "Swing"]
 
 STRIDE: Final = 64  # decisions between two copies that are kept
 MOST_OPTIONS: Final = 60  # that are shown
@@ -67,7 +67,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LogLine:
     """A line of the log.  at: the moment at which it had happened, by its place in a `Path`."""
 
     at: int
@@ -86,7 +86,7 @@ class Moment:
     index: int
     frame: Frame
     decided: Decided | None
-    rows: tuple[Row, ...]
+    rows: tuple[LogLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Swing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _DecisionStep:
     """A decision as it was met when the match was opened."""
 
     at: int
@@ -146,7 +146,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _ViewerPath:
     """What one viewer goes through: his path, the step of each moment, the events before it, and his log."""
 
     path: Path
@@ -170,14 +170,14 @@ class Replayed:
         self.seats: Final = len(record.seats)
         self._thinking: Final = [list(one) for one in thinking_ms] if len(thinking_ms) == self.seats else []
         self._longest: Final = max([1, *map(sum, self._thinking)])
-        self._steps: list[_Step] = []
+        self._steps: list[_DecisionStep] = []
         self._lines: list[_Line] = []
         self._kept: dict[int, Match] = {}
         self._history: Final = ZoneHistory(game_named(record.game).words, self.seats)
         self._end = self._play()
         self._log: Final[Sequence[Event]] = self._end.game.log or ()
         self._faults: Final = [(at, one.seat) for at, one in enumerate(self._end.choices) if _is_fault(one)]
-        self._ways: dict[int | None, _Way] = {}
+        self._ways: dict[int | None, _ViewerPath] = {}
         self.hashes: Final = tuple(event_hashes(self._end.game))
 
     # -- opening
@@ -196,7 +196,9 @@ class Replayed:
             turn = tuple([getattr(match.game, name) for name in turns])
             counts = tuple([match.asked(seat) - (seat in match.open) for seat in range(self.seats)])
             scores = tuple(match.game.scores())
-            self._steps.append(_Step(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores))
+            self._steps.append(
+                _DecisionStep(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores)
+            )
             numbers[asked.seat].append(asked.number)
             if _is_fault(chosen):
                 self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
@@ -205,7 +207,9 @@ class Replayed:
         self._tell(match, told, steals)
         turn, counts = self._steps[-1].turn, tuple([match.asked(seat) for seat in range(self.seats)])
         scores = tuple(match.game.scores())
-        self._steps.append(_Step(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None, scores))
+        self._steps.append(
+            _DecisionStep(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None, scores)
+        )
         for seat, thought in enumerate(self._thinking):
             self._thinking[seat] = _by_number(thought, numbers[seat], counts[seat])
         return match
@@ -232,7 +236,7 @@ class Replayed:
         """The moments of a seat, or (None) of who sees everything."""
         return self._way(viewer).path
 
-    def _way(self, viewer: int | None) -> _Way:
+    def _way(self, viewer: int | None) -> _ViewerPath:
         if viewer in self._ways:
             return self._ways[viewer]
         mine = tuple([i for i, one in enumerate(self._steps) if viewer in (None, one.seat) or one.chosen is None])
@@ -246,7 +250,7 @@ class Replayed:
             steals=_ascending([_first_after(untils, one.number) for one in lines if one.is_steal]),
             turns=tuple([i for i, one in enumerate(steps) if i == 0 or one.turn != steps[i - 1].turn]),
         )
-        self._ways[viewer] = way = _Way(path, mine, untils, lines, [one.number for one in lines])
+        self._ways[viewer] = way = _ViewerPath(path, mine, untils, lines, [one.number for one in lines])
         return way
 
     # -- how it went
@@ -293,7 +297,7 @@ class Replayed:
                 at += 1
             yield self._moment(viewer, way, index, match, asked)
 
-    def _moment(self, viewer: int | None, way: _Way, index: int, match: Match, asked: Asked | None) -> Moment:
+    def _moment(self, viewer: int | None, way: _ViewerPath, index: int, match: Match, asked: Asked | None) -> Moment:
         step = self._steps[way.steps[index]]
         since = way.untils[index - 1] if index else 0
         events = self._log[since : step.until]
@@ -319,7 +323,7 @@ class Replayed:
         last = next((one for one in range(until - 1, -1, -1) if isinstance(self._log[one], Question)), 0)
         return asked_of(view, self._log[last:until])
 
-    def _decided(self, match: Match, asked: Asked, step: _Step) -> Decided:
+    def _decided(self, match: Match, asked: Asked, step: _DecisionStep) -> Decided:
         chosen = step.chosen
         assert chosen is not None
         safe = match.game.safe_option(asked.seat, asked.options)
@@ -340,7 +344,7 @@ class Replayed:
             thinking_ms=thought[asked.number] if asked.number < len(thought) else None,
         )
 
-    def _marks(self, viewer: int | None, step: _Step) -> Mapping[int, SeatMarks]:
+    def _marks(self, viewer: int | None, step: _DecisionStep) -> Mapping[int, SeatMarks]:
         """What stands beside the seats; a seat is told its own only, and everything at the end."""
         is_over = step.chosen is None
         faults = Counter(seat for at, seat in self._faults if at < step.at)
@@ -362,13 +366,13 @@ class Replayed:
             )
         return marks
 
-    def _rows(self, way: _Way, viewer: int | None, since: int, until: int) -> tuple[Row, ...]:
+    def _rows(self, way: _ViewerPath, viewer: int | None, since: int, until: int) -> tuple[LogLine, ...]:
         """The log around what happened between two moments."""
         begins, ends = bisect_left(way.numbers, since), bisect_left(way.numbers, until)
         first = max(0, begins - ROWS_BEFORE)
         return tuple(
             [
-                Row(
+                LogLine(
                     at=_first_after(way.untils, one.number),
                     text=one.to(viewer),
                     seat=one.seat,

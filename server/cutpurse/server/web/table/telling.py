@@ -17,11 +17,11 @@ from cutpurse.engine.view import View
 from cutpurse.engine.words import Unit, Words
 from cutpurse.server.web.table.layouts import layout_of
 
-__all__ = ["Told", "came_by", "told_lines"]
+__all__ = ["EventLine", "came_by", "told_lines"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventLine:
     """Something that happened, in words.  weight: "act" for what somebody did, "move", "count" for the rest."""
 
     text: str
@@ -34,7 +34,7 @@ class Told:
 
 def told_lines(
     view: View, events: Sequence[Event], first: int = 0, history: ZoneHistory | None = None
-) -> tuple[Told, ...]:
+) -> tuple[EventLine, ...]:
     """What has happened, in words, equal ones in a row told once. `first`: the number of the first event.
 
     history: has the events; without it owners are known only as far as the events and the view tell.
@@ -45,13 +45,13 @@ def told_lines(
     steals = layout_of(words.game).steals
     if history is None:
         history = ZoneHistory.of_window(view, events, first, None)
-    lines: list[Told] = []
+    lines: list[EventLine] = []
     for number, event in enumerate(events, first):
         if (weight := _weight(words, event)) is None:
             continue
         act = event.act if isinstance(event, Happened) else None
         lines.append(
-            Told(
+            EventLine(
                 text=event_text(history.at(number), event),
                 weight=weight,
                 seat=act.actor if act is not None else event.seat if isinstance(event, Counted) else None,
@@ -63,7 +63,7 @@ def told_lines(
     for _, group in groupby(lines, key=lambda one: one.text):
         same = list(group)
         one = same[0]
-        merged.append(Told(one.text, one.weight, one.seat, one.is_steal, one.number, len(same)))
+        merged.append(EventLine(one.text, one.weight, one.seat, one.is_steal, one.number, len(same)))
     return tuple(merged)
 
 
