@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a script, it finds what lies beside it
-from benchmarks import engine_part
+from benchmarks import engine_bench
 from benchmarks import ratings as ratings_part
-from benchmarks.arena import part as arena_part
+from benchmarks.arena import arena_bench as arena_part
 from benchmarks.machine import machine, machine_line
 from benchmarks.protocol import WorkerFailed
-from benchmarks.queries import part as queries_part
+from benchmarks.queries import queries_bench as queries_part
 
 __all__ = ["main"]
 
@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"for a row: the engine's of the CPU ({ENGINE_SECONDS:g}), the arena's by the clock ({ARENA_SECONDS:g})",
     )
     made.add_argument("--json", action="store_true", help="one JSON document instead of tables")
-    engine_part.add_arguments(made)
+    engine_bench.add_arguments(made)
     arena_part.add_arguments(made)
     queries_part.add_arguments(made)
     return made
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure, print.  Raises UnknownGame and WorkerFailed."""
     engine = arena = queries = ratings = None
     if options.only in (None, "engine"):
-        engine = engine_part.measure(
+        engine = engine_bench.measure(
             options.games,
             not options.no_peers,
             options.rounds or ENGINE_ROUNDS,
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
             "schema": 2,
             "machine": machine(),
             "versions": versions,
-            "engine": None if engine is None else engine_part.document(engine),
+            "engine": None if engine is None else engine_bench.document(engine),
             "arena": None if arena is None else arena_part.document(arena),
             "queries": None if queries is None else queries_part.document(queries),
             "ratings": None if ratings is None else ratings_part.document(ratings),
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     print(machine_line(machine()))
     print(", ".join(f"{name} {version}" for name, version in versions.items()))
     if engine is not None:
-        print("", *engine_part.lines(engine), sep="\n")
+        print("", *engine_bench.lines(engine), sep="\n")
     if arena is not None:
         print("", *arena_part.lines(arena), sep="\n")
     if queries is not None:
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, interrupted)  # so that it ends its processes then too
     try:
         run(options)
-    except engine_part.UnknownGame as error:
+    except engine_bench.UnknownGame as error:
         parser().error(str(error))
     except WorkerFailed as error:
         say(str(error))

@@ -22,12 +22,12 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
 from cutpurse.sdk.run import connect
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import FinishedMatch, StoreOutcome
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
-from cutpurse.server.matches import table
+from cutpurse.server.matches import server_match
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import FinishedMatch, StoreOutcome
 
 __all__ = ["main"]
 
@@ -86,7 +86,7 @@ async def _play(game: str, matches: int) -> Figures:
 
 
 def _measured(game: str, matches: int, asks_all: bool) -> Figures:
-    setattr(table, "Match", Match if asks_all else OnlyChoices)  # noqa: B010  # a name that a module has imported
+    setattr(server_match, "Match", Match if asks_all else OnlyChoices)  # noqa: B010  # a name that a module has imported
     return asyncio.run(_play(game, matches))
 
 

@@ -24,12 +24,12 @@ import trueskill  # type: ignore[import-untyped]
 
 from benchmarks.queries.build import LADDERS, build
 from benchmarks.report import table
-from cutpurse.leaderboard import standings
+from cutpurse.leaderboard import rating_state
 from cutpurse.leaderboard.queries import ladder_history
+from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.standings import RatingState, standing_of, step
 
 __all__ = ["MATCHES", "RatingFigures", "by_package", "document", "lines", "measure", "versions"]
 
@@ -81,7 +81,7 @@ def measure(
         theirs = None
         if with_package:
             say("ratings: computing it again, with the package")
-            with patch.object(standings, "rate", by_package):
+            with patch.object(rating_state, "rate", by_package):
                 _, theirs = _recompute(path)
         figures.append(
             Figure(

@@ -26,12 +26,12 @@ from unittest.mock import patch
 
 from benchmarks.machine import machine, machine_line
 from cutpurse.sdk.local import play
-from cutpurse.sdk.online.address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.server_address import PROTO_VARIABLE, SERVER_VARIABLE, UNIX
 from cutpurse.sdk.programs import program
 from cutpurse.sdk.programs.child import Child
-from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, Running, runner_named
-from cutpurse.server.runners.processes import descendants
+from cutpurse.server.runners.process_usage import descendants
 from cutpurse.server.runners.runtimes import python_runtime
 
 __all__ = ["Bot", "Sandboxed", "bots", "main", "measured"]

@@ -32,17 +32,17 @@ from typing import Any, Final
 import grpc
 
 from benchmarks.arena.server import Taken
-from benchmarks.notes import Nothing
+from benchmarks.note_cost import Nothing
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.hosting.open_arena import open_arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.table import SeatAt
-from cutpurse.server.results import Identity
-from cutpurse.server.watching.watching import Visitor, Watching, WatchSubscriber
+from cutpurse.server.matches.server_match import SeatAt
+from cutpurse.server.watching.broadcast import Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 
 __all__ = ["main"]

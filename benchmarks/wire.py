@@ -20,8 +20,8 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.asked import TableInfo, asked
 from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.question_types import TableInfo, asked
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Played", "Put", "main", "matches", "measured"]

@@ -14,7 +14,7 @@ from rich.terminal_theme import MONOKAI
 
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.text_view import event_lines, picture
 from cutpurse.sdk.views import VIEWS
 
 DECISION = 33  # a raid is under way

@@ -25,10 +25,10 @@ sys.path.insert(0, str(CHECKOUT))  # for the workshop of the tests
 
 from cutpurse.games import GAMES, game_named  # noqa: E402
 from cutpurse.leaderboard.store import Store  # noqa: E402
-from cutpurse.sdk.online.address import SERVER_VARIABLE  # noqa: E402
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE  # noqa: E402
 from cutpurse.sdk.programs.child import Child  # noqa: E402
 from cutpurse.server.hosting.open_arena import open_arena  # noqa: E402
-from cutpurse.server.ladders import NUMBERS, Ladder  # noqa: E402
+from cutpurse.server.ladder_config import NUMBERS, Ladder  # noqa: E402
 from cutpurse.server.logs import logger  # noqa: E402
 from tests.languages.workshop import LANGUAGES, MISSING, Made, built  # noqa: E402
 

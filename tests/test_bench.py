@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench import main, parser
-from benchmarks.notes import main as notes_main
+from benchmarks.note_cost import main as notes_main
 from benchmarks.protocol import Sample, Worker, WorkerFailed
 from benchmarks.report import Ratio, Round, costs, lines, median_rate, rates, ratios
 from benchmarks.wire import main as wire_main

@@ -15,8 +15,8 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
+from benchmarks.arena.bare_grpc import METHOD
 from benchmarks.arena.child import Does, serve
-from benchmarks.arena.exchange import METHOD
 from cutpurse.sdk.online.client import BACKOFF_S, FINAL, OPTIONS, PLAY
 from cutpurse.v1 import arena_pb2
 

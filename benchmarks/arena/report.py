@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.arena.figures import BARE, IN_TURN, Aim, Crowd, RateRow, Round, crowd_aims, middle, rate_aims
+from benchmarks.arena.summary import BARE, IN_TURN, Aim, Crowd, RateRow, Round, crowd_aims, middle, rate_aims
 from benchmarks.report import table
 
 __all__ = ["crowd_lines", "rate_lines"]

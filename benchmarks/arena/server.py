@@ -17,20 +17,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.arena.child import LOOK_S, Does, serve, so_long
-from benchmarks.arena.figures import nearest_rank
-from benchmarks.arena.watch import to_be_watched, watching
+from benchmarks.arena.probe import to_be_watched, watching
+from benchmarks.arena.summary import nearest_rank
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.counts import Counts
+from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
+from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.garbage import rarely_collected
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
 
 __all__ = ["prepare"]
 

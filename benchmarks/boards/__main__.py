@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 
-from benchmarks.boards.numbers import Fit, fit_to
+from benchmarks.boards.initial_parameters import Fit, fit_to
 from benchmarks.boards.play import COMPANIES, Board, boards
 from benchmarks.boards.tables import lines
 from benchmarks.boards.variances import Savings, savings
 from benchmarks.ladder.__main__ import some_of
 from benchmarks.machine import machine, machine_line
 from cutpurse.games import GAMES
-from cutpurse.server.ladders import default_ladders
+from cutpurse.server.ladder_config import default_ladders
 
 __all__ = ["main"]
 

@@ -15,7 +15,7 @@ from benchmarks.boards.players import bot_of
 from cutpurse.engine.chance import match_key
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.fitting import RankedMatch
+from cutpurse.leaderboard.parameter_fit import RankedMatch
 from cutpurse.sdk.playing.seating import play_match
 
 __all__ = ["COMPANIES", "Board", "boards", "outcomes", "points_of"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.boards.numbers import Fit
+from benchmarks.boards.initial_parameters import Fit
 from benchmarks.boards.players import in_words
 from benchmarks.boards.variances import Estimate, Savings
 from benchmarks.report import table

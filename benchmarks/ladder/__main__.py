@@ -14,9 +14,9 @@ from importlib.metadata import version
 from benchmarks.ladder.figures import Row, document, lines, row_of
 from benchmarks.ladder.schemes import SCHEMES
 from benchmarks.ladder.season import BOARDS, Plan, season
-from benchmarks.ladder.world import Nature
+from benchmarks.ladder.synthetic_bots import Nature
 from benchmarks.machine import machine, machine_line
-from cutpurse.leaderboard.fitting import fit, log_loss
+from cutpurse.leaderboard.parameter_fit import fit, log_loss
 from cutpurse.leaderboard.ratings import TrueSkill
 
 __all__ = ["main"]

@@ -22,14 +22,14 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.ladder.__main__ import LIBRARY, number, say, some_of
-from benchmarks.ladder.measures import covered, kendall, shown_order
+from benchmarks.ladder.accuracy import covered, kendall, shown_order
 from benchmarks.ladder.schemes import scheme_named
 from benchmarks.ladder.season import board_results
-from benchmarks.ladder.world import Nature, World
+from benchmarks.ladder.synthetic_bots import Nature, World
 from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
-from cutpurse.leaderboard.estimates.pairs import Field
-from cutpurse.leaderboard.estimates.skills import Estimated, estimate
+from cutpurse.leaderboard.estimates.likelihood import Field
+from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
 from cutpurse.leaderboard.ratings import Skill, rate
 
 __all__ = ["CASES", "Case", "Look", "looks_of", "main", "measured"]

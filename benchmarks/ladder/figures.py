@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from benchmarks.ladder.measures import reached
+from benchmarks.ladder.accuracy import reached
 from benchmarks.ladder.season import Look, Season
 from benchmarks.report import table
 

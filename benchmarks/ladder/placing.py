@@ -15,14 +15,14 @@ from random import Random
 from statistics import fmean, median
 
 from benchmarks.ladder.__main__ import number, say
-from benchmarks.ladder.world import places_of
+from benchmarks.ladder.synthetic_bots import places_of
 from benchmarks.machine import machine, machine_line
 from benchmarks.report import table
-from cutpurse.leaderboard.estimates.pairs import Field
-from cutpurse.leaderboard.estimates.skills import estimate
+from cutpurse.leaderboard.estimates.likelihood import Field
+from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
-from cutpurse.server.ladders import NUMBERS
+from cutpurse.server.ladder_config import NUMBERS
 
 __all__ = ["SPREADS", "Newcomer", "main", "newcomer"]
 

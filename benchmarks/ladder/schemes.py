@@ -18,10 +18,10 @@ from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.company import SLACK
-from cutpurse.server.matches.pairing import Pairing, Seating
-from cutpurse.server.results import Identity
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.matchmaking import Pairing, Seating
+from cutpurse.server.matches.opponents import SLACK
 
 __all__ = ["SCHEMES", "Informed", "Near", "Ours", "Scheme", "Uniform", "Window", "scheme_named"]
 

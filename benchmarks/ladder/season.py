@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from benchmarks.ladder.measures import WIDE, covered, kendall, shown_order, top_found
+from benchmarks.ladder.accuracy import WIDE, covered, kendall, shown_order, top_found
 from benchmarks.ladder.schemes import Scheme, scheme_named
-from benchmarks.ladder.world import Nature, World, places_of
-from cutpurse.leaderboard.estimates.skills import estimate
-from cutpurse.leaderboard.fitting import RankedMatch
+from benchmarks.ladder.synthetic_bots import Nature, World, places_of
+from cutpurse.leaderboard.estimates.skill_fit import estimate
+from cutpurse.leaderboard.parameter_fit import RankedMatch
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
 
 __all__ = ["BOARDS", "TOP", "Look", "Plan", "Season", "board_results", "mixed", "points_of", "season"]

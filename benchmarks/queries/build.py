@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from cutpurse.leaderboard.courses import pack_courses, pack_notes
+from cutpurse.leaderboard.decision_logs import pack_courses, pack_notes
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.results import DecisionLog, SeatNote
 from cutpurse.leaderboard.store import Store

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import machine
-from benchmarks.arena import part
-from benchmarks.arena.figures import (
+from benchmarks.arena import arena_bench
+from benchmarks.arena.report import crowd_lines, rate_lines
+from benchmarks.arena.summary import (
     BARE,
     IN_TURN,
     Aim,
@@ -23,8 +24,7 @@ from benchmarks.arena.figures import (
     rate_aims,
     turnarounds,
 )
-from benchmarks.arena.rates import rows
-from benchmarks.arena.report import crowd_lines, rate_lines
+from benchmarks.arena.throughput import rows
 from benchmarks.bench import main, parser
 from benchmarks.machine import MachineTime
 
@@ -220,9 +220,9 @@ def test_bots_that_never_come_back_are_told() -> None:
 
 
 def test_the_document_is_json_with_every_sample_and_aim() -> None:
-    plan = part.plan(parser().parse_args(["--tables", "1,64"]), rounds=1, seconds=2.0)
-    found = part.ArenaFigures(plan, [ONE, MANY, RATED], (410, 11), [one_round(1.0)], [0.5], many())
-    told = json.loads(json.dumps(part.document(found)))
+    plan = arena_bench.plan(parser().parse_args(["--tables", "1,64"]), rounds=1, seconds=2.0)
+    found = arena_bench.ArenaFigures(plan, [ONE, MANY, RATED], (410, 11), [one_round(1.0)], [0.5], many())
+    told = json.loads(json.dumps(arena_bench.document(found)))
     assert told["rounds"][0][MANY.name]["decisions_per_s"] == 20_000
     assert [aim["verdict"] for aim in told["aims"]] == ["met", "missed", "", "missed"]
     assert told["crowd"]["arena"] == {"count": 100, "odd": 0, "p50_ms": 100, "p99_ms": 198, "p99.9_ms": 200}

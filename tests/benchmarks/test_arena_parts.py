@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from benchmarks.arena.child import Child, ask_all
-from benchmarks.arena.figures import BARE, IN_TURN
+from benchmarks.arena.summary import BARE, IN_TURN
 from benchmarks.bench import main
 from benchmarks.protocol import ROOT, WorkerFailed
 
-ECHO = "benchmarks.arena.exchange"
+ECHO = "benchmarks.arena.bare_grpc"
 
 
 def test_a_child_that_does_not_come_up_is_told_of_with_its_last_words() -> None:
@@ -47,7 +47,7 @@ def test_several_children_are_asked_at_once_and_answer_in_their_order() -> None:
 
 def test_no_child_outlives_the_bench_even_if_it_is_killed() -> None:
     starts_one = (
-        "import time; from benchmarks.arena.child import Child; child = Child('benchmarks.arena.exchange');"
+        "import time; from benchmarks.arena.child import Child; child = Child('benchmarks.arena.bare_grpc');"
         "child.ask('cpu'); print(child._process.pid, flush=True); time.sleep(3_600)"
     )
     with subprocess.Popen([sys.executable, "-c", starts_one], cwd=ROOT, stdout=subprocess.PIPE, text=True) as bench:

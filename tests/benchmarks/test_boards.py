@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from benchmarks.boards import __main__ as program
-from benchmarks.boards.numbers import fit_to
+from benchmarks.boards.initial_parameters import fit_to
 from benchmarks.boards.play import COMPANIES, Board, boards, outcomes, points_of
 from benchmarks.boards.players import Searching, bot_of
 from benchmarks.boards.variances import savings

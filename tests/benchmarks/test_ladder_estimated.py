@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.ladder import estimated as program
 from benchmarks.ladder.estimated import Case, looks_of, measured
-from benchmarks.ladder.world import Nature
+from benchmarks.ladder.synthetic_bots import Nature
 
 SMALL = Case(Nature(bots=8), games=(10, 40))
 

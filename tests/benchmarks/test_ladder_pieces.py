@@ -7,9 +7,9 @@ from statistics import fmean, pstdev
 
 import pytest
 
-from benchmarks.ladder.measures import covered, kendall, reached, top_found
+from benchmarks.ladder.accuracy import covered, kendall, reached, top_found
 from benchmarks.ladder.season import board_results, points_of
-from benchmarks.ladder.world import Nature, World, places_of
+from benchmarks.ladder.synthetic_bots import Nature, World, places_of
 from cutpurse.leaderboard.ratings import Skill
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from benchmarks.ladder import placing as program
-from benchmarks.ladder.measures import kendall, shown_order
+from benchmarks.ladder.accuracy import kendall, shown_order
 from benchmarks.ladder.placing import newcomer
-from cutpurse.leaderboard.estimates.skills import Estimated
+from cutpurse.leaderboard.estimates.skill_fit import Estimated
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, MIN_BOARDS
-from cutpurse.server.ladders import NUMBERS
+from cutpurse.server.ladder_config import NUMBERS
 
 
 def test_a_newcomer_of_any_game_is_placed_after_four_to_thirty_matches() -> None:

@@ -11,10 +11,10 @@ from benchmarks.ladder import __main__ as program
 from benchmarks.ladder.figures import document, gained, lines, row_of
 from benchmarks.ladder.schemes import SCHEMES, Informed, Ours, Window, scheme_named
 from benchmarks.ladder.season import BOARDS, Look, Plan, Season, mixed, season
-from benchmarks.ladder.world import Nature
-from cutpurse.leaderboard.fitting import RankedMatch
+from benchmarks.ladder.synthetic_bots import Nature
+from cutpurse.leaderboard.parameter_fit import RankedMatch
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate
-from cutpurse.server.matches import company, pairing
+from cutpurse.server.matches import matchmaking, opponents
 
 LIBRARY = TrueSkill(draw_probability=0.10)
 SMALL = Plan(Nature(bots=12, seats=3), "ours", LIBRARY, "small", games=12, every=4)
@@ -56,9 +56,9 @@ def test_ours_is_the_servers_own_company_with_what_is_believed_of_each(monkeypat
 
     def watched(free, seats, beta, chance):  # type: ignore[no-untyped-def]
         asked.append(({entry.player.identity.owner: entry.mu for entry in free}, seats, beta))
-        return company.company(free, seats, beta, chance)
+        return opponents.company(free, seats, beta, chance)
 
-    monkeypatch.setattr(pairing, "company", watched)
+    monkeypatch.setattr(matchmaking, "company", watched)
     ours = Ours(6, 3, LIBRARY, "plugged in")
     ours.rated({2: Skill(31.0, 1.0)})
     bots = ours.next()

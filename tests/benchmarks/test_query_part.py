@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.bench import main, parser
-from benchmarks.queries import part
+from benchmarks.queries import queries_bench
 from benchmarks.queries.build import LADDERS, build
-from benchmarks.queries.part import QueryFigures, Row
+from benchmarks.queries.queries_bench import QueryFigures, Row
 from benchmarks.queries.questions import questions
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.recompute import recompute
@@ -61,15 +61,15 @@ def test_a_page_that_takes_longer_than_the_target_is_told_of() -> None:
         Row("a slow page", 50, 2.1, 2.5, 840.0, is_page=True),
         Row("as long as it is", 1_000, 3.4, 5.0, 840.0, is_page=False),
     ]
-    assert [part.verdict(row) for row in rows] == ["met", "missed", ""]
+    assert [queries_bench.verdict(row) for row in rows] == ["met", "missed", ""]
     assert (rows[0].ratio, rows[1].ratio) == (None, 400)
-    shown = part.lines(QueryFigures(1_000_000, 3 * 2**20, 61.0, rows))
+    shown = queries_bench.lines(QueryFigures(1_000_000, 3 * 2**20, 61.0, rows))
     assert shown[0].startswith("3 MiB, made in 61 s")
     assert shown[4].split() == ["a", "slow", "page", "50", "2.10", "2.50", "840", "ms", "400", "missed"]
 
 
 def test_a_tiny_run_prints_every_question(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part, "ASKED", 20)
+    monkeypatch.setattr(queries_bench, "ASKED", 20)
     assert main(["--only", "queries", "--matches", "2000", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["engine"], told["arena"]) == (None, None)

@@ -10,7 +10,7 @@ import pytest
 
 from cutpurse.server.hosting.configuration import SETTINGS
 from cutpurse.server.house_bots import check_house
-from cutpurse.server.ladders import default_ladders
+from cutpurse.server.ladder_config import default_ladders
 from tests.roots import CHECKOUT
 
 DOCKER: Final = CHECKOUT / "docker"

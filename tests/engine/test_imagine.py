@@ -13,8 +13,8 @@ from math import comb, sqrt
 
 import pytest
 
+from cutpurse.engine.card_assignment import fit, weighted
 from cutpurse.engine.chance import Chance, match_key
-from cutpurse.engine.fitting import fit, weighted
 from cutpurse.engine.imagine import imagine
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN

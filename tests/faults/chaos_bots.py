@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.bot import BotMaker, MatchInfo
-from cutpurse.sdk.online import pace
+from cutpurse.sdk.online import concurrency
 from cutpurse.sdk.run import PlayedMatch, connect
 
 __all__ = ["main"]
@@ -100,7 +100,9 @@ async def run(file: Path, think_s: tuple[float, float], tables: int, address: st
 def main(words: list[str]) -> None:
     """See the module's docstring."""
     file, least, most, tables, address, *names = words
-    with patch.object(pace, "FIRST_TABLES", int(tables)):  # all at once: there is to be much to hurt from the beginning
+    with patch.object(
+        concurrency, "FIRST_TABLES", int(tables)
+    ):  # all at once: there is to be much to hurt from the beginning
         asyncio.run(run(Path(file), (int(least) / 1_000, int(most) / 1_000), int(tables), address, names))
 
 

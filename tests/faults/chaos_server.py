@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.match import Fault
-from cutpurse.server.hosting.host import serve
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.hosting.arena import serve
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
-from cutpurse.server.ladders import default_ladders
+from cutpurse.server.ladder_config import default_ladders
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.matches.server_match import ServerMatch
 
 __all__ = ["main"]
 

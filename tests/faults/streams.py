@@ -12,11 +12,11 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from cutpurse.engine.match import Match
-from cutpurse.sdk.online.session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
+from cutpurse.sdk.online.client_session import Ask, Begin, ClientSession, ClientTable, Finish, OwnerNotice
 from cutpurse.server.errors import CallRefused, CallStatus
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.results import FinishedMatch
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard.match_file_writer import match_file
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.sdk.run import PlayedMatch, connect
 from cutpurse.server.access.owners import ANYBODY, Grant, OpenGuard
 from cutpurse.server.hosting import open_arena as open_arena_module
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.faults.processes import Server, herd, server
 from tests.looking import until
 from tests.server.arenas import running_arena

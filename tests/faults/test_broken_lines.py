@@ -16,9 +16,9 @@ from cutpurse.engine.match import EndCause
 from cutpurse.sdk.bot import BotMaker, MatchInfo
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import PlayedMatch, connect
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.server_match import ServerMatch
 from tests.faults.proxy import DOWN, UP, Hurt, Proxy
 from tests.faults.streams import answers_taken
 from tests.server.arenas import running_arena

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.faults import chaos_bots
 from tests.faults.chaos import Chaos, Plan, _growth, _lift_pauses, chaos
 from tests.looking import until_so

@@ -8,10 +8,10 @@ import pytest
 
 from cutpurse.engine.match import EndCause
 from cutpurse.leaderboard.results import SeatNote
-from cutpurse.sdk.online import session as client_session
-from cutpurse.sdk.online.session import Todo
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.streams import session as server_session
+from cutpurse.sdk.online import client_session
+from cutpurse.sdk.online.client_session import Todo
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.streams import server_session
 from cutpurse.server.streams.link import Link
 from cutpurse.v1 import arena_pb2
 from tests.faults.streams import LIMITS, Bot, Fault, FaultKind, House, answers_taken, said_about

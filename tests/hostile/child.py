@@ -25,16 +25,16 @@ from typing import Any
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.ladder_service import RunningLeague
-from cutpurse.server.league.league import Answers
+from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger, take_others
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.watching.watching import Watching
+from cutpurse.server.watching.broadcast import Watching
 
 __all__ = ["LADDERS", "SHORT"]
 

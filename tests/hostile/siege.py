@@ -34,9 +34,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import arena_pb2
 from tests.hostile.attackers import KINDS, SUBMITTED

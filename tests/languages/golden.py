@@ -19,8 +19,8 @@ from google.protobuf.message import Message
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc

@@ -15,10 +15,10 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.sdk.check import scenarios
-from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check.check_run import check_bot
 from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.check.scenarios import SCENARIOS
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.languages.test_conduct import is_leaving
 from tests.languages.workshop import environment
 from tests.roots import CHECKOUT

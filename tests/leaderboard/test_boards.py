@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.boards import BoardMatch, Comparison, fields_of, half_points, misfit
+from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, fields_of, half_points, misfit
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.ratings import rate

@@ -8,9 +8,9 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from cutpurse.leaderboard.estimates.matrix import LinearSystem
-from cutpurse.leaderboard.estimates.pairs import Field, pull, surprises, tally, tied_share
-from cutpurse.leaderboard.estimates.skills import Estimated, estimate
+from cutpurse.leaderboard.estimates.likelihood import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.estimates.linear_system import LinearSystem
+from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.ratings import TrueSkill
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cutpurse.leaderboard.fitting import RankedMatch, fit, log_loss
+from cutpurse.leaderboard.parameter_fit import RankedMatch, fit, log_loss
 from cutpurse.leaderboard.ratings import TrueSkill
 
 LIBRARY = TrueSkill(draw_probability=0.10)

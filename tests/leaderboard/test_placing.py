@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from cutpurse.leaderboard.estimates.skills import estimate
+from cutpurse.leaderboard.estimates.skill_fit import estimate
 from cutpurse.leaderboard.placing import ENOUGH_BOARDS, MAX_WIDTH, MIN_BOARDS, is_placed
 from cutpurse.leaderboard.queries import Ranking
 from cutpurse.leaderboard.ratings import TrueSkill

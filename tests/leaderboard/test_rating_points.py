@@ -9,7 +9,7 @@ import pytest
 
 from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.estimates import history
-from cutpurse.leaderboard.estimates.ledger import LadderEstimates
+from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.ratings import by_package
-from cutpurse.leaderboard import standings
+from cutpurse.leaderboard import rating_state
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.recompute import SHOWN, recompute
 from cutpurse.leaderboard.store import Store
@@ -47,7 +47,7 @@ def test_500_results_in_three_epochs_are_rated_the_same_to_the_bit(tmp_path: Pat
 def test_a_ledger_that_the_package_rated_is_computed_again_to_the_bit(tmp_path: Path) -> None:
     with Store(tmp_path / "ladder.db") as store:
         versions = prepare(store)
-        with patch.object(standings, "rate", by_package):
+        with patch.object(rating_state, "rate", by_package):
             for future in [store.submit(random_result(number, versions)) for number in range(100)]:
                 future.result()
         (check,) = recompute(store)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
-from cutpurse.leaderboard.fitting import RankedMatch, log_loss
+from cutpurse.leaderboard.parameter_fit import RankedMatch, log_loss
 from cutpurse.leaderboard.queries import ladder_history
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import LeaderboardReader

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import read_token
 

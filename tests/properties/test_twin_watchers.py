@@ -21,12 +21,12 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
-from cutpurse.server.ladders import Ladder
+from cutpurse.sdk.wire.phrase_cache import _BODY, PhraseCache
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
-from cutpurse.server.results import Identity
-from cutpurse.server.watching.watching import Visitor, Watching
+from cutpurse.server.watching.broadcast import Visitor, Watching
 from cutpurse.v1 import ladder_pb2
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, RandomGame

@@ -9,7 +9,7 @@ import pytest
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
+from cutpurse.sdk.wire.phrase_cache import _BODY, PhraseCache
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
 from tests.properties.twin_worlds import Findings, Leak, check_game

@@ -22,7 +22,7 @@ import pytest
 
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.runners.port import Running
-from cutpurse.server.runners.processes import descendants
+from cutpurse.server.runners.process_usage import descendants
 from cutpurse.server.runners.runtimes import python_runtime
 from tests.roots import CHECKOUT
 from tests.sandbox import probes as probes_file

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.server.runners import nobody
-from cutpurse.server.runners import started as starting
-from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners import sandboxed_process as starting
+from cutpurse.server.runners import user_namespace
+from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits, RunnerError, runner_named
 from tests.sandbox.trying import IMAGE, MIB, NAMES, Bench, is_peak, runner_or_skip
 from tests.server.test_children import wait_until_gone
@@ -303,7 +303,7 @@ def test_what_cannot_be_started_raises_and_leaves_nothing(name: str, tmp_path: P
 
 def test_a_start_that_fails_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = runner_or_skip("bubblewrap")
-    if not nobody.is_root():
+    if not user_namespace.is_root():
         pytest.skip("only root gives users to a namespace")
 
     pids = []

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cutpurse.server.runners.port import ProgramSpec, RunnerError
-from cutpurse.server.runners.processes import children
+from cutpurse.server.runners.process_usage import children
 from tests.sandbox.trying import runner_or_skip
 
 MAKES = ("pipe", "open", "memfd_create", "pidfd_open")  # what makes descriptors, also where Python's library does

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.server.runners.talk import OutputLog, read_talk
+from cutpurse.server.runners.output_log import OutputLog, read_talk
 
 
 def test_a_second_has_its_room_which_comes_back_in_portions(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from cutpurse.sdk import hooks
+from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker
-from cutpurse.sdk.hooks import Flow
+from cutpurse.sdk.bot_calls import Flow
 from cutpurse.sdk.online.answer_times import DEFAULT_S, ENOUGH, RECENT, AnswerTimes
-from cutpurse.sdk.online.pace import ConcurrencyControl
-from cutpurse.sdk.online.remote import SHARE_OF_BASE, RemoteBots
+from cutpurse.sdk.online.bot_pool import SHARE_OF_BASE, RemoteBots
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.thinking import Kind, Thinker
 from tests.sdk.arena import Meeting
 from tests.sdk.test_session import Script, sent
@@ -86,7 +86,7 @@ class Inline:
         pass
 
     def do(self, match: str, kind: Kind, flow: Flow[Any], done: Callable[[Any, float], None]) -> None:
-        done(hooks.without_a_loop(flow), 0.0)
+        done(bot_calls.without_a_loop(flow), 0.0)
 
 
 class Played:

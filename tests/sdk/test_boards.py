@@ -15,8 +15,8 @@ import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
-from cutpurse.sdk.boards import FAILING_BOARDS, ComparisonRun, compare, field_for
 from cutpurse.sdk.bot import BotMaker, load_bot
+from cutpurse.sdk.comparison import FAILING_BOARDS, ComparisonRun, compare, field_for
 from cutpurse.sdk.sprt import Design, Verdict
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 from tests.sdk.test_command_line import run

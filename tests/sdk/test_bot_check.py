@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.check import course, scenarios
-from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check import check_run, scenarios
+from cutpurse.sdk.check.check_run import check_bot
 from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.sdk.errors import NotAuthorised
@@ -87,7 +87,7 @@ async def test_a_bot_that_was_planted_to_fail_a_scenario_fails_it(
     scenario: str, fault: str, verdict: CheckStatus, seen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = [one for one in SCENARIOS if one[0] in ("handshake", scenario)]
-    monkeypatch.setattr(course, "SCENARIOS", tuple(wanted))
+    monkeypatch.setattr(check_run, "SCENARIOS", tuple(wanted))
     monkeypatch.setattr(scenarios, "BACK_S", 5.0)
     monkeypatch.setattr(scenarios, "LEAVE_S", 1.0)
     if fault == "silent":
@@ -168,7 +168,9 @@ def test_every_scenario_has_a_bot_that_fails_it() -> None:
 
 
 async def test_a_bot_that_acknowledges_only_after_thinking_is_warned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "SCENARIOS", tuple([one for one in SCENARIOS if one[0] in ("handshake", "heartbeat")]))
+    monkeypatch.setattr(
+        check_run, "SCENARIOS", tuple([one for one in SCENARIOS if one[0] in ("handshake", "heartbeat")])
+    )
     monkeypatch.setattr(scenarios, "BASE_S", 0.05)
     findings = await check_bot(raw_bot("acknowledges-late"), ["greed"])
     slow, late = findings[1], findings[2]
@@ -286,7 +288,7 @@ def test_a_mistake_is_told_in_a_line(typed: str, code: int, said: str) -> None:
 # -- a pause is lifted
 @pytest.fixture
 def short_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "SCENARIOS", SCENARIOS[:1])
+    monkeypatch.setattr(check_run, "SCENARIOS", SCENARIOS[:1])
 
 
 @pytest.mark.usefixtures("short_check")

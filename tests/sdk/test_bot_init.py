@@ -11,7 +11,7 @@ import pytest
 
 from cutpurse.games import GAMES
 from cutpurse.sdk.check import scenarios
-from cutpurse.sdk.check.course import check_bot
+from cutpurse.sdk.check.check_run import check_bot
 from cutpurse.sdk.check.findings import CheckStatus
 from cutpurse.sdk.submission.packing import pack
 from tests.sdk.test_command_line import run

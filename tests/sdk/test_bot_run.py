@@ -19,7 +19,7 @@ import pytest
 from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.bot import BotMaker
-from cutpurse.sdk.online.address import server_address
+from cutpurse.sdk.online.server_address import server_address
 from cutpurse.sdk.run import connect, name_of, run
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT

@@ -8,7 +8,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, exit_code
-from cutpurse.sdk.online.dialling import dialling, token_file
+from cutpurse.sdk.online.connection import dialling, token_file
 from cutpurse.sdk.run import run
 
 TOKEN = "cutp_0123456789ABCDEFGHIJKLMNOPQRSTUV1wb963"

@@ -8,7 +8,7 @@ import grpc
 from google.rpc import status_pb2
 
 from cutpurse.sdk.programs.guest import Guest, GuestStream, StreamStatus
-from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.online.leaving import leaves_when_told
+from cutpurse.sdk.online.graceful_leave import leaves_when_told
 
 
 class Session:

@@ -17,7 +17,7 @@ import trustme
 
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.league import league_at
-from cutpurse.sdk.online.dialling import why_unreachable
+from cutpurse.sdk.online.connection import why_unreachable
 from cutpurse.sdk.run import connect
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.stays import First

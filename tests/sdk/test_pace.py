@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.online.pace import ConcurrencyControl, Durations, SpeedProof
+from cutpurse.sdk.online.concurrency import ConcurrencyControl, Durations, SpeedProof
 
 
 def after(pace: ConcurrencyControl, seconds: float, decisions: int) -> int:

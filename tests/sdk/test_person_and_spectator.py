@@ -17,11 +17,11 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.bot import BotMaker, bot_chance, load_bot
 from cutpurse.sdk.card_text import cards_in_view, describe_card
 from cutpurse.sdk.commands.play import MatchPrinter
-from cutpurse.sdk.picture import picture
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.screen import Screen
+from cutpurse.sdk.text_view import picture
 from cutpurse.sdk.views import VIEWS
 from tests.sdk.test_command_line import run
 

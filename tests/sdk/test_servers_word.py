@@ -14,7 +14,7 @@ from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import write_record
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands import bot_logs
-from cutpurse.sdk.submission import calls
+from cutpurse.sdk.submission import submission_client
 from cutpurse.v1 import arena_pb2, ladder_pb2, submission_pb2
 from tests.sdk.test_command_line import run
 
@@ -43,7 +43,7 @@ def test_an_archive_that_is_fetched_stays_in_the_folder(
     def submissions_at(*_: object) -> Iterator[Server]:
         yield Server(bot, version)
 
-    monkeypatch.setattr(calls, "submissions_at", submissions_at)
+    monkeypatch.setattr(submission_client, "submissions_at", submissions_at)
     here = tmp_path / "here" / "sneak-"
     here.mkdir(parents=True)
     monkeypatch.chdir(here.parent)

@@ -11,7 +11,17 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import Ask, Begin, ClientSession, Finish, Illegal, Opened, OwnerNotice, Todo, Welcomed
+from cutpurse.sdk.online.client_session import (
+    Ask,
+    Begin,
+    ClientSession,
+    Finish,
+    Illegal,
+    Opened,
+    OwnerNotice,
+    Todo,
+    Welcomed,
+)
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import Meeting
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.bot import MatchInfo
-from cutpurse.sdk.online import pace, remote, thinking
+from cutpurse.sdk.online import bot_pool, concurrency, thinking
 from cutpurse.v1 import arena_pb2
 from tests.sdk.arena import arena
 from tests.sdk.stays import First, stay
@@ -18,7 +18,7 @@ from tests.sdk.stays import First, stay
 @pytest.fixture
 def all_are_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a bot does takes any time by the clock, whatever else the machine has to do."""
-    for module in (thinking, remote):
+    for module in (thinking, bot_pool):
         monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
 
 
@@ -55,7 +55,7 @@ async def test_what_a_bot_thinks_about_is_acknowledged_before_it_answers(is_asyn
 
 
 async def test_tables_of_an_async_bot_go_on_while_one_of_them_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "FIRST_TABLES", 2)
+    monkeypatch.setattr(concurrency, "FIRST_TABLES", 2)
     finished = asyncio.Event()
     order: list[str] = []
 

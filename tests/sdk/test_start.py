@@ -12,7 +12,7 @@ from cutpurse.engine.errors import UnknownGame
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, PREFIXES, game_named
 from cutpurse.games.greed.rules import Greed
-from cutpurse.games.registry import Registry
+from cutpurse.games.lazy_registry import Registry
 from cutpurse.sdk.version import VERSION
 from cutpurse.sdk.views import VIEWS
 
@@ -50,7 +50,8 @@ def test_a_bot_imports_the_rules_of_no_game_and_nothing_of_the_command_line() ->
 
 
 def test_it_has_the_rules_of_a_game_that_it_names_and_of_no_other() -> None:
-    code = f"{FILE}\nfrom cutpurse.sdk.online.session import ClientSession\nSession('me', games=['greed']).opening()"
+    session = "from cutpurse.sdk.online.client_session import ClientSession\nClientSession('me', games=['greed'])"
+    code = f"{FILE}\n{session}.opening()"
     assert games_of(imported(code)) == {"greed"}
 
 

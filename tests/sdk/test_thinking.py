@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.online import thinking
-from cutpurse.sdk.online.pace import PROVEN, SLOW_S
+from cutpurse.sdk.online.concurrency import PROVEN, SLOW_S
 from cutpurse.sdk.online.thinking import Kind, Thinker
 
 

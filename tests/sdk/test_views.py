@@ -18,9 +18,9 @@ from cutpurse.engine.words import Unit
 from cutpurse.games import GAMES
 from cutpurse.games.szmal.cards import SYMBOLS
 from cutpurse.sdk.bot import BotMaker, bot_chance
-from cutpurse.sdk.picture import picture
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match, view_for
+from cutpurse.sdk.text_view import picture
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.attributes import Column, CounterAttribute, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.sdk.bot import bot_makers
+from cutpurse.sdk.online.bot_pool import RemoteBots
 from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.online.dialling import dialling
-from cutpurse.sdk.online.pace import ConcurrencyControl
-from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import ClientSession
+from cutpurse.sdk.online.client_session import ClientSession
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
+from cutpurse.sdk.online.connection import dialling
 from cutpurse.sdk.online.thinking import Thinker
 from tests.sdk.arena import Ending, arena
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 

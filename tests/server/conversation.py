@@ -18,11 +18,11 @@ from google.protobuf.message import Message
 from google.rpc import status_pb2
 
 from cutpurse.leaderboard.results import SeatNote
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.dialling import Bot, Ended
 from tests.server.stores import Taken

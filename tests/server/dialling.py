@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from cutpurse.server.hosting.host import Arena
+from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.v1 import arena_pb2

@@ -16,11 +16,11 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.ladders import NewLadder
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import DecisionFault, DecisionLog, LadderTerms, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
-from cutpurse.server.ladders import Ladder, ladder_of
+from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena

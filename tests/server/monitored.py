@@ -21,8 +21,8 @@ Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from cutpurse.server.hosting.host import serve
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.arena import serve
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.hosting.probes import pages

@@ -15,11 +15,11 @@ from pathlib import Path
 import grpc
 import trustme
 
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.open_arena import open_arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from tests.server.raw_bot import RawBot
 

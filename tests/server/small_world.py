@@ -19,10 +19,17 @@ from typing import Any
 from cutpurse.engine.clocks import AnswerOutcome
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import (
+    FinishedMatch,
+    Identity,
+    MatchAnnouncement,
+    ResultStore,
+    StoreOutcome,
+    StoreUnsure,
+)
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.table import SeatAt
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome, StoreUnsure
+from cutpurse.server.matches.server_match import SeatAt
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["NOTE", "NOTE_BYTES", "BotThere", "Log", "Manner", "Played", "Store", "World", "entropy_of"]

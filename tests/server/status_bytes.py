@@ -8,7 +8,7 @@ from google.protobuf import any_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
-from cutpurse.sdk.wire.parts import varint
+from cutpurse.sdk.wire.wire_format import varint
 from cutpurse.server.errors import ending
 
 __all__ = ["bytes_of", "shown_bytes", "shown_fields", "stopping"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 
 from cutpurse.leaderboard.ratings import Skill
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
+from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 
 __all__ = ["Taken"]
 

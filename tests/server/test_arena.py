@@ -21,12 +21,12 @@ import pytest
 from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import default_ladders
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import default_ladders
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.results import FinishedMatch
 from cutpurse.v1 import arena_pb2
 from tests.server.dialling import Bot, Ended
 from tests.server.stores import Taken

@@ -17,7 +17,7 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.server.arenas import QUICK, RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot, honest, others

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from cutpurse.server.errors import REASONS
-from cutpurse.server.league.league import LOGS, MATCHES
+from cutpurse.server.league.league_queries import LOGS, MATCHES
 from cutpurse.v1 import ladder_pb2
 from tests.leaderboard.sample_results import result
 from tests.server.dialling import Ended

@@ -14,13 +14,13 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches import books, dealing, deals
-from cutpurse.server.matches import pairing as pairing_module
-from cutpurse.server.matches.boards import WAITS_S
-from cutpurse.server.results import HOUSE, FinishedMatch, Identity, MatchAnnouncement
+from cutpurse.server.finished_match import HOUSE, FinishedMatch, Identity, MatchAnnouncement
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches import deals, match_start, roster
+from cutpurse.server.matches import matchmaking as pairing_module
+from cutpurse.server.matches.open_boards import WAITS_S
 from cutpurse.server.streams.hello import Introduction
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.small_world import BotThere, Manner, World
@@ -358,10 +358,10 @@ def test_who_meets_a_deal_twice_is_found(fault: str, monkeypatch: pytest.MonkeyP
     if fault == "a rotation of those who remember":
         monkeypatch.setattr(BotThere, "forgets", property(lambda self: True))
     elif fault == "two of one owner":
-        monkeypatch.setattr(books, "_side", lambda identity: identity)
+        monkeypatch.setattr(roster, "_side", lambda identity: identity)
         monkeypatch.setattr(pairing_module, "company", lambda free, seats, beta, chance: list(free)[:seats])
     else:
         true = deals.dealt_for_all
-        monkeypatch.setattr(dealing, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
+        monkeypatch.setattr(match_start, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))
     dealt = list(evening(1, 200))
     assert met_twice(dealt, evening_forgets) != []

@@ -14,19 +14,19 @@ import pytest
 from cutpurse.engine.errors import RecordError
 from cutpurse.engine.seating import square
 from cutpurse.games import GAMES
-from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk import match_file as reading
 from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder, ladder_defined
-from cutpurse.server.league.league import ANYTHING, STRANGER, Answers, Caller
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.ladder_config import Ladder, ladder_defined
+from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import Presence
 from cutpurse.server.logs import logger
-from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import FinishedMatch
-from cutpurse.server.watching.watching import Visitor, Watching
+from cutpurse.server.matches.leaderboard_store import Ledger
+from cutpurse.server.watching.broadcast import Visitor, Watching
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.server.small_world import NOTE, Manner, World

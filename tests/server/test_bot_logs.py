@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.bot_files import bot_file
 from tests.sdk.leagues import play_league

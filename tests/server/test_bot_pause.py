@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cutpurse.sdk.check import course
+from cutpurse.sdk.check import check_run
 from cutpurse.sdk.check.scenarios import SCENARIOS
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.sdk.bot_files import CRASHES, FIRST, bot_file
 from tests.sdk.test_command_line import run
 from tests.server.arenas import RunningArena, running_arena
@@ -26,7 +26,7 @@ def _paused(arena: RunningArena) -> list[str]:
 
 
 async def test_a_bot_is_paused_and_comes_back_by_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "SCENARIOS", SCENARIOS[:1])  # and a match; the others are tried in test_bot_check
+    monkeypatch.setattr(check_run, "SCENARIOS", SCENARIOS[:1])  # and a match; the others are tried in test_bot_check
     bot = bot_file(tmp_path, CRASHES)
     async with running_arena(tmp_path, [Ladder("duel", "greed", 2)]) as arena:
 

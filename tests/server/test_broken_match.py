@@ -10,7 +10,7 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.games.greed.rules import Greed
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import Manner, World
 

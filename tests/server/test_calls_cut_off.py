@@ -17,11 +17,11 @@ import pytest
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Grant, OpenGuard, TokenRefused
 from cutpurse.server.counts import Counts
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.league.ladder_service import PIECE, LadderService, RunningLeague
 from cutpurse.server.logs import logger
-from cutpurse.server.results import Identity
-from cutpurse.server.submissions.service import SubmissionService
-from cutpurse.server.watching.service import WatchService
+from cutpurse.server.submissions.submission_service import SubmissionService
+from cutpurse.server.watching.watch_service import WatchService
 from cutpurse.v1 import ladder_pb2, submission_pb2
 from tests.server.moments import MOST, Call, end_at_every_moment
 from tests.server.test_watching import Hall

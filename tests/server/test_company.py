@@ -11,11 +11,11 @@ import pytest
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.books import LAG
-from cutpurse.server.matches.company import MOST_WORDS, SLACK, company
-from cutpurse.server.matches.pairing import ANCHOR, Pairing, Seating
-from cutpurse.server.results import HOUSE
+from cutpurse.server.finished_match import HOUSE
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.matchmaking import ANCHOR, Pairing, Seating
+from cutpurse.server.matches.opponents import MOST_WORDS, SLACK, company
+from cutpurse.server.matches.roster import LAG
 from tests.server.test_pairing import Evening, Somebody, matches_of, spread
 
 BETA = TrueSkill(draw_probability=0.02).beta

@@ -6,7 +6,7 @@ from collections import Counter
 
 from cutpurse.engine.clocks import OutcomeKind, TimeControl
 from cutpurse.server.counts import Counts, Histogram
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2

@@ -10,7 +10,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.engine.match import Match
-from cutpurse.server.hosting.demo import Contestant, run_demo
+from cutpurse.server.hosting.demo_run import Contestant, run_demo
 from cutpurse.server.logs import logger
 
 
@@ -20,7 +20,7 @@ async def test_a_demo_whose_matches_are_void_again_and_again_says_so_and_ends(
     def breaks(match: Match) -> str:
         raise RuntimeError("no record can be written")
 
-    monkeypatch.setattr("cutpurse.server.results.write_record", breaks)
+    monkeypatch.setattr("cutpurse.server.finished_match.write_record", breaks)
     run = (sys.executable, "-m", "cutpurse.sdk.cli", "bot", "run", "first_option", "--quiet", "--name")
     bots = [Contestant(name, (*run, name)) for name in ("ann", "bob", "cid", "dan")]
     with pytest.raises(CutpurseError, match="matches are void by a fault of the server"):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cutpurse.leaderboard.estimates import printed as estimates_printed
-from cutpurse.leaderboard.estimates.ledger import Grown
+from cutpurse.leaderboard.estimates.result_matrix import Grown
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.hosting.children import Children
 from cutpurse.server.hosting.estimating import (

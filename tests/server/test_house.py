@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import PATTERN, Token, new_token
 from cutpurse.server.access.owners import ANYBODY, Grant, HouseGuard, OpenGuard, TokenGuard, TokenRefused
-from cutpurse.server.hosting.house import House
-from cutpurse.server.hosting.keeping import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
+from cutpurse.server.hosting.house_processes import House
+from cutpurse.server.hosting.supervisor import FIRST_WAIT_S, LIVED_S, LONGEST_WAIT_S
 from cutpurse.server.house_bots import HOUSE_BOTS, check_house
 from cutpurse.server.logs import logger
 from tests.faults.processes import Server, herd, server

@@ -16,7 +16,7 @@ from google.rpc import code_pb2
 
 from cutpurse.engine.match import EndCause, Match, MatchResult
 from cutpurse.games import GAMES
-from cutpurse.leaderboard import ledger as leaderboard_ledger
+from cutpurse.leaderboard import result_writer as leaderboard_ledger
 from cutpurse.server import errors
 from cutpurse.server.errors import REASONS, CallStatus, ending
 from cutpurse.server.invariants import (
@@ -33,11 +33,11 @@ from cutpurse.server.invariants import (
     check_settled,
     within,
 )
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.pairing import Pairing
+from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.session import SessionTable
+from cutpurse.server.streams.server_session import SessionTable
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot, others

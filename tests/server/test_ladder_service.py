@@ -16,19 +16,19 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.league import league_at
 from cutpurse.server.access import entrance
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.league import league as league_module
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.league import league_queries as league_module
 from cutpurse.server.league.ladder_service import LadderService, RunningLeague
-from cutpurse.server.league.league import Answers, Caller
+from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.steering import LadderAdmin
-from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 from tests.leaderboard.sample_results import result
 from tests.server.arenas import RunningArena, running_arena

@@ -15,16 +15,16 @@ from typer.testing import CliRunner, Result
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.leaderboard.errors import StoreError
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
-from cutpurse.sdk.commands import ladder_steer
-from cutpurse.sdk.commands.asking import ladder_named
+from cutpurse.sdk.commands import ladder_admin
+from cutpurse.sdk.commands.league_options import ladder_named
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, league_at
-from cutpurse.sdk.requested import requested
-from cutpurse.server.ladders import Ladder
+from cutpurse.sdk.request_status import requested
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import house
@@ -226,7 +226,7 @@ async def test_a_change_that_comes_between_is_kept(
             league.ChangeLadder(ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=terms))
         return shown
 
-    monkeypatch.setattr(ladder_steer, "ladder_named", overtaken)
+    monkeypatch.setattr(ladder_admin, "ladder_named", overtaken)
     run = await cutpurse("ladder", "change", "duel", "--add-owner", "dan", "--private", "--json", token=root)
     row = json.loads(run.stdout)
     assert (row["owners"], row["most_bots"], row["private"], row["frozen"]) == (
@@ -408,7 +408,7 @@ async def test_a_match_is_asked_for_and_waited_for(
             await is_seen.wait()  # else it may be over before anybody has looked
             return await bot.play_on()
 
-    monkeypatch.setattr("cutpurse.sdk.requested.requested", looked_at)
+    monkeypatch.setattr("cutpurse.sdk.request_status.requested", looked_at)
 
     both = [asyncio.create_task(played(tokens["ann"], name)) for name in ("sneak", "fox")]
     while len(arena.opened.lobby.here()) < 2:

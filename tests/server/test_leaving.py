@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import running_arena
 from tests.server.dialling import Bot, Ended

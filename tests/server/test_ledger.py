@@ -16,9 +16,9 @@ from cutpurse.games import GAMES
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import FinishedMatch, NotTaken, StoreDown, StoreOutcome
+from cutpurse.server.finished_match import FinishedMatch, NotTaken, StoreDown, StoreOutcome
+from cutpurse.server.ladder_config import Ladder, default_ladders
+from cutpurse.server.matches.leaderboard_store import Ledger
 from tests.server.small_world import World
 
 

@@ -11,8 +11,8 @@ import pytest
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from cutpurse.server.errors import AddressError, CannotListen
-from cutpurse.server.hosting.address import checked, for_the_house
-from cutpurse.server.hosting.host import Arena
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.listen_address import checked, for_the_house
 from cutpurse.server.logs import logger
 from tests.server.dialling import Ended, house
 from tests.server.toys import ToyLobby

@@ -13,11 +13,11 @@ import pytest
 
 from cutpurse.sdk.online import client
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
+from cutpurse.server.streams.arena_service import _Stream
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.service import _Stream
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.server.arenas import running_arena
 from tests.server.dialling import Ended, house
@@ -133,7 +133,7 @@ async def test_a_bot_whose_hello_came_too_late_dials_again(tmp_path: Path, monke
 
 
 async def test_a_lobby_that_breaks_does_not_stop_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutpurse.server.hosting.host._AGAIN_S", 0.05)
+    monkeypatch.setattr("cutpurse.server.hosting.arena._AGAIN_S", 0.05)
     lobby = ToyLobby(length=2, tables=1)
     lobby.breaks = RuntimeError(f"the deck is {SECRET}")
     async with house(lobby) as server:
@@ -148,7 +148,7 @@ async def test_a_lobby_that_breaks_does_not_stop_the_server(monkeypatch: pytest.
 async def test_sessions_are_looked_at_again_after_a_fault(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cutpurse.server.hosting.host._AGAIN_S", 0.05)
+    monkeypatch.setattr("cutpurse.server.hosting.arena._AGAIN_S", 0.05)
     async with house(ToyLobby(length=2, tables=1), ServerLimits(resume_window_ms=0)) as server:
         bot = await server.welcomed()
         sessions, faults = server.arena.sessions, 2

@@ -14,9 +14,9 @@ from cutpurse.engine.commitment import board_key, commitment
 from cutpurse.engine.match import EndCause, Match
 from cutpurse.engine.record import read_record, verify
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire.phrases import PhraseCache
-from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.results import FinishedMatch, StoreDown
+from cutpurse.sdk.wire.phrase_cache import PhraseCache
+from cutpurse.server.finished_match import FinishedMatch, StoreDown
+from cutpurse.server.ladder_config import Ladder, default_ladders
 from cutpurse.v1 import arena_pb2, game_pb2
 from tests.server.small_world import BotThere, Manner, Played, World
 from tests.server.stores import Taken

@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.cli import app
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.leaderboard_store import Ledger
 from tests.roots import CHECKOUT
 from tests.server.test_match_file import played
 from tests.server.test_watch_service import stage

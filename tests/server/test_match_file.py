@@ -16,14 +16,14 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import RecordError, UnknownGame
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
-from cutpurse.leaderboard import match_file as writing
-from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard import match_file_writer as writing
+from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk import match_file as reading
 from cutpurse.sdk.match_file import MatchFileCheck, check, read_matches
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.leaderboard_store import Ledger
 from tests.sdk.test_command_line import run
 from tests.server.small_world import Manner, World
 

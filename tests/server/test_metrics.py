@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.hosting.metrics import Metrics
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import arena_pb2, game_pb2, game_pb2_grpc
 from tests.roots import CHECKOUT
 from tests.server.arenas import running_arena

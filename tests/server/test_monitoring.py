@@ -24,7 +24,7 @@ from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.hosting.monitoring import MOST, Answer, Monitoring
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.hosting.probes import pages
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger
 from tests.server.arenas import QUICK, running_arena
 from tests.server.monitored import figures, get, watched_server

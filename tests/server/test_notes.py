@@ -24,13 +24,13 @@ from cutpurse.leaderboard.results import CompletedMatch, SeatNote
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.run import connect
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.league.league import STRANGER, Answers, Caller
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.league.league_queries import STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
-from cutpurse.server.results import FinishedMatch
+from cutpurse.server.matches.leaderboard_store import Ledger
+from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST, SeatNotes
 from cutpurse.v1 import arena_pb2, ladder_pb2
 from tests.server.arenas import running_arena
 from tests.server.session.house import House

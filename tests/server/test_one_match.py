@@ -12,8 +12,8 @@ from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.boards import WAITS_S
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.open_boards import WAITS_S
 from cutpurse.v1 import arena_pb2
 from tests.engine.toy import Toy
 from tests.server.session.house import House, Peer

@@ -6,10 +6,10 @@ from concurrent.futures import Future
 
 import pytest
 
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.boards import WAITS_S, OpenBoard, OpenBoards
-from cutpurse.server.matches.pairing import Seating
-from cutpurse.server.results import Deal, Identity
+from cutpurse.server.finished_match import Deal, Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.matchmaking import Seating
+from cutpurse.server.matches.open_boards import WAITS_S, OpenBoard, OpenBoards
 from tests.server.test_pairing import Somebody
 
 

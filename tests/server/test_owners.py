@@ -21,14 +21,14 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.leaderboard.errors import StoreError
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY, Token, new_token, read_token
 from cutpurse.server.access import entrance
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant, OpenGuard, TokenGuard, TokenRefused
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limited_log import LINES
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger

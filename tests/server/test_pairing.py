@@ -13,10 +13,10 @@ import pytest
 
 from cutpurse.engine.chance import Chance
 from cutpurse.leaderboard.results import LadderTerms
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.pairing import PairableBot, Pairing, Seating
+from cutpurse.server.finished_match import HOUSE, Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.matchmaking import PairableBot, Pairing, Seating
 from cutpurse.server.matches.requests import Requests
-from cutpurse.server.results import HOUSE, Identity
 
 
 class Somebody:

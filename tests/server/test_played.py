@@ -22,8 +22,8 @@ from cutpurse.leaderboard.schema import newest_revision
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.ladder_file import read_ladders
 from cutpurse.server.hosting.open_arena import open_arena
-from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.league.played import LadderSelection, played
+from cutpurse.server.ladder_config import Ladder, default_ladders
+from cutpurse.server.league.ladder_setup import LadderSelection, played
 from cutpurse.server.logs import logger
 from tests.leaderboard.sample_results import DAWN, DEAL, LADDER, prepare, result
 from tests.leaderboard.test_schema import first_schema

@@ -25,8 +25,8 @@ from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.server.errors import ending
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.matches.notes import NOTE_BYTES, NOTE_LEAST
-from cutpurse.server.submissions import residents
+from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST
+from cutpurse.server.submissions import hosted_bots
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 from tests.roots import CHECKOUT
 from tests.server.conversation import conversation
@@ -172,7 +172,7 @@ def test_the_limits_are_those_of_the_server() -> None:
         f"scene `leaving`: no match is open | {LEAVE_S:g} |",
         f"after a scene that failed | {RESTART_S:g} |",
         f"with `exec:`, at the end | {child.GRACE_S:g} |",
-        f"a server that runs your bot | {residents.GRACE_S:g} |",
+        f"a server that runs your bot | {hosted_bots.GRACE_S:g} |",
     ):
         assert told_so in text, told_so
     assert (limits.envelope_bytes, limits.connection_age_s) == (2**19, 1_800)  # "half a MiB", "half an hour"

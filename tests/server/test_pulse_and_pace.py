@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.server.hosting.pulse import EVERY_S, Pulse
+from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
 from cutpurse.server.limits import TokenBucket
 
 

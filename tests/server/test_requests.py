@@ -13,13 +13,14 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.commitment import board_key, chosen_board, commitment
 from cutpurse.engine.errors import RecordError
-from cutpurse.leaderboard.match_file import match_file
+from cutpurse.leaderboard.match_file_writer import match_file
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.match_file import check, read_matches
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.finished_match import HOUSE, Identity, StoreOutcome
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import MatchRequest
 from cutpurse.server.matches.requests import (
     MOST,
@@ -30,7 +31,6 @@ from cutpurse.server.matches.requests import (
     PendingRequest,
     Requests,
 )
-from cutpurse.server.results import HOUSE, Identity, StoreOutcome
 from tests.server.small_world import BotThere, Manner, World
 from tests.server.test_pairing import Somebody
 

@@ -12,14 +12,14 @@ import grpc
 import pytest
 import pytest_asyncio
 
-from cutpurse.server.hosting.host import serve
+from cutpurse.server.hosting.arena import serve
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
 from tests.server.dialling import Bot
 
 PROGRAM = """
 import asyncio, sys
-from cutpurse.server.hosting.host import Arena, serve
+from cutpurse.server.hosting.arena import Arena, serve
 from cutpurse.server.logs import logger, take_others
 from tests.server.toys import ToyLobby
 

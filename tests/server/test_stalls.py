@@ -25,8 +25,8 @@ from tests.server.toys import ToySeat
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from cutpurse.server.hosting.host import serve
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.arena import serve
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.hosting.open_arena import open_arena
 from tests.server.arenas import QUICK

@@ -8,8 +8,8 @@ import pytest
 
 from cutpurse.engine.clocks import OutcomeKind, TimedMatch
 from cutpurse.games.greed.rules import Greed
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import arena_pb2
 from tests.server.small_world import BotThere, Manner, Played, World
 

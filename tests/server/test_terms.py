@@ -17,10 +17,10 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
+from cutpurse.server.finished_match import HOUSE, Identity, StoreOutcome
+from cutpurse.server.ladder_config import NUMBERS, Ladder, default_ladders, ladder_defined, ladder_of
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby, MatchRequest
-from cutpurse.server.results import HOUSE, Identity, StoreOutcome
 from cutpurse.server.streams.hello import introduction
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2, ladder_pb2

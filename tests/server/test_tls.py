@@ -12,7 +12,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotAuthorised, ServerUnreachable
 from cutpurse.sdk.run import connect
 from cutpurse.server.errors import AddressError
-from cutpurse.server.hosting.address import checked, is_local
+from cutpurse.server.hosting.listen_address import checked, is_local
 from cutpurse.server.hosting.open_arena import open_arena
 from cutpurse.server.logs import logger
 from tests.server.raw_bot import RawBot, honest

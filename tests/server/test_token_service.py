@@ -14,13 +14,13 @@ import grpc
 import pytest
 from typer.testing import CliRunner, Result
 
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token, read_token
 from cutpurse.sdk.cli import app
 from cutpurse.sdk.errors import NotAuthorised
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.v1 import token_pb2, token_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.raw_bot import Ended, RawBot

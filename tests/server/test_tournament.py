@@ -21,10 +21,10 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.cli import app
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.league import League, league_at
-from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import TournamentBoard
-from cutpurse.sdk.tournament.there import TRIES, ServerBackend
-from cutpurse.sdk.tournament.written import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.progress_log import Journal
+from cutpurse.sdk.tournament.server_backend import TRIES, ServerBackend
+from cutpurse.sdk.tournament.tournament_file import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.tournament_results import TournamentBoard
 from cutpurse.v1 import arena_pb2, game_pb2, ladder_pb2
 
 CUP = 'name = "cup"\ngame = "greed"\nseats = 2\ndeals = 3\nbots = ["one", "two", "three:1"]\n'

@@ -15,7 +15,7 @@ import pytest
 from cutpurse.engine.clocks import TimedMatch
 from cutpurse.engine.game import Game
 from cutpurse.games import GAMES
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.properties.random_play import RandomGame
 from tests.properties.who_sees_what import table_of
 from tests.server.small_world import BotThere, World

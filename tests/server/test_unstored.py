@@ -11,8 +11,8 @@ import pytest
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.league.league import STRANGER, Answers
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.league.league_queries import STRANGER, Answers
 from cutpurse.server.league.presence import Presence
 from cutpurse.server.matches.storing import RETRY_S, SAID_S
 from cutpurse.v1 import ladder_pb2

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk import run
 from cutpurse.sdk.online import client
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.server.arenas import RunningArena, running_arena
 
 

@@ -27,7 +27,7 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.sdk import league as leagues
 from cutpurse.sdk.cli import app
 from cutpurse.sdk.commands import match_watch
-from cutpurse.sdk.commands.asking import local_time
+from cutpurse.sdk.commands.league_options import local_time
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.watching import WatchEnd, WatchUpdate

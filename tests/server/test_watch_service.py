@@ -17,15 +17,15 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.league import league_at
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
-from cutpurse.server.watching import watching
+from cutpurse.server.watching import broadcast
 from cutpurse.v1 import arena_pb2, ladder_pb2, ladder_pb2_grpc
 from tests.server.arenas import RunningArena, running_arena
 from tests.server.dialling import Ended, how_it_ended
@@ -199,7 +199,7 @@ async def test_a_revoked_token_is_shown_no_card_more(tmp_path: Path) -> None:
 async def test_who_does_not_read_holds_up_nobody_and_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "EVERY_S", 0.0)
+    monkeypatch.setattr(broadcast, "EVERY_S", 0.0)
     limits = ServerLimits(watcher_bytes=4_096)
     async with stage(tmp_path, limits=limits, watch_delay_s=0.0) as on, AsyncExitStack() as stack:
         narrow = (("grpc.http2.lookahead_bytes", 1_024), ("grpc.http2.bdp_probe", 0))

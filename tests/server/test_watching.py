@@ -19,11 +19,11 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire.decode import event_of, view_of
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.server.errors import LEFT, CallRefused
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import logger
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.watching.watching import EVERY_S, Visitor, Watching, WatchSubscriber
+from cutpurse.server.matches.server_match import ServerMatch
+from cutpurse.server.watching.broadcast import EVERY_S, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 from tests.server.small_world import Manner, World
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
-from cutpurse.server.results import Identity
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["OPTIONS", "ToyLobby", "ToySeat"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cutpurse.engine.match import Chosen, OpenDecision
-from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["BEAT_S", "EPS", "STRIKES", "Asked", "Books", "MatchBook", "Read", "SeatBook", "SessionBook", "StreamBook"]

@@ -10,9 +10,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import Ask, ClientSession, Finish, Illegal, OwnerNotice
+from cutpurse.sdk.online.client_session import Ask, ClientSession, Finish, Illegal, OwnerNotice
 from cutpurse.server.errors import CallStatus
-from cutpurse.server.results import Identity
+from cutpurse.server.finished_match import Identity
 from tests.simulation.network import Call
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cutpurse.engine.match import CORRECTIONS, FAULTS, Chosen, EndCause, OpenDecision
-from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.matches.server_match import ServerMatch
 from tests.simulation.books import BEAT_S, EPS, Asked, Books, MatchBook, Read, SeatBook
 
 if TYPE_CHECKING:

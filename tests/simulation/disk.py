@@ -25,10 +25,17 @@ from cutpurse.leaderboard.recompute import recompute
 from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.store import Store, _PendingWrite
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.ledger import Ledger
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreDown, StoreUnsure
-from cutpurse.server.results import StoreOutcome as Follows
+from cutpurse.server.finished_match import (
+    FinishedMatch,
+    Identity,
+    MatchAnnouncement,
+    ResultStore,
+    StoreDown,
+    StoreUnsure,
+)
+from cutpurse.server.finished_match import StoreOutcome as Follows
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.leaderboard_store import Ledger
 from tests.simulation.faults import Faults
 from tests.simulation.virtual import Course
 

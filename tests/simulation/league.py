@@ -17,11 +17,11 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
 from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, ResultStore, StoreOutcome
+from cutpurse.server.matches.server_match import ServerMatch
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

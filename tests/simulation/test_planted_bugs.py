@@ -14,34 +14,34 @@ import pytest
 
 from cutpurse.engine import match as match_module
 from cutpurse.engine.clocks import AnswerOutcome, Closed, OutcomeKind, TimedMatch
-from cutpurse.leaderboard import ledger as ledger_module
-from cutpurse.leaderboard import state as state_module
-from cutpurse.leaderboard.boards import BoardMatch
+from cutpurse.leaderboard import result_writer as ledger_module
+from cutpurse.leaderboard import write_state as state_module
+from cutpurse.leaderboard.comparisons import BoardMatch
+from cutpurse.leaderboard.rating_state import RatingState
+from cutpurse.leaderboard.rating_state import step as true_step
 from cutpurse.leaderboard.results import CompletedMatch
-from cutpurse.leaderboard.standings import RatingState
-from cutpurse.leaderboard.standings import step as true_step
-from cutpurse.leaderboard.state import BoardState
 from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.write_state import BoardState
 from cutpurse.sdk.wire.encode import MatchEncoder
-from cutpurse.sdk.wire.parts import field
+from cutpurse.sdk.wire.wire_format import field
 from cutpurse.server.errors import OVERTAKEN, CallStatus
-from cutpurse.server.hosting.pulse import Pulse
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches import books as books_module
-from cutpurse.server.matches import dealing as dealing_module
+from cutpurse.server.finished_match import FinishedMatch
+from cutpurse.server.hosting.stall_monitor import Pulse
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches import deals as deals_module
+from cutpurse.server.matches import match_start as dealing_module
+from cutpurse.server.matches import roster as books_module
 from cutpurse.server.matches import storing as storing_module
-from cutpurse.server.matches.attendance import BotAdmission
-from cutpurse.server.matches.boards import OpenBoard
-from cutpurse.server.matches.books import LadderRoster
+from cutpurse.server.matches.admission import BotAdmission
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.pairing import Pairing
+from cutpurse.server.matches.matchmaking import Pairing
+from cutpurse.server.matches.open_boards import OpenBoard
 from cutpurse.server.matches.requests import Requests
+from cutpurse.server.matches.roster import LadderRoster
+from cutpurse.server.matches.server_match import ServerMatch, _MatchSeat
 from cutpurse.server.matches.storing import Storing
-from cutpurse.server.matches.table import ServerMatch, _MatchSeat
-from cutpurse.server.results import FinishedMatch
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
 from tests.simulation.world import Broken, World

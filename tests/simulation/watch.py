@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from google.rpc import code_pb2
 
 from cutpurse.server.errors import CallStatus
-from cutpurse.server.matches.table import ServerMatch
+from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import arena_pb2
 from tests.simulation.books import Books, MatchBook, SeatBook
 from tests.simulation.deciding import Deciding

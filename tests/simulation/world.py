@@ -22,13 +22,13 @@ from cutpurse.engine.clocks import TimeControl
 from cutpurse.games import GAMES
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.tokens import HOUSE
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.matches import dealing as dealing_module
+from cutpurse.server.matches import match_start as dealing_module
 from cutpurse.server.matches.lobby import Lobby
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.results import Identity
+from cutpurse.server.matches.server_match import ServerMatch
 from tests.engine.toy import Toy
 from tests.simulation.bots import Bot
 from tests.simulation.disk import Disk, LedgerDisk, PlainDisk

@@ -12,10 +12,10 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.sdk.commands.bot_submit import state
-from cutpurse.sdk.online.dialling import Dialling
-from cutpurse.sdk.submission.calls import Submissions
+from cutpurse.sdk.online.connection import Dialling
 from cutpurse.sdk.submission.packing import pack
-from cutpurse.server.ladders import Ladder
+from cutpurse.sdk.submission.submission_client import Submissions
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import submission_pb2, submission_pb2_grpc
 from tests.looking import looks

@@ -14,11 +14,11 @@ from typing import Any, cast
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import HostedBotIdentity, OpenGuard
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import logger
-from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import ExitStatus, ProgramSpec, ResourceUse
-from cutpurse.server.submissions.passes import ProcessTokens
-from cutpurse.server.submissions.residents import HostedBots
+from cutpurse.server.submissions.hosted_bots import HostedBots
+from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage
 
 __all__ = ["MANIFEST", "Entry", "House", "Process", "Runner"]

@@ -17,11 +17,11 @@ from typing import Any, Final
 import pytest
 
 from cutpurse.engine.clocks import TimeControl
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import MatchEntry
 from cutpurse.leaderboard.recompute import recompute
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.looking import looks, until_so
 from tests.submissions.desks import FIRST, PATIENT, Author, author_of, bot_folder, handed_in, running_desk
 from tests.submissions.servers import RealServer, cutpurse

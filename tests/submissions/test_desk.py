@@ -14,7 +14,7 @@ import grpc
 import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.leaderboard.registry import NewToken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.commands.bot_submit import state
@@ -22,8 +22,8 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.submission.packing import Packed, pack
 from cutpurse.server.access.owners import BAD
-from cutpurse.server.submissions import desk as desk_module
-from cutpurse.server.submissions import residents as residents_module
+from cutpurse.server.submissions import hosted_bots as residents_module
+from cutpurse.server.submissions import submission_desk as desk_module
 from cutpurse.server.submissions.storage import Storage, storage_beside
 from cutpurse.v1 import ladder_pb2, submission_pb2, submission_pb2_grpc
 from tests.looking import looks, until_so
@@ -322,7 +322,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
 async def test_who_guesses_tokens_keeps_no_author_from_asking(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (ann,) = tokens(short, "ann")
     monkeypatch.setattr("cutpurse.server.access.entrance.HELD_S", 60.0)
-    monkeypatch.setattr("cutpurse.server.submissions.service.MOST_CALLS", 3)
+    monkeypatch.setattr("cutpurse.server.submissions.submission_service.MOST_CALLS", 3)
     async with running_desk(short) as arena, grpc.aio.insecure_channel(arena.address) as channel:
         refused = arena.opened.arena.counts.streams_refused
         for _ in range(10):
@@ -339,7 +339,7 @@ async def test_an_archive_that_is_not_read_is_not_kept_in_memory_and_keeps_no_ot
     short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ann, bob = tokens(short, "ann", "bob")
-    monkeypatch.setattr("cutpurse.server.submissions.service.MOST_BY_OWNER", 3)
+    monkeypatch.setattr("cutpurse.server.submissions.submission_service.MOST_BY_OWNER", 3)
     read, sizes = Storage.piece, list[int]()
 
     def counted(self: Storage, digest: bytes, at: int, size: int) -> bytes:

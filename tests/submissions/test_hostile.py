@@ -10,9 +10,9 @@ import pytest
 
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.sdk.commands.bot_submit import state
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.cgroups import cgroups
-from cutpurse.server.submissions import residents as residents_module
+from cutpurse.server.submissions import hosted_bots as residents_module
 from tests.looking import until_so
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk

@@ -11,11 +11,11 @@ import pytest
 from cutpurse.engine.clocks import TimeControl
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.owners import HostedBotIdentity
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.submissions import residents
-from cutpurse.server.submissions.passes import ProcessTokens
-from cutpurse.server.submissions.residents import LOOKED_S, UNHEARD_S
+from cutpurse.server.submissions import hosted_bots
+from cutpurse.server.submissions.hosted_bots import LOOKED_S, UNHEARD_S
+from cutpurse.server.submissions.process_tokens import ProcessTokens
 from tests.looking import until_so
 from tests.server.raw_bot import RawBot
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
@@ -85,7 +85,7 @@ HANGS = FIRST.replace(
 
 @pytest.mark.soak
 async def test_a_bot_that_hangs_plays_again(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(residents, "UNHEARD_S", 5.0)
+    monkeypatch.setattr(hosted_bots, "UNHEARD_S", 5.0)
     quick = Ladder("duel", "greed", 2, control=TimeControl(base_ms=2_000, bank_ms=2_000))
     mark = short / "hung"
     async with running_desk(short, [quick], limits=ServerLimits(heartbeat_ms=500)) as arena:

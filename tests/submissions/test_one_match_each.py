@@ -11,10 +11,10 @@ from typing import Any, cast
 import pytest
 
 from cutpurse.leaderboard.submissions import TAKEN_OFF
-from cutpurse.server.results import Identity
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.runners.port import ProgramSpec, RunnerError
-from cutpurse.server.submissions import residents
-from cutpurse.server.submissions.residents import HEARING_S, LONGEST_WAIT_S, MOST_ENDS
+from cutpurse.server.submissions import hosted_bots
+from cutpurse.server.submissions.hosted_bots import HEARING_S, LONGEST_WAIT_S, MOST_ENDS
 from tests.submissions.houses import MANIFEST, Entry, House, Process
 
 
@@ -114,7 +114,7 @@ def test_it_is_told_who_is_replaced_and_not_who_is_only_restarted(tmp_path: Path
 
 
 def test_what_the_newest_said_is_kept_of_those_who_run_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(residents, "MOST_TALKS", 2)
+    monkeypatch.setattr(hosted_bots, "MOST_TALKS", 2)
     house = House(tmp_path, "sneak")
     for number in range(2, 6):
         first = house.runner.processes[-1]

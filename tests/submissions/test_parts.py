@@ -15,15 +15,15 @@ from cutpurse.leaderboard.tokens import new_token
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.access.owners import ANYBODY, Grant, HostedBotIdentity, OpenGuard, TokenRefused
 from cutpurse.server.errors import CallRefused
+from cutpurse.server.finished_match import FinishedMatch, FinishedSeat, Identity
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import OpenMatch
-from cutpurse.server.results import FinishedMatch, FinishedSeat, Identity
 from cutpurse.server.runners.port import ResourceUse
 from cutpurse.server.streams.hello import introduction
-from cutpurse.server.submissions.desk import wanted_of
-from cutpurse.server.submissions.meters import ResourceMeters
-from cutpurse.server.submissions.passes import ProcessTokens
+from cutpurse.server.submissions.process_tokens import ProcessTokens
+from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
+from cutpurse.server.submissions.submission_desk import wanted_of
 from cutpurse.v1 import arena_pb2
 
 OFFERED = {"greed": ["greed", "duel"], "szmal": ["szmal"]}

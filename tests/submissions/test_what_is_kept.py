@@ -16,21 +16,21 @@ from typing import Any, cast
 import pytest
 
 from cutpurse.leaderboard import errors
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import SubmissionEntry
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.submissions import REFUSED
 from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.errors import CallRefused
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import logger
-from cutpurse.server.results import Identity
 from cutpurse.server.runners.port import runner_named
-from cutpurse.server.submissions import desk as desk_module
 from cutpurse.server.submissions import intake
+from cutpurse.server.submissions import submission_desk as desk_module
 from cutpurse.server.submissions.checking import SubmissionCheck
-from cutpurse.server.submissions.desk import SubmissionDesk
-from cutpurse.server.submissions.passes import ProcessTokens
+from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage, storage_beside
+from cutpurse.server.submissions.submission_desk import SubmissionDesk
 from tests.submissions.bad_archives import zipped
 
 

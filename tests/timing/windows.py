@@ -29,10 +29,10 @@ from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Option
-from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Ask, ClientSession
+from cutpurse.sdk.online.bot_pool import RemoteBots
+from cutpurse.sdk.online.client_session import Ask, ClientSession
 from cutpurse.sdk.run import connect
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.ladder_config import Ladder
 from tests.server.arenas import running_arena
 
 __all__ = ["Distinguished", "Pace", "Window", "distinguish", "played_windows"]

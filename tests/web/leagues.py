@@ -26,10 +26,10 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.leaderboard.tokens import NOBODY
-from cutpurse.server.ladders import Ladder, default_ladders
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.finished_match import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
+from cutpurse.server.ladder_config import Ladder, default_ladders
+from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.results import FinishedMatch, Identity, MatchAnnouncement, StoreOutcome
 from tests.faults.processes import Server, herd, server
 from tests.leaderboard.sample_results import result
 from tests.looking import until

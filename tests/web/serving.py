@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.sdk.league import League, league_at
 from cutpurse.server.web.app import create_app
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
 
 __all__ = ["app_of", "page_of", "page_of_file"]
 

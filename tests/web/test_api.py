@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.sdk.match_file import read_matches
-from cutpurse.server.web.api.calls import CALLS, PREFIX
+from cutpurse.server.web.api.endpoints import CALLS, PREFIX
 from cutpurse.server.web.api.plain import enum_name, plain
 from cutpurse.server.web.api.tables import cell
 from cutpurse.v1 import arena_pb2, ladder_pb2

@@ -12,8 +12,8 @@ import pytest
 
 from cutpurse.sdk.errors import NotFound, ServerUnreachable
 from cutpurse.sdk.league import League
-from cutpurse.server.web import asking as asking_module
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web import league_client as asking_module
+from cutpurse.server.web.league_client import Asking
 from cutpurse.v1 import ladder_pb2
 
 LADDERS = ladder_pb2.ListLaddersResponse(
@@ -95,7 +95,7 @@ def test_a_broken_league_is_asked_again() -> None:
 
 
 def test_no_more_is_kept_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cutpurse.server.web.asking.MOST_KEPT", 10)
+    monkeypatch.setattr("cutpurse.server.web.league_client.MOST_KEPT", 10)
     counting = Counting()
     ask = Asking(counting.league, clock=lambda: 0.0)
     for number in range(11):

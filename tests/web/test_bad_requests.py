@@ -14,9 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.sdk.league import league_at
-from cutpurse.server.web.api.calls import CALLS, PREFIX
+from cutpurse.server.web.api.endpoints import CALLS, PREFIX
 from cutpurse.server.web.app import create_app
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
 from tests.roots import CHECKOUT
 from tests.web.leagues import SCRIPTS
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from cutpurse.server.web.charts import Axis, Line, axis_of, bars, interval, over_time, scale, share
-from cutpurse.server.web.standing import lead_of
+from cutpurse.server.web.rating_display import lead_of
 from cutpurse.v1 import ladder_pb2
 
 

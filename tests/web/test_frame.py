@@ -12,7 +12,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.server.web.guarding import HEADERS, MOST_HEADER_BYTES, MOST_TARGET_BYTES
+from cutpurse.server.web.security_headers import HEADERS, MOST_HEADER_BYTES, MOST_TARGET_BYTES
 from cutpurse.v1 import ladder_pb2
 from tests.web.serving import app_of, page_of
 

@@ -17,9 +17,9 @@ from cutpurse.engine.match import Match
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.games import GAMES
-from cutpurse.server.web.table.drawing import drawn, packed, rendered
-from cutpurse.server.web.table.frames import Frame, asked_of, frame, whole_events, whole_view
-from cutpurse.server.web.table.layouts import LAYOUTS, Layout
+from cutpurse.server.web.match_view.drawing import drawn, packed, rendered
+from cutpurse.server.web.match_view.frames import Frame, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.match_view.layouts import LAYOUTS, Layout
 from tests.engine.toy import Toy
 from tests.properties import twin_worlds
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame

@@ -21,12 +21,12 @@ from cutpurse.sdk.league import League
 from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.web.app import create_app, end_streams
-from cutpurse.server.web.asking import Asking
-from cutpurse.server.web.news import EventBroadcaster
+from cutpurse.server.web.event_broadcast import EventBroadcaster
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view.live_feed import Watches
 from cutpurse.server.web.pages import live
 from cutpurse.server.web.serving import serve_page
 from cutpurse.server.web.stream_shares import StreamShares
-from cutpurse.server.web.table.live import Watches
 from tests.server.moments import end_at_every_moment
 from tests.web.test_frame import EMPTY
 from tests.web.test_live_tables import Stream
@@ -84,7 +84,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(live, "run_in_threadpool", at_once)
-    monkeypatch.setattr("cutpurse.server.web.news.run_in_threadpool", at_once)
+    monkeypatch.setattr("cutpurse.server.web.event_broadcast.run_in_threadpool", at_once)
     monkeypatch.setattr(EventSourceResponse, "_listen_for_exit_signal_with_grace", for_ever)
 
 

@@ -15,8 +15,8 @@ from cutpurse.engine.errors import CutpurseError
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
 from cutpurse.sdk.watching import WatchBegin, WatchUpdate, watched
-from cutpurse.server.web.table import live
-from cutpurse.server.web.table.live import BrowserEvent, LiveSubscriber, Watches
+from cutpurse.server.web.match_view import live_feed
+from cutpurse.server.web.match_view.live_feed import BrowserEvent, LiveSubscriber, Watches
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.server.test_watching import Hall, Seen
@@ -170,7 +170,7 @@ async def test_an_end_says_whether_the_deal_was_the_promised_one(
 async def test_all_readers_are_told_the_same_and_who_comes_later_has_the_whole_table(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "MOST_UNREAD", 10_000)  # nothing here takes any time
+    monkeypatch.setattr(live_feed, "MOST_UNREAD", 10_000)  # nothing here takes any time
     stream = Stream()
     async with watching() as watches:
         first = Screen(watches.join("it", "", stream)[1])
@@ -191,8 +191,8 @@ async def test_all_readers_are_told_the_same_and_who_comes_later_has_the_whole_t
 async def test_who_does_not_read_is_let_go_and_the_others_are_not(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "MOST_UNREAD", 6)
-    monkeypatch.setattr(live, "MERGES", 10_000)
+    monkeypatch.setattr(live_feed, "MOST_UNREAD", 6)
+    monkeypatch.setattr(live_feed, "MERGES", 10_000)
     stream = Stream()
     async with watching() as watches:
         watch, deaf = watches.join("it", "", stream)
@@ -210,12 +210,12 @@ async def test_who_does_not_read_is_let_go_and_the_others_are_not(
 async def test_a_stream_that_is_lost_is_told_and_taken_up_again(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "PAUSES_S", (0.01,))
+    monkeypatch.setattr(live_feed, "PAUSES_S", (0.01,))
     stream = Stream()
     async with watching() as watches:
         screen = Screen(watches.join("", "it", stream)[1])
         stream.tell(*matches["szmal"][:3], ServerUnreachable("the server at 10.0.0.1:7777: gone"))
-        await screen.until(lambda: live.UNREACHED in screen.said)
+        await screen.until(lambda: live_feed.UNREACHED in screen.said)
         stream.tell(ServerUnreachable("again"), matches["greed"][0])
         await screen.until(lambda: "game-greed" in screen.html)
         assert not any("10.0.0.1" in said for said in screen.said)
@@ -232,7 +232,7 @@ async def test_a_table_that_cannot_be_drawn_ends_and_does_not_hang(
     def breaks(*_: object) -> str:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(live._Picture, "of", breaks)
+    monkeypatch.setattr(live_feed._Picture, "of", breaks)
     told: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["exception"]))
     stream = Stream()
@@ -240,7 +240,7 @@ async def test_a_table_that_cannot_be_drawn_ends_and_does_not_hang(
         screen = Screen(watches.join("it", "", stream)[1])
         stream.tell(matches["greed"][0])
         await screen.until(lambda: screen.kinds[-1:] == ["over"])
-        assert live.BROKEN in screen.said
+        assert live_feed.BROKEN in screen.said
         assert watches.readers == 0
         stream.tell(None)
     assert [type(one) for one in told] == [ZeroDivisionError]
@@ -254,15 +254,15 @@ async def test_a_server_that_lets_nobody_else_watch_is_told(
         screen = Screen(watches.join("it", "", stream)[1])
         stream.tell(ServerRefused("the server at 10.0.0.1:7777: 64 are watching already"))
         await screen.until(lambda: screen.kinds[-1:] == ["over"])
-        assert live.REFUSED in screen.said
+        assert live_feed.REFUSED in screen.said
         assert not any("10.0.0.1" in said for said in screen.said)
 
 
 async def test_a_ladder_is_followed_from_one_match_to_the_next(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "OVER_S", 0.0)
-    monkeypatch.setattr(live, "MOST_UNREAD", 10_000)
+    monkeypatch.setattr(live_feed, "OVER_S", 0.0)
+    monkeypatch.setattr(live_feed, "MOST_UNREAD", 10_000)
     stream = Stream()
     async with watching() as watches:
         screen = Screen(watches.join("", "it", stream)[1])
@@ -298,7 +298,7 @@ async def test_a_watch_that_nobody_reads_ends_though_nothing_happens(
     matches: dict[str, list[ladder_pb2.WatchMatchResponse]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a ladder on which nothing is played is followed for ever, and counts among those that may be."""
-    monkeypatch.setattr(live, "LINGER_S", 0.0)
+    monkeypatch.setattr(live_feed, "LINGER_S", 0.0)
     stream = Stream()
     async with watching() as watches:
         watch, reader = watches.join("it", "", stream)
@@ -316,7 +316,7 @@ async def test_a_watch_that_nobody_reads_ends_though_nothing_happens(
 
 
 async def test_a_reader_who_comes_back_in_time_finds_the_same_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "LINGER_S", 0.0)
+    monkeypatch.setattr(live_feed, "LINGER_S", 0.0)
     stream = Stream()
     async with watching() as watches:
         watch, reader = watches.join("it", "", stream)
@@ -330,7 +330,7 @@ async def test_a_reader_who_comes_back_in_time_finds_the_same_watch(monkeypatch:
 
 
 async def test_who_looks_at_most_matches_makes_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOST_WATCHES", 4)
+    monkeypatch.setattr(live_feed, "MOST_WATCHES", 4)
     streams = [Stream() for _ in range(4)]
     async with watching() as watches:
         many = [
@@ -341,7 +341,7 @@ async def test_who_looks_at_most_matches_makes_room_for_others(monkeypatch: pyte
         first, _ = watches.join("n", "", Stream(), "somebody")
         assert set(watches._watches) == {("m0", ""), ("m2", ""), ("m3", ""), ("n", "")}
         await many[1].until(lambda: many[1].kinds[-1:] == ["over"])
-        assert many[1].said[-1] == live.MADE_ROOM
+        assert many[1].said[-1] == live_feed.MADE_ROOM
         assert await many[1].next() is None
         assert streams[1].is_closed
         # With two and one of them nobody has more than his share: the server says whether there is room.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cutpurse.sdk.errors import NotFound, ServerRefused, ServerUnreachable
-from cutpurse.server.web.news import EventBroadcaster
+from cutpurse.server.web.event_broadcast import EventBroadcaster
 from cutpurse.server.web.stream_shares import StreamShares
 
 

@@ -17,9 +17,9 @@ from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.sdk.league import shown
 from cutpurse.server.web import rendering
 from cutpurse.server.web.charts import axis_of
+from cutpurse.server.web.match_view import drawing
+from cutpurse.server.web.rating_display import lead_of
 from cutpurse.server.web.rendering import Rendering
-from cutpurse.server.web.standing import lead_of
-from cutpurse.server.web.table import drawing
 from cutpurse.v1 import ladder_pb2
 from tests.sdk.test_command_line import run
 from tests.web.leagues import HOSTILE, PRIVATE

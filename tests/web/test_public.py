@@ -15,7 +15,7 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotAuthorised, NotFound
 from cutpurse.sdk.league import League, league_at
-from cutpurse.server.ladders import Ladder, ladder_of
+from cutpurse.server.ladder_config import Ladder, ladder_of
 from cutpurse.v1 import ladder_pb2
 from tests.server.arenas import running_arena
 from tests.server.league_world import SECRETS, league_world

@@ -15,7 +15,7 @@ from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.logs import logger, take_others
 from cutpurse.server.web import serving
 from cutpurse.server.web.app import create_app
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
 from tests.web.test_frame import EMPTY
 
 HOST = b"host: arena.test\r\nconnection: close\r\n\r\n"

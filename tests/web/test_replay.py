@@ -21,11 +21,11 @@ from cutpurse.engine.text import option_text
 from cutpurse.games import GAMES
 from cutpurse.sdk.league import league_at
 from cutpurse.sdk.match_file import read_matches
+from cutpurse.server.web.match_view.drawing import drawn, lines_of
+from cutpurse.server.web.match_view.frames import asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.match_view.replay_path import STRIDE, Replayed, Swing
 from cutpurse.server.web.pages import replay as pages
 from cutpurse.server.web.pages.replay import BATCH
-from cutpurse.server.web.table.drawing import drawn, lines_of
-from cutpurse.server.web.table.frames import asked_of, frame, whole_events, whole_view
-from cutpurse.server.web.table.replay import STRIDE, Replayed, Swing
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.web.drawings import taken_apart

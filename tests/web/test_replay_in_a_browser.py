@@ -17,7 +17,7 @@ from cutpurse.sdk.league import league_at
 from cutpurse.sdk.match_file import read_matches
 from cutpurse.server.hosting.page import listening_socket
 from cutpurse.server.web.app import create_app
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
 from cutpurse.v1 import ladder_pb2
 from tests.properties.random_play import EVERY_GAME
 from tests.web.browser import Watched

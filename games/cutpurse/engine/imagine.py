@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from math import factorial
 from typing import Final
 
+from cutpurse.engine.card_assignment import fit, weighted
 from cutpurse.engine.chance import Chance
-from cutpurse.engine.fitting import fit, weighted
 from cutpurse.engine.game import Game
 from cutpurse.engine.knowledge import Possibility, Spread, certain_in, ways
 from cutpurse.engine.view import View

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from cutpurse.engine.errors import UnknownGame, did_you_mean
 from cutpurse.engine.game import Game
+from cutpurse.games.lazy_registry import Registry
 from cutpurse.games.outside import Unplayable, find_games, load_game
-from cutpurse.games.registry import Registry
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

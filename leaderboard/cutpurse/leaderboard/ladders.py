@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from cutpurse.leaderboard.boards import BOARDS as KINDS
+from cutpurse.leaderboard.comparisons import BOARDS as KINDS
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, EPOCHS, ESTIMATES, LADDERS, OWNERS, RATING_POINTS, SUBMISSIONS

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from cutpurse.leaderboard import queries
 from cutpurse.leaderboard.database import database_path, explained, reading_engine
 from cutpurse.leaderboard.estimates.history import RatingPoint, rating_points
-from cutpurse.leaderboard.estimates.ledger import Grown, LadderEstimates, grown, ladder_results
+from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates, grown, ladder_results
 from cutpurse.leaderboard.queries import (
     BotEntry,
     HistoryStep,

@@ -14,12 +14,12 @@ from typing import Final
 
 from sqlalchemy import Connection, exists, func, select
 
-from cutpurse.leaderboard.encounters import Encounters, HeadToHead
+from cutpurse.leaderboard.head_to_head import Encounters, HeadToHead
 from cutpurse.leaderboard.queries import RatingStep, ladder_history, ladders
+from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.reader import Readings
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OPPONENTS, RATINGS, SEATS, VERSIONS
-from cutpurse.leaderboard.standings import RatingState, standing_of, step
 
 __all__ = ["SHOWN", "LadderCheck", "recompute"]
 

@@ -15,7 +15,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from cutpurse.leaderboard.errors import InvalidEntry
-from cutpurse.leaderboard.fitting import RankedMatch, fit, log_loss
+from cutpurse.leaderboard.parameter_fit import RankedMatch, fit, log_loss
 from cutpurse.leaderboard.queries import ladder, ladder_history
 from cutpurse.leaderboard.ratings import TrueSkill
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from cutpurse.leaderboard.boards import MOST_MATCHES
+from cutpurse.leaderboard.comparisons import MOST_MATCHES
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ratings import Skill
 
@@ -119,7 +119,7 @@ class CompletedMatch:
     void_cause: why it counts for nothing; None if it counts.
     is_rated: False for a match on request: it has places and changes no rating.
     requested_by: who asked for it; reason: why these met. Both for people, and empty where there is nothing to say.
-    board_matches: how many matches are played on its board; if more than one, see `cutpurse.leaderboard.boards`.
+    board_matches: how many matches are played on its board; if more than one, see `cutpurse.leaderboard.comparisons`.
 
     Raises InvalidEntry.
     """

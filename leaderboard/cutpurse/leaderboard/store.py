@@ -35,16 +35,24 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
 
-from cutpurse.leaderboard import conduct, ladders, ledger, queries, registry, state, submissions
+from cutpurse.leaderboard import (
+    fault_streaks,
+    ladders,
+    owner_registry,
+    queries,
+    result_writer,
+    submissions,
+    write_state,
+)
 from cutpurse.leaderboard.database import explained, file_identity, writing_engine
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt, StoreError, Unsure
-from cutpurse.leaderboard.estimates.ledger import LadderEstimates, put_estimates
+from cutpurse.leaderboard.estimates.result_matrix import LadderEstimates, put_estimates
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.lock import WritingLock
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import LadderEntry, Pause, SubmissionEntry, TokenEntry
 from cutpurse.leaderboard.ratings import TrueSkill
 from cutpurse.leaderboard.reader import Readings
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.results import Announcement, CompletedMatch, LadderTerms, Stored
 from cutpurse.leaderboard.schema import upgrade
 from cutpurse.leaderboard.submissions import NewSubmission
@@ -184,7 +192,7 @@ class Store(Readings):
 
         Returns once it is stored. Raises InvalidEntry for a name that is none, StoreError as a future would have it.
         """
-        return self._do(lambda connection: registry.ensure_version(connection, owner, bot, version, created))
+        return self._do(lambda connection: owner_registry.ensure_version(connection, owner, bot, version, created))
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
         """New tokens with what is kept of them, in this order; all of them or none, returned once they are stored.
@@ -192,17 +200,17 @@ class Store(Readings):
         Raises InvalidEntry for one that would have expired before it was made, StoreError as a future would have it.
         """
         made = [(new, new_token()) for new in wanted]
-        entries = self._do(lambda connection: registry.create_tokens(connection, made, created))
+        entries = self._do(lambda connection: owner_registry.create_tokens(connection, made, created))
         return [(token, entry) for (_, token), entry in zip(made, entries, strict=True)]
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
         """A token is good for nothing from now on; returns once that is stored.  Raises NoSuchEntry, and StoreError."""
-        return self._do(lambda connection: registry.revoke_token(connection, token_id, revoked))
+        return self._do(lambda connection: owner_registry.revoke_token(connection, token_id, revoked))
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
         """Write down when tokens were used last, by their names; the future may have a StoreError."""
         future: Future[None] = Future()
-        self._hand_in(_Task(lambda connection: registry.note_uses(connection, uses), future))
+        self._hand_in(_Task(lambda connection: owner_registry.note_uses(connection, uses), future))
         return future
 
     def open_epoch(self, ladder: str, rating: TrueSkill) -> int:
@@ -214,7 +222,9 @@ class Store(Readings):
 
         Raises NoSuchEntry if it is not paused, StoreError as a future would have it.
         """
-        return self._do(lambda connection: queries.pause(connection, conduct.lift_pause(connection, version_id, now)))
+        return self._do(
+            lambda connection: queries.pause(connection, fault_streaks.lift_pause(connection, version_id, now))
+        )
 
     def put_estimates(self, estimates: LadderEstimates, made: datetime) -> Future[None]:
         """Write the estimates of a ladder instead of those that it has, all at once; see `put_estimates`.
@@ -271,10 +281,10 @@ class Store(Readings):
         rates nothing. Returns once that is stored. Raises StoreError as a future would have it.
         """
         with self.reading() as connection:
-            cut_off = state.unfinished(connection, now)
+            cut_off = write_state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
-        self._do(state.unseal)
+        self._do(write_state.unseal)
         return [result.match for result in cut_off]
 
     def submit(self, result: CompletedMatch) -> Future[Stored]:
@@ -363,7 +373,7 @@ class Store(Readings):
             return
         try:
             with self._transaction() as connection:
-                answers = ledger.write(connection, [waiting.entry for waiting in batch], self._rated)
+                answers = result_writer.write(connection, [waiting.entry for waiting in batch], self._rated)
         except Exception as error:
             self._rated.clear()
             self._not_written(batch, error)
@@ -393,7 +403,7 @@ class Store(Readings):
         """Answer results whose commit has failed by what is stored now."""
         try:
             with self.reading() as connection:
-                stored = state.stored(connection, {waiting.entry.match for waiting in batch})
+                stored = write_state.stored(connection, {waiting.entry.match for waiting in batch})
         except Exception:
             _fail(batch, Unsure, *error.args)
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from cutpurse.games.registry import Registry
+from cutpurse.games.lazy_registry import Registry
 from cutpurse.sdk.decision import Decision, Option
 
 __all__ = ["GreedyBot"]

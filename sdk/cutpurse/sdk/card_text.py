@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cutpurse.engine.words import FACE_DOWN, CardKind
 from cutpurse.sdk.decision import Decision
-from cutpurse.sdk.picture import WIDTH
+from cutpurse.sdk.text_view import WIDTH
 from cutpurse.sdk.views.base import GameView
 
 __all__ = ["cards_in_view", "describe_card", "find_cards"]

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
-from cutpurse.sdk.commands.later import LazyGroup
+from cutpurse.sdk.commands.lazy import LazyGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.signals import interrupts_when_told_to_end
 from cutpurse.sdk.terminal import say, show_what_can_be_shown

@@ -26,7 +26,7 @@ from google.rpc import error_details_pb2, status_pb2
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable, needs
 from cutpurse.sdk.online.client import UNTRUSTED
-from cutpurse.sdk.online.dialling import Dialling, dialling, why_unreachable
+from cutpurse.sdk.online.connection import Dialling, dialling, why_unreachable
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 

@@ -26,17 +26,17 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
+from cutpurse.sdk.bot_calls import hears_events, hides_time, is_async
 from cutpurse.sdk.child_processes import ends_new_children
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
-from cutpurse.sdk.hooks import hears_events, hides_time, is_async
 from cutpurse.sdk.notes import prints_are_noted
-from cutpurse.sdk.online.address import PATIENCE_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.bot_pool import PlayedMatch, RemoteBots
 from cutpurse.sdk.online.client import Client
-from cutpurse.sdk.online.dialling import dialling
-from cutpurse.sdk.online.leaving import leaves_when_told
-from cutpurse.sdk.online.pace import ConcurrencyControl
-from cutpurse.sdk.online.remote import PlayedMatch, RemoteBots
-from cutpurse.sdk.online.session import ClientSession
+from cutpurse.sdk.online.client_session import ClientSession
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
+from cutpurse.sdk.online.connection import dialling
+from cutpurse.sdk.online.graceful_leave import leaves_when_told
+from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.thinking import Thinker
 from cutpurse.sdk.terminal import counted, paint, say, talk_may_be_lost
 
@@ -82,20 +82,33 @@ def run(
     quiet: bool = False,
     debug: bool = False,
 ) -> int:
-    """Play on a server until stopped; the exit code for `sys.exit`. What goes wrong is said on stderr.
+    """Connect a bot to a server and play until stopped.
 
-    bot: a class, a file such as "my_bot.py", or a built-in name. games: none is every game. ladders: those and no
-    others, whatever their games; of games named beside them, every ladder. server: `host:port`, with TLS
-    `https://host:port`, or `unix:/path`, else CUTPURSE_SERVER, else 127.0.0.1:7777; a token for it is in CUTPURSE_TOKEN
-    or in a file, see `cutpurse.sdk.online.dialling`. ca: a file of certificates to trust it by, else CUTPURSE_CA, else
-    the usual ones. name: as the rankings show it, else that of the class or the file; another version is another entry
-    there. max_tables: never more at once; how many it is follows from how quick the bot is. matches: leave after so
-    many. on_match: told of each match that is over. give_up_after_s: how long to be without a server; None: for ever,
-    but 10 s at the beginning. send_prints: what the bot prints is also kept by the server with the decision that it
-    thinks about, for `cutpurse bot logs`. decline_requests: other owners cannot ask for matches with it. quiet: no line
-    a match, and none that tells that too few bots are there for one. debug: whole traces.
+    Prints errors to stderr and returns an exit code. Use `connect` in a running event loop. The token comes from
+    $CUTPURSE_TOKEN or a file, see `cutpurse.sdk.online.connection`.
 
-    Raises RuntimeError in a bot's file that is being loaded, and not run as a program.
+    Args:
+        bot: Bot class, path to a Python file, or name of a built-in bot.
+        games: Games to play. Default: all games the server offers.
+        ladders: Ladders to play on. Default: every ladder of `games`.
+        server: `host:port`, `https://host:port` (TLS) or `unix:/path`. Default: $CUTPURSE_SERVER, else 127.0.0.1:7777.
+        ca: PEM file with certificates to trust. Default: $CUTPURSE_CA, else the system's.
+        name: Bot name in the rankings. Default: the name of the class or file.
+        version: Bot version. Each version has its own ranking entry.
+        max_tables: Maximum number of simultaneous matches. Default: as many as the bot is fast enough for.
+        matches: Leave after this many matches. Default: never.
+        on_match: Called with each finished match.
+        give_up_after_s: Seconds to keep reconnecting. Default: 10 for the first connection, unlimited afterwards.
+        send_prints: Send what the bot prints to the server, for `cutpurse bot logs`.
+        decline_requests: Keep other owners from asking for matches with the bot.
+        quiet: Print no line per match and no waiting hints.
+        debug: Raise errors instead of printing one line.
+
+    Returns:
+        0, or 3 if the bot made faults (see `cutpurse.sdk.errors`).
+
+    Raises:
+        RuntimeError: If called while the bot's module is being imported.
     """
     check_not_loading()
     try:

@@ -14,7 +14,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.online.session import ClientTable, broken_promise, result_of, table_of
+from cutpurse.sdk.online.client_session import ClientTable, broken_promise, result_of, table_of
 from cutpurse.sdk.terminal import legible
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView

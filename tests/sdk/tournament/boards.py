@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentMatch
 
 __all__ = ["board"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from cutpurse.sdk.tournament.here import LocalBackend
-from cutpurse.sdk.tournament.pairing import Field
-from cutpurse.sdk.tournament.results import PlayedBoard, TournamentBoard
-from cutpurse.sdk.tournament.standings import TournamentStanding, table_of
-from cutpurse.sdk.tournament.written import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.local_backend import LocalBackend
+from cutpurse.sdk.tournament.schedule import Field
+from cutpurse.sdk.tournament.tournament_file import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentBoard
+from cutpurse.sdk.tournament.tournament_table import TournamentStanding, table_of
 
 __all__ = ["EQUALS", "FIELD", "Arranges", "TurningCircle", "equal_bots", "is_apart", "play_boards", "standings_of"]
 

@@ -14,8 +14,8 @@ from typing import Final
 import pytest
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.tournament.results import PlayedBoard
 from cutpurse.sdk.tournament.seats import Seats
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard
 from tests.sdk.tournament.boards import board
 from tests.sdk.tournament.equal_bots import (
     FIELD,

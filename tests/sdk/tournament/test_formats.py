@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cutpurse.sdk.tournament.formats import Rounds, rounds_of
-from cutpurse.sdk.tournament.pairing import Field
-from cutpurse.sdk.tournament.results import PlayedBoard
-from cutpurse.sdk.tournament.written import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.schedule import Field
+from cutpurse.sdk.tournament.tournament_file import Entrant, Format, Tournament
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard
 from tests.sdk.tournament.boards import board
 
 

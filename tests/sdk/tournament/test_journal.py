@@ -9,8 +9,8 @@ import pytest
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
+from cutpurse.sdk.tournament.progress_log import Journal
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentMatch
 
 PLAN = {"tournament": {"game": "greed", "seed": "0"}, "place": {"where": "here"}, "rounds": ["2 boards"]}
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutpurse.sdk.tournament.pairing import gauntlet, groups, meetings_of, round_robin, swiss_round
+from cutpurse.sdk.tournament.schedule import gauntlet, groups, meetings_of, round_robin, swiss_round
 
 
 @given(st.integers(2, 12), st.integers(2, 8), st.integers(1, 3))

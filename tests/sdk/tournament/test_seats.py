@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cutpurse.engine.seating import neighbours
-from cutpurse.sdk.tournament.journal import digest_of
-from cutpurse.sdk.tournament.pairing import Field, gauntlet, round_robin
+from cutpurse.sdk.tournament.progress_log import digest_of
+from cutpurse.sdk.tournament.schedule import Field, gauntlet, round_robin
 from cutpurse.sdk.tournament.seats import Seats
 from tests.sdk.tournament.test_tournament_command import GREED, boards_of, run, write
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from cutpurse.sdk.tournament.results import PlayedBoard, TournamentMatch
-from cutpurse.sdk.tournament.standings import head_to_head, table_of, totals
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentMatch
+from cutpurse.sdk.tournament.tournament_table import head_to_head, table_of, totals
 from tests.sdk.tournament.boards import board
 
 

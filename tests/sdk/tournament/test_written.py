@@ -8,7 +8,7 @@ import pytest
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.tournament.written import Entrant, read_tournament
+from cutpurse.sdk.tournament.tournament_file import Entrant, read_tournament
 
 WHOLE = """
 name = "spring cup"

@@ -17,9 +17,9 @@ from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.decision import Decision, option_of
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.views.base import GameView
-from cutpurse.sdk.wire import asked as module
-from cutpurse.sdk.wire.asked import TableInfo, asked, time_left
+from cutpurse.sdk.wire import question_types as module
 from cutpurse.sdk.wire.encode import MatchEncoder
+from cutpurse.sdk.wire.question_types import TableInfo, asked, time_left
 from cutpurse.v1 import arena_pb2
 from tests.properties.random_play import EVERY_GAME
 

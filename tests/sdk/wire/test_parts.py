@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutpurse.sdk.wire.parts import (
+from cutpurse.sdk.wire.wire_format import (
     LOW,
     field,
     frame,

@@ -9,10 +9,10 @@ import pytest
 
 from cutpurse.engine.agenda import Act
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import decode, phrases
+from cutpurse.sdk.wire import decode, phrase_cache
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.sdk.wire.numbering import Numbering, numbering_of
-from cutpurse.sdk.wire.phrases import _BODY, PhraseCache
+from cutpurse.sdk.wire.phrase_cache import _BODY, PhraseCache
 from tests.properties.random_play import EVERY_GAME, RandomGame
 from tests.sdk.wire.round_trip import RoundTrip, check_game, plant_bytes_kept_for_all
 
@@ -89,7 +89,7 @@ def test_a_forgotten_event_is_found(name: str, monkeypatch: pytest.MonkeyPatch) 
 def test_a_lost_or_wrong_field_of_an_option_is_found(
     name: str, planted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_written = phrases.act_body
+    as_written = phrase_cache.act_body
     used: list[Act] = []
 
     def act_body(act: Act) -> bytes:
@@ -97,7 +97,7 @@ def test_a_lost_or_wrong_field_of_an_option_is_found(
         used.extend([act] if wrong != act else [])
         return as_written(wrong)
 
-    monkeypatch.setattr(phrases, "act_body", act_body)
+    monkeypatch.setattr(phrase_cache, "act_body", act_body)
     found = is_found_in(name)
     assert found == bool(used)
     assert found or next(iter(planted)) in ("zone", "seat")  # not every game has options about a zone or a seat

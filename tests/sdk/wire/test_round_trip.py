@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.wire import encode, phrases
+from cutpurse.sdk.wire import encode, phrase_cache
 from cutpurse.sdk.wire.encode import MatchEncoder
 from cutpurse.v1 import game_pb2
 from tests.properties.random_play import EVERY_GAME, EVERY_TABLE, RandomGame
@@ -33,7 +33,7 @@ def test_everything_sent_comes_back_as_it_was(name: str, seats: int, soak: bool)
 def test_what_is_forgotten_is_encoded_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for hardly anything, objects come and go all the time, and their identities are used again."""
     monkeypatch.setattr(encode, "MOST_KEPT", 3)
-    monkeypatch.setattr(phrases, "MOST_KEPT", 3)
+    monkeypatch.setattr(phrase_cache, "MOST_KEPT", 3)
     assert check_game(name, GAMES[name].words.seats[-1], 1, 0.1, 10) > 2
 
 

@@ -13,7 +13,7 @@ from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import OpenGuard
 from cutpurse.server.counts import Counts
 from cutpurse.server.logs import logger
-from cutpurse.server.streams.service import ArenaService
+from cutpurse.server.streams.arena_service import ArenaService
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House
 

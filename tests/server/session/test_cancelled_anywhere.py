@@ -14,7 +14,7 @@ import pytest
 from cutpurse.server.access.entrance import AuthInterceptor
 from cutpurse.server.access.owners import Grant, OpenGuard
 from cutpurse.server.logs import logger
-from cutpurse.server.streams.service import ArenaService
+from cutpurse.server.streams.arena_service import ArenaService
 from cutpurse.v1 import arena_pb2
 from tests.server.moments import Call, end_at_every_moment
 from tests.server.session.house import House

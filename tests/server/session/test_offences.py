@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2
 from tests.server.session.house import House, told
 

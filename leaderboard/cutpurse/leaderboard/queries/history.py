@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from cutpurse.leaderboard.boards import PLAIN, BoardMatch, fields_of
+from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, fields_of
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead
 from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS

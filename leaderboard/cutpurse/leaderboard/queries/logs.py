@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.courses import unpack_notes
+from cutpurse.leaderboard.decision_logs import unpack_notes
 from cutpurse.leaderboard.queries.matches import (
     MatchEntry,
     courses_of,

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select, text
 
-from cutpurse.leaderboard.boards import kind_of
-from cutpurse.leaderboard.courses import unpack_courses
+from cutpurse.leaderboard.comparisons import kind_of
+from cutpurse.leaderboard.decision_logs import unpack_courses
 from cutpurse.leaderboard.errors import InvalidEntry, NoSuchEntry
 from cutpurse.leaderboard.queries.names import ladder_id_of, versions_of
 from cutpurse.leaderboard.ratings import Skill

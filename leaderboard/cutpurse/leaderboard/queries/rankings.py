@@ -11,9 +11,9 @@ from cutpurse.leaderboard.errors import NoSuchEntry
 from cutpurse.leaderboard.placing import is_placed
 from cutpurse.leaderboard.queries.ladders import ladders
 from cutpurse.leaderboard.queries.names import ladder_id_of
+from cutpurse.leaderboard.rating_state import RatingState, standing_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import LADDERS, PAUSES, RATINGS, VERSIONS
-from cutpurse.leaderboard.standings import RatingState, standing_of
 
 __all__ = ["Ranking", "rankings", "standings"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.boards import PLAIN, BoardMatch, fields_of
+from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, fields_of
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, LADDERS, MATCHES, SEATS, rated_seats
@@ -21,7 +21,7 @@ __all__ = ["RatingStep", "ladder_history"]
 class RatingStep:
     """Those who were rated against each other on a board, as the ledger has it, and as `rating_changes` has it.
 
-    A board of several matches can have several of these, with the same sequence (`cutpurse.leaderboard.boards`).
+    A board of several matches can have several of these, with the same sequence (`cutpurse.leaderboard.comparisons`).
 
     match: the first of the board. changes: before and after; None where there is no such row.
     """

@@ -16,14 +16,14 @@ import grpc
 
 from cutpurse.engine.match import EndCause
 from cutpurse.games import GAMES
+from cutpurse.sdk.check.check_match import EXTRA, Sitting
 from cutpurse.sdk.check.findings import Failed, Warned
-from cutpurse.sdk.check.sitting import EXTRA, Sitting
-from cutpurse.sdk.online.remote import IN_END
+from cutpurse.sdk.online.bot_pool import IN_END
 from cutpurse.sdk.programs.guest import Guest, HostTable, StreamStatus
-from cutpurse.sdk.programs.host import Host
+from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.sdk.programs.program import DIAL_IN_S, when_asked_too_long_s
 from cutpurse.sdk.terminal import counted
-from cutpurse.sdk.wire.parts import field as wire_field
+from cutpurse.sdk.wire.wire_format import field as wire_field
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["SCENARIOS", "CheckedProgram", "Visit", "whole_match"]

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import typer
 
-from cutpurse.sdk.commands.later import LazyGroup
+from cutpurse.sdk.commands.lazy import LazyGroup
 
 __all__ = ["app"]
 

@@ -9,8 +9,8 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
-from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.commands.completion import complete_bots, complete_games
+from cutpurse.sdk.commands.league_options import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.signals import runs_until_told_to_end
@@ -68,7 +68,7 @@ def check(
 
     Example: cutpurse bot check my_bot.py --game greed
     """
-    from cutpurse.sdk.check.course import check_bot  # which is not needed to list the games
+    from cutpurse.sdk.check.check_run import check_bot  # which is not needed to list the games
     from cutpurse.sdk.check.findings import CheckStatus
     from cutpurse.sdk.check.scenarios import SCENARIOS
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import (
+from cutpurse.sdk.commands.completion import complete_ladders
+from cutpurse.sdk.commands.league_options import (
     Authority,
     Database,
     Server,
@@ -16,7 +17,6 @@ from cutpurse.sdk.commands.asking import (
     iso,
     local_time,
 )
-from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.terminal import legible, print_json, print_lines, table
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import typer
 
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Database, Server, asked, count, local_time, short
 from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
+from cutpurse.sdk.commands.league_options import Authority, Database, Server, asked, count, local_time, short
 from cutpurse.sdk.commands.match_list import cause, match_row
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say
@@ -101,7 +101,7 @@ def _matches(count: int) -> str:
 
 def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
     """What a bot that the server runs has printed."""
-    from cutpurse.sdk.submission.calls import submissions_at, version_named
+    from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     with submissions_at(server, ca) as submissions:
         said = submissions.log(*version_named(bot)).talk

@@ -11,7 +11,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson, run_bots_in
 from cutpurse.sdk.commands.completion import complete_bots, complete_games, complete_ladders
 from cutpurse.sdk.errors import BOT_FAILED
-from cutpurse.sdk.online.address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json
 
 if TYPE_CHECKING:

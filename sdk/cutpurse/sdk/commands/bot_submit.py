@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Server, iso
 from cutpurse.sdk.commands.completion import complete_ladders
+from cutpurse.sdk.commands.league_options import Authority, Server, iso
 from cutpurse.sdk.errors import BOT_FAILED, FAILED, ServerUnreachable
 from cutpurse.sdk.progress import Spinner
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say
 
 if TYPE_CHECKING:
-    from cutpurse.sdk.submission.calls import Submissions
     from cutpurse.sdk.submission.packing import Packed
+    from cutpurse.sdk.submission.submission_client import Submissions
     from cutpurse.v1 import submission_pb2
 
 __all__ = ["named", "state", "submission_row", "submit"]
@@ -52,8 +52,8 @@ def submit(
 
     Example: cutpurse bot submit my_bot --ladder greed
     """
-    from cutpurse.sdk.submission.calls import submissions_at  # gRPC takes a while
     from cutpurse.sdk.submission.packing import pack
+    from cutpurse.sdk.submission.submission_client import submissions_at  # gRPC takes a while
 
     packed = pack(folder)
     _tell(packed)

@@ -9,8 +9,8 @@ import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Server, local_time
 from cutpurse.sdk.commands.bot_submit import named, state, submission_row
+from cutpurse.sdk.commands.league_options import Authority, Server, local_time
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
 
@@ -31,7 +31,7 @@ def submitted(
 
     Example: cutpurse bot submitted my_bot:2 --log
     """
-    from cutpurse.sdk.submission.calls import submissions_at, version_named
+    from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     name, version = version_named(bot) if bot is not None else ("", "")
     if log and not name:
@@ -63,8 +63,8 @@ def fetch(
 
     Example: cutpurse bot fetch my_bot:1
     """
-    from cutpurse.sdk.submission.calls import submissions_at, version_named
     from cutpurse.sdk.submission.manifest import NAME
+    from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     name, version = version_named(bot)
     with submissions_at(server, ca) as submissions:
@@ -93,7 +93,7 @@ def retire(
 
     Example: cutpurse bot retire my_bot
     """
-    from cutpurse.sdk.submission.calls import submissions_at, version_named
+    from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     with submissions_at(server, ca) as submissions:
         shown = submissions.retire(*version_named(bot))
@@ -110,7 +110,7 @@ def rollback(
 
     Example: cutpurse bot rollback my_bot:1
     """
-    from cutpurse.sdk.submission.calls import submissions_at, version_named
+    from cutpurse.sdk.submission.submission_client import submissions_at, version_named
 
     with submissions_at(server, ca) as submissions:
         shown = submissions.activate(*version_named(bot, needs_version=True))

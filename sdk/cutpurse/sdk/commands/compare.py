@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk import boards
+from cutpurse.sdk import comparison
 from cutpurse.sdk.commands.arguments import (
     AsJson,
     GameName,
@@ -85,7 +85,7 @@ def compare(
     run_bots_in(context)
     try:
         with progress:
-            done = boards.compare(
+            done = comparison.compare(
                 game,
                 new,
                 old,

@@ -13,7 +13,10 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.class_file import read_class
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import (
+from cutpurse.sdk.commands.completion import complete_games, complete_ladders, complete_ranked_bots
+from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
+from cutpurse.sdk.commands.lazy import LazyGroup
+from cutpurse.sdk.commands.league_options import (
     Authority,
     Database,
     Server,
@@ -26,9 +29,6 @@ from cutpurse.sdk.commands.asking import (
     local_time,
     short,
 )
-from cutpurse.sdk.commands.completion import complete_games, complete_ladders, complete_ranked_bots
-from cutpurse.sdk.commands.ladder_why import rating_row, step_row, why
-from cutpurse.sdk.commands.later import LazyGroup
 from cutpurse.sdk.terminal import counted, legible, paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class LadderAdminCommands(LazyGroup):
     """What only those may do who steer a ladder, in a module of its own."""
 
     places: ClassVar[dict[str, str]] = {
-        "create": "cutpurse.sdk.commands.ladder_steer:create",
-        "change": "cutpurse.sdk.commands.ladder_steer:change",
-        "delete": "cutpurse.sdk.commands.ladder_steer:delete",
-        "freeze": "cutpurse.sdk.commands.ladder_steer:freeze",
-        "open": "cutpurse.sdk.commands.ladder_steer:open_again",
+        "create": "cutpurse.sdk.commands.ladder_admin:create",
+        "change": "cutpurse.sdk.commands.ladder_admin:change",
+        "delete": "cutpurse.sdk.commands.ladder_admin:delete",
+        "freeze": "cutpurse.sdk.commands.ladder_admin:freeze",
+        "open": "cutpurse.sdk.commands.ladder_admin:open_again",
     }
 
 

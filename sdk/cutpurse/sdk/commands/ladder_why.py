@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from cutpurse.sdk.commands.asking import bot_row, iso, skill_row
+from cutpurse.sdk.commands.league_options import bot_row, iso, skill_row
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2

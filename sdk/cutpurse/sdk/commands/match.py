@@ -10,9 +10,9 @@ import typer
 
 from cutpurse.engine.errors import RecordError, UsageError
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Database, Server
-from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
-from cutpurse.sdk.commands.later import LazyGroup
+from cutpurse.sdk.commands.lazy import LazyGroup
+from cutpurse.sdk.commands.league_options import Authority, Database, Server
+from cutpurse.sdk.commands.match_source import FileOrMatch, matches_of
 from cutpurse.sdk.match_file import FiledMatch, MatchFileCheck, check
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, results

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.asking import Authority, Database, Server, short
-from cutpurse.sdk.commands.filed import fetched
+from cutpurse.sdk.commands.league_options import Authority, Database, Server, short
+from cutpurse.sdk.commands.match_source import fetched
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.match_file import read_matches
 from cutpurse.sdk.progress import Progress

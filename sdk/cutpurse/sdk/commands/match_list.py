@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import (
+from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
+from cutpurse.sdk.commands.ladder import kind_shown
+from cutpurse.sdk.commands.league_options import (
     Authority,
     Database,
     Server,
@@ -21,8 +23,6 @@ from cutpurse.sdk.commands.asking import (
     since_ms,
     skill_row,
 )
-from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
-from cutpurse.sdk.commands.ladder import kind_shown
 from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say, table
 
 if TYPE_CHECKING:

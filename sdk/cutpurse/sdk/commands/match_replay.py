@@ -19,14 +19,14 @@ from cutpurse.engine.view import View
 from cutpurse.games import game_named
 from cutpurse.sdk.as_test import WHY, as_test, decision_at
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Database, Server
-from cutpurse.sdk.commands.filed import FileOrMatch, matches_of
+from cutpurse.sdk.commands.league_options import Authority, Database, Server
+from cutpurse.sdk.commands.match_source import FileOrMatch, matches_of
 from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.match_file import FiledMatch
-from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.terminal import json_text, legible, print_json, print_lines
+from cutpurse.sdk.text_view import event_lines, picture
 from cutpurse.sdk.views.base import GameView
 
 __all__ = ["replay"]

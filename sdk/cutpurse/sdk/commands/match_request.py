@@ -9,8 +9,8 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import Authority, Server, asked
 from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_bots
+from cutpurse.sdk.commands.league_options import Authority, Server, asked
 from cutpurse.sdk.commands.match_list import match_row, places_text
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.progress import Spinner
@@ -79,7 +79,7 @@ def request(
 
 def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShown:
     """The match, once it is over.  Raises ServerRefused if it never begins."""
-    from cutpurse.sdk.requested import requested
+    from cutpurse.sdk.request_status import requested
 
     told, unseen_since = "", None
     while True:

@@ -14,13 +14,13 @@ import typer
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.engine.record import event_to_json
-from cutpurse.sdk.commands.asking import Authority, Server, asked, ladder_named, local_time, short
 from cutpurse.sdk.commands.completion import complete_ladders
+from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladder_named, local_time, short
 from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.errors import ServerUnreachable
-from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.terminal import json_text, say
+from cutpurse.sdk.text_view import event_lines, picture
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League

@@ -32,13 +32,13 @@ from cutpurse.sdk.commands.arguments import (
 from cutpurse.sdk.commands.completion import complete_bots
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.local import LocalMatch, LocalRun
-from cutpurse.sdk.picture import event_lines, picture
 from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.lines import Lines
 from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.screen import Screen
 from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, results, say, table
+from cutpurse.sdk.text_view import event_lines, picture
 
 __all__ = ["MatchPrinter", "play", "result_lines", "summary"]
 

@@ -12,17 +12,17 @@ import typer
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.arguments import AsJson, Jobs, run_bots_in, tell_failures
-from cutpurse.sdk.commands.asking import Authority, Server, asked, ladder_named
 from cutpurse.sdk.commands.completion import complete_ladders
+from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, say, table
-from cutpurse.sdk.tournament.course import Plan, TournamentBackend, plan_of, played_out, standing
-from cutpurse.sdk.tournament.here import LocalBackend
-from cutpurse.sdk.tournament.journal import Journal
-from cutpurse.sdk.tournament.results import PlayedBoard
-from cutpurse.sdk.tournament.standings import TournamentStanding, head_to_head
-from cutpurse.sdk.tournament.written import Tournament, read_tournament
+from cutpurse.sdk.tournament.local_backend import LocalBackend
+from cutpurse.sdk.tournament.progress_log import Journal
+from cutpurse.sdk.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
+from cutpurse.sdk.tournament.tournament_file import Tournament, read_tournament
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard
+from cutpurse.sdk.tournament.tournament_table import TournamentStanding, head_to_head
 
 __all__ = ["app"]
 
@@ -105,7 +105,7 @@ def run(
         if here is not None:
             place = here
         else:
-            from cutpurse.sdk.tournament.there import ServerBackend
+            from cutpurse.sdk.tournament.server_backend import ServerBackend
 
             assert league is not None
             assert ladder is not None

@@ -23,11 +23,11 @@ from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.online.address import CA_VARIABLE, SECURE
-from cutpurse.sdk.online.dialling import Dialling, why_unreachable
-from cutpurse.sdk.online.pace import ConcurrencyControl
-from cutpurse.sdk.online.remote import RemoteBots
-from cutpurse.sdk.online.session import Ask, Begin, ClientSession, Finish, Welcomed
+from cutpurse.sdk.online.bot_pool import RemoteBots
+from cutpurse.sdk.online.client_session import Ask, Begin, ClientSession, Finish, Welcomed
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
+from cutpurse.sdk.online.connection import Dialling, why_unreachable
+from cutpurse.sdk.online.server_address import CA_VARIABLE, SECURE
 from cutpurse.sdk.terminal import counted, legible
 
 __all__ = ["Client"]
@@ -245,7 +245,7 @@ class Client:
         """One stream, from Hello to its status.  Raises NotFound for a ladder that is not there."""
         async with self.dialling.channel(OPTIONS) as channel:
             if self._ladders_sought:
-                from cutpurse.sdk.online.ladders_wanted import (  # more messages, for those who need them
+                from cutpurse.sdk.online.ladder_selection import (  # more messages, for those who need them
                     by_game,
                     ladders_there,
                 )
@@ -363,7 +363,7 @@ class Client:
             waited_s += wait_s
             if not self._awaits_first():
                 return
-            from cutpurse.sdk.online.waiting import too_few  # more messages, for those who need them
+            from cutpurse.sdk.online.queue_status import too_few  # more messages, for those who need them
 
             text = await too_few(channel, self.dialling.metadata, self.session, self._owner)
             if text and self._awaits_first():

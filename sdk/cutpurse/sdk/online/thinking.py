@@ -21,8 +21,8 @@ from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
 
-from cutpurse.sdk.hooks import Flow, on_a_loop, without_a_loop
-from cutpurse.sdk.online.pace import SpeedProof
+from cutpurse.sdk.bot_calls import Flow, on_a_loop, without_a_loop
+from cutpurse.sdk.online.concurrency import SpeedProof
 
 __all__ = ["Kind", "Thinker"]
 

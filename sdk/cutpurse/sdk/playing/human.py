@@ -11,7 +11,7 @@ from cutpurse.engine.match import MatchResult
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.card_text import cards_in_view, describe_card, find_cards
 from cutpurse.sdk.decision import Decision
-from cutpurse.sdk.picture import event_lines, picture
+from cutpurse.sdk.text_view import event_lines, picture
 
 __all__ = ["Human"]
 

@@ -16,7 +16,7 @@ from cutpurse.engine.agenda import Option
 from cutpurse.engine.errors import IllegalAnswer, WrongDecision
 from cutpurse.engine.match import CORRECTIONS, EndCause, Match, MatchResult
 from cutpurse.engine.view import View
-from cutpurse.sdk import hooks
+from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
 from cutpurse.sdk.bot_file import activate
 from cutpurse.sdk.decision import Decision, illegal_text, option_of
@@ -65,11 +65,11 @@ class _SeatedBots:
         for seat, maker in enumerate(makers):
             try:
                 info = MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat))
-                bot = hooks.without_a_loop(hooks.started(maker, info))
+                bot = bot_calls.without_a_loop(bot_calls.started(maker, info))
             except ProgramNotStarted:
                 raise
             except (Exception, SystemExit) as problem:
-                bot = hooks.Unable(problem)
+                bot = bot_calls.Unable(problem)
                 self._take_over(seat, None, "when it was started", problem)
             self.bots.append(bot)
 
@@ -84,14 +84,14 @@ class _SeatedBots:
         bot = self.bots[seat]
         activate(self.makers[seat].modules)
         raw = game.view(seat)
-        events = log[since:] if hooks.hears_events(bot) else None
+        events = log[since:] if bot_calls.hears_events(bot) else None
         view = self.view_type(raw, events, since, self.seen[seat])
         self.seen[seat] = raw
         decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
         reason = ""
         for time in range(CORRECTIONS + 1):
             try:
-                answer = hooks.asked_here(bot, view, decision, again=time > 0)
+                answer = bot_calls.asked_here(bot, view, decision, again=time > 0)
             except ProgramGone as problem:
                 self._take_over(seat, place, asked.ask, problem)
                 return
@@ -110,7 +110,7 @@ class _SeatedBots:
         for seat, bot in enumerate(self.bots):
             activate(self.makers[seat].modules)
             try:
-                hooks.without_a_loop(hooks.ended(bot, self._last_events(seat), result))
+                bot_calls.without_a_loop(bot_calls.ended(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:
                 self._crashed(seat, None, "in end", problem)
 
@@ -131,7 +131,7 @@ class _SeatedBots:
         assert log is not None
         seen = self.seen[seat]
         if seen is None:
-            seen = hooks.nothing_seen(match.rules, match.game.settings, len(match.seats), seat).raw
+            seen = bot_calls.nothing_seen(match.rules, match.game.settings, len(match.seats), seat).raw
         return self.view_type(seen, log[self.told[seat] :], self.told[seat], seen)
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import grpc
 
-from cutpurse.sdk.wire.parts import varint
+from cutpurse.sdk.wire.wire_format import varint
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["StreamStatus", "Guest", "HostTable", "Reply", "GuestStream"]

@@ -22,10 +22,10 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.engine.events import Event
 from cutpurse.engine.match import CORRECTIONS, FAULTS, MatchResult
 from cutpurse.games import game_named
-from cutpurse.sdk import hooks
+from cutpurse.sdk import bot_calls
 from cutpurse.sdk.bot import PROGRAM
 from cutpurse.sdk.errors import BotNotLoaded, ProgramFailed, ProgramGone, ProgramNotStarted
-from cutpurse.sdk.online.address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, PROTO_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.playing.lifetime import end_with_the_run
 from cutpurse.sdk.programs.child import Child
 from cutpurse.sdk.wire.catalogue import catalogue_of, settings_on_the_wire
@@ -162,7 +162,7 @@ class HostedProgram:
             raise ProgramGone(self.failed)
 
     async def _begin(self) -> None:
-        from cutpurse.sdk.programs.host import Host
+        from cutpurse.sdk.programs.local_arena import Host
 
         self.host = await Host().__aenter__()
         poke = partial(asyncio.get_running_loop().call_soon_threadsafe, self.host.changed)
@@ -332,10 +332,10 @@ def end_programs() -> None:
     programs = [program for same in _running.values() for program in same]
     _running.clear()
     if programs:
-        hooks.without_a_loop(_closing(programs))
+        bot_calls.without_a_loop(_closing(programs))
 
 
-def _closing(programs: Sequence[HostedProgram]) -> hooks.Flow[None]:
+def _closing(programs: Sequence[HostedProgram]) -> bot_calls.Flow[None]:
     yield _closed(programs)
 
 

@@ -21,7 +21,7 @@ from cutpurse.engine.match import Match
 from cutpurse.engine.record import read_record, replay, write_record
 from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.bot import load_bot
-from cutpurse.sdk.online.address import DEFAULT_SERVER
+from cutpurse.sdk.online.server_address import DEFAULT_SERVER
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.starter.place import new_folder

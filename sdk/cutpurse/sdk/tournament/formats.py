@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from cutpurse.sdk.tournament.pairing import Field, gauntlet, groups, meetings_of, round_robin, swiss_round
-from cutpurse.sdk.tournament.results import PlayedBoard
-from cutpurse.sdk.tournament.standings import BYE_POINTS, totals
-from cutpurse.sdk.tournament.written import Tournament
+from cutpurse.sdk.tournament.schedule import Field, gauntlet, groups, meetings_of, round_robin, swiss_round
+from cutpurse.sdk.tournament.tournament_file import Tournament
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard
+from cutpurse.sdk.tournament.tournament_table import BYE_POINTS, totals
 
 __all__ = ["Rounds", "rounds_of"]
 

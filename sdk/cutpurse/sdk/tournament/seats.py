@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cutpurse.engine.seating import most_even, most_even_square, neighbours, seating_chance
-from cutpurse.sdk.tournament.pairing import Field
+from cutpurse.sdk.tournament.schedule import Field
 
 __all__ = ["Seats"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.games.lazy_registry import Registry
 from cutpurse.games.outside import ImportFailed, import_entry
-from cutpurse.games.registry import Registry
 
 if TYPE_CHECKING:
     from cutpurse.sdk.views.base import GameView

@@ -1,8 +1,9 @@
 """What a match tells its seats, as bytes of the messages in `game.proto` and `arena.proto`.
 
 No protobuf object is made on the way: from one decision to the next nearly everything is as it was, so the bytes of
-each zone are kept as long as it does not change, those of steps, acts and events for all matches (`phrases.py`), and
-joined. Protobuf reads back a message equal to the one it would have made. This module knows no game and sends nothing.
+each zone are kept as long as it does not change, those of steps, acts and events for all matches (`phrase_cache.py`),
+and joined. Protobuf reads back a message equal to the one it would have made. This module knows no game and sends
+nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from cutpurse.engine.settings import Settings
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import MOST_VIEWERS, NONE_KEPT, Zone, ZoneView
 from cutpurse.sdk.wire.catalogue import catalogue_of
-from cutpurse.sdk.wire.parts import (
+from cutpurse.sdk.wire.phrase_cache import PhraseCache
+from cutpurse.sdk.wire.wire_format import (
     LOW,
     field,
     frame,
@@ -30,7 +32,6 @@ from cutpurse.sdk.wire.parts import (
     uints,
     uints_field,
 )
-from cutpurse.sdk.wire.phrases import PhraseCache
 
 __all__ = ["MatchEncoder", "zone_body"]
 

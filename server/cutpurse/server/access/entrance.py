@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import grpc
 
-from cutpurse.sdk.online.address import STRANGER_KEY
+from cutpurse.sdk.online.server_address import STRANGER_KEY
 from cutpurse.server.access.owners import Grant, Guard, TokenRefused, address_of
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallStatus

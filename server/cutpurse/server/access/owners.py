@@ -22,8 +22,8 @@ from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
 from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.owner_registry import SCOPES
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.registry import SCOPES
 from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token, read_token
 from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch

@@ -14,7 +14,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from cutpurse.server.access.entrance import Context
-from cutpurse.server.endings import abort
+from cutpurse.server.call_status import abort
 from cutpurse.server.errors import CallStatus, ending
 
 __all__ = ["RequestReader"]

@@ -14,13 +14,13 @@ from typing import Any, Final, Self
 import grpc
 
 from cutpurse.engine.errors import CutpurseError, UsageError
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.tokens import Token, read_token
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.online.address import TOKEN_VARIABLE
 from cutpurse.sdk.online.client import UNTRUSTED
-from cutpurse.sdk.online.dialling import Dialling, token_file, why_unreachable
+from cutpurse.sdk.online.connection import Dialling, token_file, why_unreachable
+from cutpurse.sdk.online.server_address import TOKEN_VARIABLE
 from cutpurse.sdk.terminal import legible
 from cutpurse.v1 import token_pb2, token_pb2_grpc
 

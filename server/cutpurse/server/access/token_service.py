@@ -15,12 +15,12 @@ import grpc
 from google.protobuf.message import Message
 
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
+from cutpurse.leaderboard.owner_registry import NewToken
 from cutpurse.leaderboard.queries import TokenEntry
-from cutpurse.leaderboard.registry import NewToken
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant
-from cutpurse.server.endings import abort, ending_of
+from cutpurse.server.call_status import abort, ending_of
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import token_pb2
 

@@ -249,7 +249,7 @@ def _read(database: Path) -> Iterator[LeaderboardReader]:
 @contextmanager
 def _says_why_not(database: Path) -> Iterator[None]:
     with needs("server"):
-        from cutpurse.server.trouble import plain_trouble
+        from cutpurse.server.store_errors import plain_trouble
     if not database.exists():
         raise NotFound(f"no database {database}: it does not exist")
     if not database.is_file():

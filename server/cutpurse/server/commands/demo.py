@@ -26,7 +26,7 @@ from cutpurse.sdk.terminal import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
-    from cutpurse.server.hosting.demo import DemoSummary
+    from cutpurse.server.hosting.demo_run import DemoSummary
 
 __all__ = ["demo"]
 
@@ -49,7 +49,7 @@ def demo(
     """
     with needs("server"):
         from cutpurse.leaderboard.errors import LeaderboardError
-        from cutpurse.server.hosting.demo import contestants, run_demo
+        from cutpurse.server.hosting.demo_run import contestants, run_demo
         from cutpurse.server.hosting.page import Page
         from cutpurse.server.logs import logger, take_others
     if is_open:
@@ -96,7 +96,7 @@ def demo(
 
 
 def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> None:
-    from cutpurse.server.hosting.demo import DATABASE
+    from cutpurse.server.hosting.demo_run import DATABASE
 
     if as_json:
         print_json(_document(outcome, seconds))

@@ -16,7 +16,7 @@ from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
 from cutpurse.sdk.errors import needs
-from cutpurse.sdk.online.address import DEFAULT_SERVER
+from cutpurse.sdk.online.server_address import DEFAULT_SERVER
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 from cutpurse.server.commands.web import REACHED
 from cutpurse.server.hosting.configuration import FILE, Value, configured, mistyped
@@ -24,7 +24,7 @@ from cutpurse.server.hosting.configuration import FILE, Value, configured, misty
 if TYPE_CHECKING:
     from cutpurse.server.hosting.certificate import Certificate
     from cutpurse.server.hosting.page import Page
-    from cutpurse.server.league.played import LadderSelection
+    from cutpurse.server.league.ladder_setup import LadderSelection
     from cutpurse.server.logs import Logger
     from cutpurse.server.runners.port import Runner
 
@@ -151,7 +151,7 @@ def _show(values: dict[str, Value], as_json: bool) -> None:
 def _serve(values: dict[str, Value]) -> None:
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
-        from cutpurse.server.hosting.address import host_and_port
+        from cutpurse.server.hosting.listen_address import host_and_port
         from cutpurse.server.logs import LEVELS, logger, take_others
         from cutpurse.server.open_files import see_to_files
     _check_numbers(values, LEVELS)
@@ -181,14 +181,14 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
     import asyncio
     from datetime import UTC, datetime
 
+    from cutpurse.server.hosting.arena import serve as run
     from cutpurse.server.hosting.estimating import Estimating
-    from cutpurse.server.hosting.host import serve as run
-    from cutpurse.server.hosting.house import House
+    from cutpurse.server.hosting.house_processes import House
     from cutpurse.server.hosting.monitoring import Monitoring
     from cutpurse.server.hosting.open_arena import open_arena
     from cutpurse.server.hosting.page import Page
     from cutpurse.server.hosting.probes import pages
-    from cutpurse.server.league.played import played
+    from cutpurse.server.league.ladder_setup import played
 
     address, db, web = values["address"].value, values["db"].value, values["web"].value
     certificate = _certificate(values, log)
@@ -238,7 +238,7 @@ def _tell_of_the_runner(runner: Runner) -> None:
 
 
 def _tell_of_the_page(page: Page) -> None:
-    from cutpurse.server.hosting.address import is_local
+    from cutpurse.server.hosting.listen_address import is_local
 
     say(f"the page is at http://{page.address}/")
     if not is_local(page.address):
@@ -273,7 +273,7 @@ def _wanted(values: dict[str, Value]) -> LadderSelection:
     """What is to be played, and by which house bots."""
     from cutpurse.sdk.ladder_file import read_ladders
     from cutpurse.server.house_bots import check_house
-    from cutpurse.server.league.played import LadderSelection
+    from cutpurse.server.league.ladder_setup import LadderSelection
 
     games = [game_named(name).words.game for name in values["games"].value]
     file: Path | None = values["ladders"].value

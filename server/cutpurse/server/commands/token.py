@@ -16,15 +16,15 @@ import typer
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.class_file import read_class
 from cutpurse.sdk.commands.arguments import AsJson
-from cutpurse.sdk.commands.asking import local_time
+from cutpurse.sdk.commands.league_options import local_time
 from cutpurse.sdk.errors import NotFound, needs
-from cutpurse.sdk.online.address import SERVER_VARIABLE
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE
 from cutpurse.sdk.terminal import print_json, print_lines, say, table
 from cutpurse.server.hosting.configuration import configured
 
 if TYPE_CHECKING:
+    from cutpurse.leaderboard.owner_registry import NewToken
     from cutpurse.leaderboard.queries import TokenEntry
-    from cutpurse.leaderboard.registry import NewToken
     from cutpurse.server.access.remote_tokens import RemoteTokens
     from cutpurse.server.access.token_service import TokenRegistry
 
@@ -89,7 +89,7 @@ def create(
     Example: cutpurse token create --from class.csv --out tokens.csv --expires 120d --db league.db
     """
     with needs("server"):
-        from cutpurse.leaderboard.registry import NewToken
+        from cutpurse.leaderboard.owner_registry import NewToken
     now = datetime.now(UTC)
     common: dict[str, Any] = {"scopes": tuple(scope) if scope else ("play", "read"), "expires": _moment(expires, now)}
     if (owner is None) == (of is None):
@@ -208,7 +208,7 @@ def _there(path: Path) -> Path:
 
 def _remote(server: str, ca: Path | None) -> RemoteTokens:
     with needs("server"):
-        from cutpurse.sdk.online.dialling import dialling
+        from cutpurse.sdk.online.connection import dialling
         from cutpurse.server.access.remote_tokens import RemoteTokens
     return RemoteTokens(dialling(server, ca))
 
@@ -240,7 +240,7 @@ def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -
 def _talks_of_trouble() -> Iterator[None]:
     """What the leaderboard does not take, as an error of this command."""
     with needs("server"):
-        from cutpurse.server.trouble import plain_trouble
+        from cutpurse.server.store_errors import plain_trouble
     with plain_trouble():
         yield
 
@@ -287,7 +287,7 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
 def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
     """A token for each line."""
     from cutpurse.leaderboard.errors import InvalidEntry
-    from cutpurse.leaderboard.registry import NewToken
+    from cutpurse.leaderboard.owner_registry import NewToken
 
     wanted = []
     for line in read_class(file):

@@ -10,9 +10,9 @@ from typing import Annotated, Final
 import typer
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.commands.asking import Authority, Database, Server
+from cutpurse.sdk.commands.league_options import Authority, Database, Server
 from cutpurse.sdk.errors import needs
-from cutpurse.sdk.online.address import server_address
+from cutpurse.sdk.online.server_address import server_address
 from cutpurse.sdk.terminal import say
 
 __all__ = ["REACHED", "USUAL_ADDRESS", "web"]
@@ -54,9 +54,9 @@ def web(
         from cutpurse.sdk.league import league_at
         from cutpurse.server.logs import logger, take_others
         from cutpurse.server.web.app import create_app, end_streams
-        from cutpurse.server.web.asking import Asking
-        from cutpurse.server.web.patience import ServerWatchdog
+        from cutpurse.server.web.league_client import Asking
         from cutpurse.server.web.serving import serve_page
+        from cutpurse.server.web.watchdog import ServerWatchdog
     if give_up_after is not None and not 0 < give_up_after < float("inf"):
         raise UsageError(f"--give-up-after {give_up_after:g}: it is a number of seconds above 0")
     take_others(logger(sys.stderr))
@@ -72,7 +72,7 @@ def web(
 
 def _socket(listen: str, file: int | None) -> socket.socket:
     """Where browsers come; somebody who hands a socket over has told where that is."""
-    from cutpurse.server.hosting.address import is_local
+    from cutpurse.server.hosting.listen_address import is_local
     from cutpurse.server.hosting.page import listening_socket
 
     if file is not None:

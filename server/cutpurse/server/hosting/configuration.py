@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.online.address import DEFAULT_SERVER
+from cutpurse.sdk.online.server_address import DEFAULT_SERVER
 
 __all__ = ["FILE", "SETTINGS", "Setting", "Value", "configured", "mistyped"]
 

@@ -17,11 +17,11 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from cutpurse.leaderboard.errors import LeaderboardError
-from cutpurse.leaderboard.estimates.ledger import Grown, LadderEstimates
+from cutpurse.leaderboard.estimates.result_matrix import Grown, LadderEstimates
 from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.children import Children
-from cutpurse.server.hosting.host import Arena
 from cutpurse.server.logs import Logger, places
 
 __all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "JobSpawner", "is_due"]

@@ -2,7 +2,7 @@
 
 No label is anything that a bot chose, and every label's values are known beforehand, so the number of series is bounded
 and each exists from the start. Nothing here is touched while bots play: the figures are plain numbers that lie about
-(`counts.py`, `pulse.py`), and are put into families when somebody asks.
+(`counts.py`, `stall_monitor.py`), and are put into families when somebody asks.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from cutpurse.engine.clocks import OutcomeKind
 from cutpurse.engine.match import EndCause
 from cutpurse.server.counts import Histogram
 from cutpurse.server.errors import REASONS
+from cutpurse.server.finished_match import HOUSE
 from cutpurse.server.hosting.open_arena import OpenArena
-from cutpurse.server.results import HOUSE
 
 __all__ = ["TEXT_FORMAT", "Metrics"]
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeAlias
 
 from cutpurse.server.errors import CannotListen
-from cutpurse.server.hosting.address import host_and_port
+from cutpurse.server.hosting.listen_address import host_and_port
 from cutpurse.server.logs import Logger, places
 
 __all__ = ["Answer", "Page", "Monitoring"]

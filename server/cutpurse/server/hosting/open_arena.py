@@ -20,23 +20,23 @@ from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.owners import Guard, HouseGuard, OpenGuard, TokenGuard
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import AddressError
-from cutpurse.server.hosting.address import checked, is_local
+from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.certificate import Certificate
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.ladders import Ladder
+from cutpurse.server.hosting.listen_address import checked, is_local
+from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.league.ladder_service import RunningLeague
-from cutpurse.server.league.league import Answers
+from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
-from cutpurse.server.matches.ledger import Ledger
+from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.runners.port import Runner
-from cutpurse.server.submissions.desk import SubmissionDesk, owners_who_play
-from cutpurse.server.submissions.meters import ResourceMeters
-from cutpurse.server.submissions.passes import ProcessTokens
+from cutpurse.server.submissions.process_tokens import ProcessTokens
+from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
-from cutpurse.server.watching.watching import Watching
+from cutpurse.server.submissions.submission_desk import SubmissionDesk, owners_who_play
+from cutpurse.server.watching.broadcast import Watching
 
 __all__ = ["WATCH_DELAY_S", "OpenArena", "open_arena"]
 

@@ -15,12 +15,12 @@ import time
 from types import TracebackType
 from typing import Final, Self
 
-from cutpurse.sdk.online.address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.server.errors import AddressError, CannotListen
-from cutpurse.server.hosting.address import checked
-from cutpurse.server.hosting.host import Arena
-from cutpurse.server.hosting.keeping import ServiceSpawner, ServiceSpec, Supervisor
+from cutpurse.server.hosting.arena import Arena
+from cutpurse.server.hosting.listen_address import checked
+from cutpurse.server.hosting.supervisor import ServiceSpawner, ServiceSpec, Supervisor
 from cutpurse.server.logs import Logger
 
 __all__ = ["Page", "listening_socket"]

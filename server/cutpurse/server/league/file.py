@@ -20,10 +20,10 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.league import League, problem_of
 from cutpurse.server.errors import CallRefused
-from cutpurse.server.league.league import ANYTHING, STRANGER, Answers, Caller
+from cutpurse.server.league.league_queries import ANYTHING, STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, Presence
 from cutpurse.server.league.steering import LadderAdmin, wanted_ladders
-from cutpurse.server.trouble import plain_trouble
+from cutpurse.server.store_errors import plain_trouble
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["local"]

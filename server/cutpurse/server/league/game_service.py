@@ -17,7 +17,7 @@ from cutpurse.engine.errors import SettingsError
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
 from cutpurse.server.access.entrance import Context
-from cutpurse.server.endings import abort
+from cutpurse.server.call_status import abort
 from cutpurse.server.errors import CallRefused, ending, incident, legible
 from cutpurse.server.logs import Logger, places
 from cutpurse.v1 import game_pb2

@@ -2,7 +2,7 @@
 
 What is read is read on a few threads, never on the event loop, which keeps the bots' clocks, nor on the thread that
 stores results. An address has no more than so many calls at once. What is asked of the lobby is asked on the loop. This
-module knows who a caller is; what he may see is known in `cutpurse.server.league.league`.
+module knows who a caller is; what he may see is known in `cutpurse.server.league.league_queries`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from google.protobuf.message import Message
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
-from cutpurse.server.endings import abort, ending_of
+from cutpurse.server.call_status import abort, ending_of
 from cutpurse.server.errors import CallRefused, CallStatus
-from cutpurse.server.ladders import Ladder, ladder_of
-from cutpurse.server.league.league import STRANGER, Answers, Caller
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder, ladder_of
+from cutpurse.server.league.league_queries import STRANGER, Answers, Caller
 from cutpurse.server.league.presence import NOWHERE, LiveMatchView, OnlineBotView, Presence
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.logs import Logger
 from cutpurse.server.matches.requests import MatchRequest
-from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["LADDER", "LadderService", "RunningLeague", "RunningLobby", "caller_of"]

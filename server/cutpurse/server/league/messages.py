@@ -1,7 +1,7 @@
 """From what the leaderboard has to what ladder.proto says of it, field by field.
 
 Nothing is left out here but what the caller of a function says: who may see what is decided in
-`cutpurse.server.league.league`. This module knows no database and no lobby.
+`cutpurse.server.league.league_queries`. This module knows no database and no lobby.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a running lobby knows of the moment, for whoever asks the league: who is there, and what is being played.
 
-This module knows no caller: what of it he may see is decided in `cutpurse.server.league.league`.
+This module knows no caller: what of it he may see is decided in `cutpurse.server.league.league_queries`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.results import Identity
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
 
 __all__ = ["NOWHERE", "OnlineBotView", "LiveMatchView", "Presence"]
 

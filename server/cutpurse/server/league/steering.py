@@ -14,10 +14,10 @@ from cutpurse.leaderboard import errors
 from cutpurse.leaderboard.queries import LadderEntry
 from cutpurse.leaderboard.store import Store
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.ladders import Ladder, ladder_defined, terms_defined
-from cutpurse.server.league.league import Answers, Caller
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder, ladder_defined, terms_defined
+from cutpurse.server.league.league_queries import Answers, Caller
 from cutpurse.server.league.messages import terms_shown
-from cutpurse.server.results import Identity
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["MOST_MADE", "LadderAdmin", "wanted_ladders"]

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from cutpurse.engine.commitment import SEED_BYTES, chosen_board, commitment
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.results import Deal, Identity
+from cutpurse.server.finished_match import Deal, Identity
+from cutpurse.server.ladder_config import Ladder
 
 __all__ = ["dealt", "dealt_for_all"]
 

@@ -7,8 +7,8 @@ while the store is slow, tables fill up and nothing is lost; while it is broken,
 kept.
 
 Ladders may be added and their terms changed while it runs. Matches that somebody asks for (`requests.py`) come before
-those of the ladders. How a match or a board begins and is given up is in `dealing.py`, those that are being played are
-in `open_matches.py`.
+those of the ladders. How a match or a board begins and is given up is in `match_start.py`, those that are being played
+are in `open_matches.py`.
 
 This module knows no stream, no clock, no chance and no database: moments, bytes of entropy and the store are handed in.
 """
@@ -26,16 +26,16 @@ from cutpurse.engine.chance import KEY_BYTES, Chance
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.finished_match import FinishedMatch, Identity, ResultStore, StoreOutcome
 from cutpurse.server.invariants import QueueOverflow, within
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.attendance import BotAdmission
-from cutpurse.server.matches.dealing import Dealing
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.admission import BotAdmission
+from cutpurse.server.matches.match_start import Dealing
+from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, Unstored, shown
-from cutpurse.server.matches.pairing import Pairing
 from cutpurse.server.matches.requests import WAITS_S, MatchRequest, PendingRequest, Requests, seats_for
+from cutpurse.server.matches.server_match import ServerMatch, TableSession, incident_of
 from cutpurse.server.matches.storing import Log, Storing
-from cutpurse.server.matches.table import ServerMatch, TableSession, incident_of
-from cutpurse.server.results import FinishedMatch, Identity, ResultStore, StoreOutcome
 
 __all__ = ["OnlineBot", "Lobby", "Log", "MatchRequest", "OpenMatch"]
 

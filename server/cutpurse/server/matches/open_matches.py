@@ -14,12 +14,12 @@ from heapq import heappop, heappush
 from math import inf
 
 from cutpurse.engine.match import EndCause
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.boards import OpenBoard
-from cutpurse.server.matches.books import PairableBot
-from cutpurse.server.matches.pairing import Seating
-from cutpurse.server.matches.table import ServerMatch
-from cutpurse.server.results import Identity
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.matchmaking import Seating
+from cutpurse.server.matches.open_boards import OpenBoard
+from cutpurse.server.matches.roster import PairableBot
+from cutpurse.server.matches.server_match import ServerMatch
 
 __all__ = ["TrackedMatch", "OpenMatch", "OpenMatches", "Unstored", "shown"]
 

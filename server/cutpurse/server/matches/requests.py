@@ -18,10 +18,10 @@ from typing import Final
 
 from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.server.errors import CallRefused, legible
-from cutpurse.server.ladders import Ladder
-from cutpurse.server.matches.books import PairableBot
-from cutpurse.server.matches.terms import may_play, paused_text
-from cutpurse.server.results import HOUSE, Identity
+from cutpurse.server.finished_match import HOUSE, Identity
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.ladder_terms import may_play, paused_text
+from cutpurse.server.matches.roster import PairableBot
 
 __all__ = [
     "MOST",

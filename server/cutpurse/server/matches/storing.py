@@ -18,9 +18,7 @@ from math import inf
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from cutpurse.server.counts import Counts
-from cutpurse.server.invariants import SeedEarly, check_settled
-from cutpurse.server.matches.table import incident_of
-from cutpurse.server.results import (
+from cutpurse.server.finished_match import (
     FinishedMatch,
     Identity,
     NotTaken,
@@ -30,6 +28,8 @@ from cutpurse.server.results import (
     StoreOutcome,
     StoreUnsure,
 )
+from cutpurse.server.invariants import SeedEarly, check_settled
+from cutpurse.server.matches.server_match import incident_of
 
 __all__ = ["RETRY_S", "SAID_S", "Log", "Settles", "Storing"]
 

@@ -18,16 +18,16 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.cgroups import Cgroups, Group, cgroups
-from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.launching import begin, environment_of, launcher, limited
-from cutpurse.server.runners.nobody import NOBODY, give_away, into_a_namespace, is_root
 from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
-from cutpurse.server.runners.processes import children
+from cutpurse.server.runners.process_usage import children
 from cutpurse.server.runners.runtimes import search_path
-from cutpurse.server.runners.started import Making, SandboxedProcess, started
+from cutpurse.server.runners.sandboxed_process import Making, SandboxedProcess, started
+from cutpurse.server.runners.user_namespace import NOBODY, give_away, into_a_namespace, is_root
 
 __all__ = ["BubblewrapRunner"]
 

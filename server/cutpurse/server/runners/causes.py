@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
-from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.port import Cause, ResourceLimits
 
 __all__ = ["REFUSED_MOST", "UsageCounters", "cause_of", "text_of", "too_much"]

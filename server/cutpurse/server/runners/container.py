@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.online.address import SERVER_VARIABLE, UNIX
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE, UNIX
 from cutpurse.server.runners import seccomp
 from cutpurse.server.runners.container_engine import Engine, EngineError, socket_of
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
 from cutpurse.server.runners.launching import environment_of
-from cutpurse.server.runners.nobody import NOBODY, give_away, is_root
 from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
+from cutpurse.server.runners.user_namespace import NOBODY, give_away, is_root
 
 __all__ = ["IMAGE", "ContainerRunner"]
 

@@ -23,10 +23,10 @@ from typing import Any, Final
 from cutpurse.server.runners.causes import cause_of, text_of, too_much
 from cutpurse.server.runners.cgroups import Group, group_of
 from cutpurse.server.runners.container_engine import Engine, EngineError
-from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.disk_quota import DiskQuota
+from cutpurse.server.runners.output_log import OutputLog, read_talk
 from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
-from cutpurse.server.runners.processes import use_of
-from cutpurse.server.runners.talk import OutputLog, read_talk
+from cutpurse.server.runners.process_usage import use_of
 
 __all__ = ["GUARD", "OWN_PROCESSES", "ContainerProgram", "UsageSample", "contained", "counted_of"]
 

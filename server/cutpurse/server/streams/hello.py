@@ -16,8 +16,8 @@ from cutpurse.games import GAMES
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import Grant, HostedBotIdentity
 from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.finished_match import Identity
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.results import Identity
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["FEATURES", "PROTOCOL", "Introduction", "introduction"]

@@ -1,6 +1,6 @@
 # What the compiled build knows of link.py beyond the Python.
 
-from cutpurse.server.streams.session cimport ServerSession
+from cutpurse.server.streams.server_session cimport ServerSession
 
 cdef class Link:
     cdef public ServerSession session

@@ -17,13 +17,13 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
-from cutpurse.sdk.wire.parts import LOW, field, frame, frames, uints, varint
+from cutpurse.sdk.wire.wire_format import LOW, field, frame, frames, uints, varint
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, REASONS, CallStatus, ending, incident, legible
 from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
 from cutpurse.server.limits import ServerLimits, TokenBucket
-from cutpurse.server.matches.table import SeatAt
-from cutpurse.server.streams.session import ServerSession, SessionTable
+from cutpurse.server.matches.server_match import SeatAt
+from cutpurse.server.streams.server_session import ServerSession, SessionTable
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Link"]

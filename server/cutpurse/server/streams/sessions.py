@@ -13,13 +13,13 @@ from typing import Final
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, ending, incident
+from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.invariants import QueueOverflow
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.results import HOUSE, Identity
 from cutpurse.server.streams.hello import FEATURES, PROTOCOL, Introduction, introduction
 from cutpurse.server.streams.link import Link
-from cutpurse.server.streams.matches import Matches
-from cutpurse.server.streams.session import ServerSession
+from cutpurse.server.streams.match_port import Matches
+from cutpurse.server.streams.server_session import ServerSession
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Sessions"]

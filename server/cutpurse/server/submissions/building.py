@@ -13,7 +13,7 @@ from typing import Final
 
 from cutpurse.sdk.programs.last_words import last_words
 from cutpurse.sdk.submission.manifest import MANIFEST, Manifest, read_manifest
-from cutpurse.server.runners.growth import DiskQuota
+from cutpurse.server.runners.disk_quota import DiskQuota
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError, contents, read_entry, unpack
 from cutpurse.server.submissions.storage import Storage

@@ -24,13 +24,13 @@ from typing import Any, Final
 
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.check.course import check_program
+from cutpurse.sdk.check.check_run import check_program
 from cutpurse.sdk.check.findings import CheckStatus, Failed, Finding
 from cutpurse.sdk.check.scenarios import Scenario, Visit
 from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.sdk.programs.guest import Guest, HostTable
-from cutpurse.sdk.programs.host import Host
 from cutpurse.sdk.programs.last_words import last_words
+from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.sdk.programs.program import match_ended, match_started
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.sdk.wire.encode import MatchEncoder

@@ -20,8 +20,8 @@ from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNDER_WAY, UNPACKED
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.logs import Logger, places
+from cutpurse.server.runners.output_log import remove_talk
 from cutpurse.server.runners.port import Runner, RunnerError
-from cutpurse.server.runners.talk import remove_talk
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import NotBuilt, build, manifest_of
 from cutpurse.server.submissions.checking import SubmissionCheck, check_apart

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from cutpurse.sdk.online.address import PATIENCE_VARIABLE, PROTO_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, PROTO_VARIABLE, TOKEN_VARIABLE
 from cutpurse.sdk.submission.manifest import Manifest
 from cutpurse.server.runners.port import ProgramSpec, ResourceLimits
 from cutpurse.server.runners.runtimes import python_runtime

@@ -16,16 +16,16 @@ from starlette.exceptions import HTTPException
 
 from cutpurse.server.web.api import routes as api
 from cutpurse.server.web.api import tables
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.downloads import Downloads
-from cutpurse.server.web.guarding import Guarded
-from cutpurse.server.web.news import EventBroadcaster
+from cutpurse.server.web.event_broadcast import EventBroadcaster
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view import drawing
+from cutpurse.server.web.match_view.live_feed import Watches
 from cutpurse.server.web.pages import bot, bots, docs, events, home, ladder, ladders, live, match, matches, replay
 from cutpurse.server.web.problems import add_problems, refuse
 from cutpurse.server.web.rendering import Rendering, rendering_of
+from cutpurse.server.web.security_headers import Guarded
 from cutpurse.server.web.stream_shares import StreamShares
-from cutpurse.server.web.table import drawing
-from cutpurse.server.web.table.live import Watches
 
 __all__ = ["create_app", "end_streams"]
 

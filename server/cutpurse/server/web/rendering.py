@@ -21,10 +21,10 @@ from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
 from cutpurse.sdk.terminal import legible
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import interval, scale, share
+from cutpurse.server.web.conditional_response import unless_had
+from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
-from cutpurse.server.web.unless_had import unless_had
 from cutpurse.v1 import arena_pb2
 
 __all__ = ["Asked", "Rendering", "StaticFile", "rendering_of", "show"]

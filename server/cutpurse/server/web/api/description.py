@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
-from cutpurse.server.web.api.calls import CALLS, PREFIX, Call
+from cutpurse.server.web.api.endpoints import CALLS, PREFIX, Call
 from cutpurse.server.web.api.plain import schemas
 
 __all__ = ["FILE_PATH", "PROBLEM", "openapi"]

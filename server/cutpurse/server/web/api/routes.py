@@ -1,7 +1,7 @@
 """The routes below /api/v1: what was asked is read, the league is asked, and its answer becomes JSON.
 
 Anybody's page may read them (CORS). What cannot be answered is told as a document of RFC 9457, by the app. This module
-knows no call by name: they are in `calls.py`.
+knows no call by name: they are in `endpoints.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from cutpurse.server.web.api.calls import CALLS, PREFIX, Call, Values, read_parameters
 from cutpurse.server.web.api.description import FILE_PATH, openapi
+from cutpurse.server.web.api.endpoints import CALLS, PREFIX, Call, Values, read_parameters
 from cutpurse.server.web.api.plain import plain
+from cutpurse.server.web.conditional_response import unless_had
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.unless_had import unless_had
 
 __all__ = ["router"]
 

@@ -18,8 +18,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 
 from cutpurse.server.web.api.plain import enum_name
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.downloads import Downloads
+from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rendering import Asked
 from cutpurse.v1 import arena_pb2, ladder_pb2
 

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.errors import NotFound
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Line, bars, over_time
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.rating_display import placed
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.standing import placed
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router"]

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from cutpurse.server.web.asking import Asking
-from cutpurse.server.web.news import EventBroadcaster
+from cutpurse.server.web.event_broadcast import EventBroadcaster
+from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.pages.home import now_playing
 from cutpurse.server.web.pages.ladder import standings
 from cutpurse.server.web.rendering import Asked, Rendering, rendering_of

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Axis, axis_of
 from cutpurse.server.web.joining import how_to_join
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.rating_display import Lead, lead_of, placed, rating_ends
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.standing import Lead, lead_of, placed, rating_ends
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["now_playing", "order", "router"]

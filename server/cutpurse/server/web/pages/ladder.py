@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
 from cutpurse.sdk.league import shown
-from cutpurse.server.web.asking import Asking
 from cutpurse.server.web.charts import Line, axis_of, over_time
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.rating_display import lead_of, rating_ends
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.standing import lead_of, rating_ends
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["router", "standings"]

@@ -15,11 +15,11 @@ from starlette.concurrency import run_in_threadpool
 
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotFound, ServerRefused
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view.drawing import symbols
+from cutpurse.server.web.match_view.live_feed import Watches
 from cutpurse.server.web.rendering import Asked, show
 from cutpurse.server.web.stream_shares import StreamShares
-from cutpurse.server.web.table.drawing import symbols
-from cutpurse.server.web.table.live import Watches
 from cutpurse.server.web.visitors import visitor_of
 from cutpurse.v1 import ladder_pb2
 

@@ -18,11 +18,11 @@ from markupsafe import Markup
 
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.match_file import FiledMatch
-from cutpurse.server.web.asking import Asking
+from cutpurse.server.web.league_client import Asking
+from cutpurse.server.web.match_view.drawing import lines_of, packed, rendered, symbols
+from cutpurse.server.web.match_view.replay_path import Moment, Path, Replayed
+from cutpurse.server.web.match_view.scores import scores_html
 from cutpurse.server.web.rendering import Asked, show
-from cutpurse.server.web.table.drawing import lines_of, packed, rendered, symbols
-from cutpurse.server.web.table.replay import Moment, Path, Replayed
-from cutpurse.server.web.table.scores import scores_html
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["BATCH", "Replays", "router"]

@@ -1,0 +1,216 @@
+"""Estimates of a ladder from its ledger, as a line of JSON, and into the database.
+
+Whoever computes them need not be whoever writes: a ladder is read in one process, which takes seconds where there are
+many results, and what is found is handed to the store of another as a line, which is checked. Nothing else hangs on
+estimates, so whatever goes wrong costs nothing but that they stay as old as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, select
+
+from cutpurse.leaderboard.comparisons import BoardMatch, fields_of
+from cutpurse.leaderboard.errors import InvalidEntry
+from cutpurse.leaderboard.estimates.history import add_points
+from cutpurse.leaderboard.estimates.likelihood import Field
+from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
+from cutpurse.leaderboard.queries.ladders import ladder as ladder_entry
+from cutpurse.leaderboard.queries.names import ladder_id_of
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.relations import BOARDS, ESTIMATES, LADDERS, RATINGS, VERSIONS
+from cutpurse.leaderboard.rows import add_rows, stamp
+
+__all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
+
+MOST_PLACE: Final = 10_000_000  # there are not so many versions
+
+
+@dataclass(frozen=True, slots=True)
+class LadderEstimates:
+    """What is found of a ladder.  boards: the rated ones that it is from, 1 to this; found: by version."""
+
+    ladder: str
+    boards: int
+    found: Mapping[int, Estimated]
+
+    def to_json(self) -> str:
+        """One line; floats so that they come back to the bit."""
+        found = [[version, *its] for version, its in sorted(self.found.items())]
+        return json.dumps({"ladder": self.ladder, "boards": self.boards, "estimates": found}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> LadderEstimates:
+        """What `to_json` wrote, by whomever.  Raises ValueError for anything else, saying what is wrong."""
+        try:
+            told = json.loads(text)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        if not isinstance(told, dict) or set(told) != {"ladder", "boards", "estimates"}:
+            raise ValueError("it has not the parts of estimates")
+        ladder, boards, rows = told["ladder"], told["boards"], told["estimates"]
+        if not isinstance(ladder, str) or not _is_count(boards) or not isinstance(rows, list):
+            raise ValueError("its parts are not what they are to be")
+        found: dict[int, Estimated] = {}
+        for row in rows:
+            if not isinstance(row, list) or len(row) != 6:
+                raise ValueError("an estimate has not six numbers")
+            version, mu, low, high, best, worst = row
+            if not all(isinstance(skill, float) and math.isfinite(skill) for skill in (mu, low, high)):
+                raise ValueError("a skill is no number")
+            if not all(map(_is_count, (version, best, worst))) or max(best, worst) > MOST_PLACE:
+                raise ValueError("a version or a place is no number")
+            if version in found or not low <= mu <= high or not best <= worst or (best == 0) != (worst == 0):
+                raise ValueError(f"the estimate of version {version} cannot be")
+            found[version] = Estimated(mu, low, high, best, worst)
+        return cls(ladder, boards, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """How far a ladder and its estimates are: rated boards, and up to which of them they were estimated."""
+
+    ladder: str
+    boards: int
+    estimated: int
+
+
+@dataclass(frozen=True, slots=True)
+class LadderResults:
+    """All that estimates of a ladder are from, read at one moment.
+
+    ranked: the newest version of each bot that was rated. middle: the mean of their ratings, each counted by its
+    matches, so that ratings and estimates have the same zero.
+    """
+
+    ladder: str
+    boards: int
+    results: Sequence[Field]
+    rating: TrueSkill
+    parents: Mapping[int, int]
+    ranked: Set[int]
+    middle: float | None
+
+    def estimates(self) -> LadderEstimates:
+        """With the numbers that the ladder has now; takes a while, and no database."""
+        found = estimate(self.results, self.rating, self.parents, self.ranked, self.middle)
+        return LadderEstimates(self.ladder, self.boards, found)
+
+
+def ladder_results(connection: Connection, ladder: str) -> LadderResults:
+    """All rated boards of a ladder.  Raises NoSuchEntry."""
+    entry = ladder_entry(connection, ladder)
+    ladder_id = ladder_id_of(connection, ladder)
+    results, boards = _results(connection, ladder_id, entry.boards)
+    newest: dict[int, tuple[int, float, int]] = {}
+    rated = select(RATINGS.c.version_id, VERSIONS.c.bot_id, RATINGS.c.mu, RATINGS.c.matches).join(
+        VERSIONS, VERSIONS.c.id == RATINGS.c.version_id
+    )
+    for version, bot, mu, matches in connection.execute(rated.where(RATINGS.c.ladder_id == ladder_id)):
+        newest[bot] = max(newest.get(bot, (0, 0.0, 0)), (version, mu, matches))
+    counted = sum(matches for _, _, matches in newest.values())
+    return LadderResults(
+        ladder,
+        boards,
+        results,
+        entry.rating,
+        _parents(connection, {version for who, _ in results for version in who}),
+        {version for version, _, _ in newest.values()},
+        sum(mu * matches for _, mu, matches in newest.values()) / counted if counted else None,
+    )
+
+
+_FIELDS: Final = """
+SELECT boards.sequence, matches.number, seats.version_id, seats.place
+FROM boards JOIN matches ON matches.board_id = boards.id JOIN seats ON seats.match_number = matches.number
+WHERE boards.ladder_id = ? AND boards.sequence IS NOT NULL
+ORDER BY boards.sequence, matches.number, seats.seat
+"""
+
+
+def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Field], int]:
+    """All that was rated on a ladder, in that order, and the number of the last board."""
+    rows = connection.execution_options(yield_per=10_000).exec_driver_sql(_FIELDS, (ladder_id,))
+    known: dict[tuple[int, ...], tuple[int, ...]] = {}  # places, of which there are few
+    results: list[Field] = []
+    sequence = 0
+    for sequence, of_board in groupby(rows, lambda row: row[0]):  # noqa: B007
+        matches = []
+        for _, of_match in groupby(of_board, lambda row: row[1]):
+            versions, places = zip(*((row[2], row[3]) for row in of_match), strict=True)
+            matches.append(BoardMatch(versions, places, (0,) * len(places)))
+        for versions, places, _ in fields_of(kind, matches):
+            results.append((versions, known.setdefault(places, places)))
+    return results, sequence
+
+
+def _parents(connection: Connection, played: set[int]) -> dict[int, int]:
+    """Of versions that played the nearest version before them that did."""
+    before = {row.id: row.parent_id for row in connection.execute(select(VERSIONS.c.id, VERSIONS.c.parent_id))}
+    found = {}
+    for version in played:
+        parent = before.get(version)
+        while parent is not None and parent not in played and parent < version:
+            parent = before.get(parent)
+        if parent is not None and parent < version:
+            found[version] = parent
+    return found
+
+
+_BOARDS: Final = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == LADDERS.c.id)
+_ESTIMATED: Final = select(func.coalesce(func.max(ESTIMATES.c.sequence), 0)).where(
+    ESTIMATES.c.ladder_id == LADDERS.c.id
+)
+_GROWN: Final = select(
+    LADDERS.c.name, _BOARDS.correlate(LADDERS).scalar_subquery(), _ESTIMATED.correlate(LADDERS).scalar_subquery()
+).order_by(LADDERS.c.name)
+
+
+def grown(connection: Connection) -> list[Grown]:
+    """Every ladder, by name."""
+    return [Grown(*row) for row in connection.execute(_GROWN)]
+
+
+def put_estimates(connection: Connection, estimates: LadderEstimates, made: datetime) -> None:
+    """Write the estimates of a ladder instead of those that it has, within the transaction that is given.
+
+    Raises NoSuchEntry if there is no such ladder, and InvalidEntry for estimates from boards or of versions that it
+    has not, or from fewer boards than those that it has.
+    """
+    ladder_id = ladder_id_of(connection, estimates.ladder)
+    boards = connection.scalar(select(func.max(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder_id)) or 0
+    now = connection.scalar(select(func.max(ESTIMATES.c.sequence)).where(ESTIMATES.c.ladder_id == ladder_id)) or 0
+    if not now <= estimates.boards <= boards:
+        raise InvalidEntry(
+            f"estimates of {estimates.ladder} are from {estimates.boards} boards; it has {boards}, and some from {now}"
+        )
+    rated = set(connection.scalars(select(RATINGS.c.version_id).where(RATINGS.c.ladder_id == ladder_id)))
+    if strangers := estimates.found.keys() - rated:
+        raise InvalidEntry(f"estimates of {estimates.ladder} are of version {min(strangers)}, which it never rated")
+    connection.execute(delete(ESTIMATES).where(ESTIMATES.c.ladder_id == ladder_id))
+    add_rows(
+        connection,
+        ESTIMATES,
+        [
+            {
+                "ladder_id": ladder_id,
+                "version_id": version,
+                **its._asdict(),
+                "sequence": estimates.boards,
+                "made": stamp(made),
+            }
+            for version, its in sorted(estimates.found.items())
+        ],
+    )
+    add_points(connection, ladder_id)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,371 @@
+"""The ledger is written here: boards that are announced, and results with the ratings that follow from them.
+
+Every function works within the transaction it is given and leaves it open; it must hold the write lock, for what is
+read here (is this match new? what is the next number?) decides what is written. No thread and no file is known here.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, fields_of, misfit
+from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
+from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
+from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
+from cutpurse.leaderboard.relations import (
+    BOARDS,
+    CHANGES,
+    COURSES,
+    MATCHES,
+    NOTES,
+    OPEN_MATCHES,
+    PAUSES,
+    RATINGS,
+    SEATS,
+)
+from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, Stored
+from cutpurse.leaderboard.rows import add_rows, stamp
+from cutpurse.leaderboard.write_state import AnnouncedMatch, BoardState, LadderState, World, look, seated
+
+__all__ = ["write"]
+
+
+# -- what is being written
+@dataclass(slots=True)
+class _PendingRows:
+    """What is to be written, relation by relation."""
+
+    boards: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by their ids
+    rated: list[tuple[int, int, str]] = field(default_factory=list)  # number, epoch, board, of boards that were there
+    over: list[str] = field(default_factory=list)  # boards of several matches that were there, and are over
+    open: dict[str, dict[str, object]] = field(default_factory=dict)  # new ones, by match
+    closed: list[str] = field(default_factory=list)  # matches that were open
+    matches: list[dict[str, object]] = field(default_factory=list)
+    seats: list[dict[str, object]] = field(default_factory=list)
+    courses: list[dict[str, object]] = field(default_factory=list)
+    notes: list[dict[str, object]] = field(default_factory=list)
+    changes: list[dict[str, object]] = field(default_factory=list)
+
+
+def write(
+    connection: Connection, entries: Sequence[CompletedMatch | Announcement], rated: dict[int, int]
+) -> list[Stored | InvalidEntry | None]:
+    """Announce matches, store results and rate them, in this order; what came of each, of an announcement nothing.
+
+    rated: how many boards of a ladder were rated when it was written last, by its id; a ladder that is not in it is
+    counted, and all are kept up to date. Empty it if the transaction fails.
+
+    What is there already changes nothing, and a result is answered as the first time. What does not fit is answered by
+    a Refused, which is not raised, since the others are none the worse for it.
+    Raises LedgerCorrupt if the numbers of a ladder have a gap, before or after.
+    """
+    world = look(connection, entries)
+    for name, ladder in world.ladders.items():
+        _check_before(connection, name, ladder, rated)
+    rows = _PendingRows()
+    answers: list[Stored | InvalidEntry | None] = []
+    for entry in entries:
+        if entry.match in world.known:
+            answers.append(world.known[entry.match] if isinstance(entry, CompletedMatch) else None)
+        elif problem := _problem(entry, world):
+            answers.append(InvalidEntry(f"match {entry.match}: {problem}"))
+        elif isinstance(entry, Announcement):
+            _announce(entry, world, rows)
+            answers.append(None)
+        else:
+            answers.append(_store(entry, world, rows))
+    _insert(connection, rows, world)
+    for name, ladder in world.ladders.items():
+        if ladder.added:
+            _check_after(connection, name, ladder, rated)
+    return answers
+
+
+# -- that the ledger is whole
+def _check_before(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
+    """The last number is that of the boards that were rated.  Raises LedgerCorrupt."""
+    if ladder.id not in rated:  # counted once, for it takes the longer the more there are
+        count = select(func.count(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder.id)
+        rated[ladder.id] = connection.scalar(count) or 0
+    if rated[ladder.id] != ladder.sequence:
+        raise LedgerCorrupt(name)
+
+
+def _check_after(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
+    """Each board that is rated has the next number, and one change for each version that was rated on it.
+
+    Raises LedgerCorrupt.
+    """
+    before = rated[ladder.id]
+    new = (BOARDS.c.ladder_id == ladder.id) & (BOARDS.c.sequence > before)
+    boards, last = connection.execute(select(func.count(), func.max(BOARDS.c.sequence)).where(new)).one()
+    new = (CHANGES.c.ladder_id == ladder.id) & (CHANGES.c.sequence > before)
+    changes = connection.scalar(select(func.count()).select_from(CHANGES).where(new))
+    after = before + ladder.added
+    if (boards, last, changes) != (ladder.added, after, ladder.added_changes):
+        raise LedgerCorrupt(name)
+    rated[ladder.id] = after
+
+
+# -- one after the other
+def _problem(entry: CompletedMatch | Announcement, world: World) -> str | None:
+    """Why an announcement or a result does not fit, or None."""
+    ladder = world.ladders.get(entry.ladder)
+    if ladder is None:
+        return f"there is no ladder {entry.ladder!r:.300}"
+    versions = seated(entry)
+    if len(versions) != ladder.seats:
+        return f"it has {len(versions)} seats, and ladder {entry.ladder} has {ladder.seats}"
+    for seat, version in enumerate(versions):
+        if version not in world.versions:
+            return f"seat {seat} has version {version}, which nobody made known"
+    announced = world.announced.get(entry.match)
+    if announced is not None:
+        if announced != AnnouncedMatch(entry.board, ladder.id, entry.deal, versions, entry.board_matches):
+            return "it was announced with another ladder, board, deal or other seats"
+        return None
+    board = world.boards.get(entry.board)
+    if board is not None and len(board.versions) >= board.matches:
+        has = "its match" if board.matches == 1 else f"its {board.matches} matches"
+        return f"board {entry.board} has {has} already, {', '.join(board.versions)}"
+    if board is not None and (board.ladder_id, board.deal, board.matches) != (
+        ladder.id,
+        entry.deal,
+        entry.board_matches,
+    ):
+        return f"board {entry.board} has another ladder, another deal or another number of matches"
+    return misfit(ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ())
+
+
+def _announce(entry: Announcement, world: World, rows: _PendingRows) -> None:
+    if entry.match in world.announced:
+        return
+    ladder = world.ladders[entry.ladder]
+    world.announced[entry.match] = AnnouncedMatch(
+        entry.board, ladder.id, entry.deal, entry.versions, entry.board_matches
+    )
+    _seat(entry, ladder.id, world, rows)
+    rows.open[entry.match] = {
+        "match_id": entry.match,
+        "board_id": entry.board,
+        "rules": entry.rules,
+        "started": stamp(entry.started),
+        "versions": str(list(entry.versions)),  # which is JSON, of whole numbers
+        "requested_by": entry.requested_by,
+        "reason": entry.reason,
+    }
+
+
+def _store(result: CompletedMatch, world: World, rows: _PendingRows) -> Stored:
+    ladder = world.ladders[result.ladder]
+    world.number += 1
+    board = _seat(result, ladder.id, world, rows)
+    board.over.append(_sat(result))
+    answer = Stored(result.match, None, ())
+    if result.is_rated and not result.void:
+        paused = world.conduct.note(result, world.number)
+        if matches := board.counts():
+            changes = _rate(fields_of(ladder.boards, matches), ladder, world.versions, rows)
+            if len(matches) > 1:
+                changes = tuple(sorted(changes, key=lambda change: change.version))
+            answer = Stored(result.match, ladder.sequence, changes, paused)
+        else:
+            answer = replace(answer, paused=paused)
+    _note_board(result, ladder, answer.sequence, world, rows)
+    _note(result, ladder.id, world.number, rows)
+    world.known[result.match] = answer
+    return answer
+
+
+def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, rows: _PendingRows) -> BoardState:
+    """The board of a match, which is known to be one of its matches from now on."""
+    board = world.boards.get(entry.board)
+    if board is None:
+        board = world.boards[entry.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
+        rows.boards[entry.board] = _board(entry, ladder_id)
+    board.versions[entry.match] = seated(entry)
+    return board
+
+
+def _sat(result: CompletedMatch) -> BoardMatch | None:
+    """What is rated of a match; None if it is void."""
+    if result.void:
+        return None
+    places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
+    return BoardMatch(seated(result), places, faults)
+
+
+def _rate(
+    fields: Sequence[Comparison], ladder: LadderState, bots: Mapping[int, int], rows: _PendingRows
+) -> tuple[Change, ...]:
+    """The next board of the ladder; what it makes of those who are rated on it."""
+    ladder.added += 1
+    ladder.sequence += 1
+    changes: list[Change] = []
+    for versions, places, faults in fields:
+        before = [standing_of(version, ladder.standings, ladder.parents, ladder.settings) for version in versions]
+        after = step(before, places, faults, ladder.settings, ladder.sequence)
+        ladder.standings.update(zip(versions, after, strict=True))
+        ladder.changed.update(versions)
+        ladder.encounters.add([bots[version] for version in versions], places)
+        changes += [
+            Change(version, old.skill, new.skill, new.matches)
+            for version, old, new in zip(versions, before, after, strict=True)
+        ]
+    ladder.added_changes += len(changes)
+    rows.changes += [
+        {
+            "ladder_id": ladder.id,
+            "sequence": ladder.sequence,
+            "version_id": change.version,
+            "mu_before": change.before.mu,
+            "sigma_before": change.before.sigma,
+            "mu_after": change.after.mu,
+            "sigma_after": change.after.sigma,
+        }
+        for change in changes
+    ]
+    return tuple(changes)
+
+
+def _note_board(
+    result: CompletedMatch, ladder: LadderState, sequence: int | None, world: World, rows: _PendingRows
+) -> None:
+    """What a result makes of its board."""
+    is_announced = world.announced.pop(result.match, None) is not None
+    if is_announced and rows.open.pop(result.match, None) is None:  # not in this very transaction
+        rows.closed.append(result.match)
+    board = world.boards[result.board]
+    row = rows.boards.get(result.board)
+    if row is not None:
+        row["is_sealed"] = not board.is_over
+        if sequence is not None:
+            row.update(sequence=sequence, epoch=ladder.epoch)
+        return
+    if sequence is not None:
+        rows.rated.append((sequence, ladder.epoch, result.board))
+    if board.matches > 1 and board.is_over:
+        rows.over.append(result.board)
+
+
+def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, object]:
+    return {
+        "id": entry.board,
+        "ladder_id": ladder_id,
+        "sequence": None,
+        "epoch": None,
+        "commitment": entry.deal.commitment,
+        "seed": entry.deal.seed,
+        "params": entry.deal.params,
+        "matches": entry.board_matches,
+        "is_sealed": entry.board_matches > 1,
+    }
+
+
+def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRows) -> None:
+    """The rows of a result itself."""
+    rows.matches.append(
+        {
+            "number": number,
+            "id": result.match,
+            "board_id": result.board,
+            "ladder_id": ladder_id,
+            "rules": result.rules,
+            "started": stamp(result.started),
+            "finished": stamp(result.finished),
+            "decisions": result.decisions,
+            "void_cause": result.void_cause,
+            "is_rated": result.is_rated,
+            "requested_by": result.requested_by,
+            "reason": result.reason,
+            "is_faulted": any(seat.faults for seat in result.seats),
+            "record": None if result.record is None else zlib.compress(result.record.encode(), COMPRESSION),
+        }
+    )
+    rows.seats += [
+        {
+            "match_number": number,
+            "seat": seat,
+            "ladder_id": ladder_id,
+            "version_id": taken.version,
+            "place": taken.place,
+            "score": taken.score,
+            "end_cause": taken.end_cause,
+            "faults": taken.faults,
+            "thinking_ms": taken.thinking_ms,
+            "cpu_ms": taken.cpu_ms,
+            "peak_bytes": taken.peak_bytes,
+        }
+        for seat, taken in enumerate(result.seats)
+    ]
+    courses = [taken.course for taken in result.seats]
+    if any(course is not None for course in courses):
+        rows.courses.append({"match_number": number, "courses": pack_courses(courses)})
+    rows.notes += [
+        {
+            "match_number": number,
+            "seat": seat,
+            "dropped_bytes": taken.dropped_bytes,
+            "notes": pack_notes(taken.notes),
+        }
+        for seat, taken in enumerate(result.seats)
+        if taken.notes or taken.dropped_bytes
+    ]
+
+
+# -- everything at once, parents before children
+def _insert(connection: Connection, rows: _PendingRows, world: World) -> None:
+    if rows.closed:
+        connection.execute(delete(OPEN_MATCHES).where(OPEN_MATCHES.c.match_id.in_(rows.closed)))
+    add_rows(connection, BOARDS, list(rows.boards.values()))
+    if rows.rated:
+        connection.exec_driver_sql("UPDATE boards SET sequence = ?, epoch = ? WHERE id = ?", rows.rated)
+    if rows.over:
+        connection.execute(update(BOARDS).where(BOARDS.c.id.in_(rows.over)).values(is_sealed=False))
+    for relation, several in (
+        (OPEN_MATCHES, list(rows.open.values())),
+        (MATCHES, rows.matches),
+        (SEATS, rows.seats),
+        (COURSES, rows.courses),
+        (NOTES, rows.notes),
+        (CHANGES, rows.changes),
+        (PAUSES, world.conduct.pauses),
+    ):
+        add_rows(connection, relation, several)
+    for ladder in world.ladders.values():
+        changed = [
+            {"ladder_id": ladder.id, "version_id": version, **_columns(ladder.standings[version])}
+            for version in sorted(ladder.changed)
+        ]
+        add_rows(connection, RATINGS, changed, replaces=True)
+        met = [
+            (ladder.id, bot, other, tally.matches, tally.ahead, tally.level)
+            for (bot, other), tally in sorted(ladder.encounters.items())
+        ]
+        if met:
+            connection.exec_driver_sql(_MEET, met)
+
+
+# More of what two bots met in.
+_MEET: Final = """
+INSERT INTO opponents (ladder_id, bot_id, other_id, matches, ahead, level) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (bot_id, ladder_id, other_id) DO UPDATE SET
+matches = matches + excluded.matches, ahead = ahead + excluded.ahead, level = level + excluded.level
+"""
+
+
+def _columns(standing: RatingState) -> dict[str, object]:
+    return {
+        "mu": standing.skill.mu,
+        "sigma": standing.skill.sigma,
+        "matches": standing.matches,
+        "wins": standing.wins,
+        "faulted": standing.faulted,
+        "sequence": standing.sequence,
+        "form": bytes(standing.form),
+    }

@@ -1,0 +1,379 @@
+"""What the ledger has already, as far as it concerns what is about to be written.
+
+Every function reads within the transaction it is given. No thread, no file and no clock is known here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, bindparam, func, select, text, update
+
+from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch
+from cutpurse.leaderboard.fault_streaks import Conduct, PauseTerms, conduct
+from cutpurse.leaderboard.head_to_head import Encounters
+from cutpurse.leaderboard.ladders import epoch_of
+from cutpurse.leaderboard.rating_state import RatingState
+from cutpurse.leaderboard.ratings import Skill, TrueSkill
+from cutpurse.leaderboard.relations import (
+    BOARDS,
+    CHANGES,
+    LADDERS,
+    MATCHES,
+    OPEN_MATCHES,
+    PAUSES,
+    RATINGS,
+    SEATS,
+    VERSIONS,
+    rated_seats,
+)
+from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, DealCommitment, SeatResult, Stored
+
+__all__ = [
+    "VOID",
+    "AnnouncedMatch",
+    "BoardState",
+    "LadderState",
+    "World",
+    "look",
+    "seated",
+    "stored",
+    "unfinished",
+    "unseal",
+]
+
+VOID: Final = "void_server"  # why a match is void that was cut off by the end of the server
+
+
+@dataclass(slots=True)
+class LadderState:
+    """A ladder while results are written: where it stands, and what changed."""
+
+    id: int
+    seats: int
+    epoch: int
+    settings: TrueSkill
+    sequence: int  # of the board rated last
+    standings: dict[int, RatingState]  # by version, of those who sit in these results or were before them
+    parents: Mapping[int, int | None]  # of those who sit and were never rated here, and of all before them
+    pause: PauseTerms
+    changed: set[int] = field(default_factory=set)
+    encounters: Encounters = field(default_factory=Encounters)
+    added: int = 0  # boards that are rated
+    added_changes: int = 0  # and ratings that they changed
+    boards: str = PLAIN  # of which kind its boards are
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncedMatch:
+    """What was promised of a match that is not over."""
+
+    board: str
+    ladder_id: int
+    deal: DealCommitment
+    versions: tuple[int, ...]
+    board_matches: int
+
+
+@dataclass(slots=True)
+class BoardState:
+    """A board while results are written.
+
+    matches: how many are played on it; versions: by seat, of each match that was announced or is over; over: those that
+    are, in the order of storing, None for one that is void.
+    """
+
+    ladder_id: int
+    deal: DealCommitment
+    matches: int
+    versions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    over: list[BoardMatch | None] = field(default_factory=list)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all its matches are."""
+        return len(self.over) == self.matches
+
+    def counts(self) -> list[BoardMatch]:
+        """Its matches, if all are over and count; else none."""
+        sat = [one for one in self.over if one is not None]
+        return sat if len(sat) == self.matches else []
+
+
+@dataclass(slots=True)
+class World:
+    """All of it; kept up to date while results are written."""
+
+    known: dict[str, Stored]  # by match
+    announced: dict[str, AnnouncedMatch]  # by match
+    boards: dict[str, BoardState]  # that are there, by name
+    ladders: dict[str, LadderState]  # by name; those that do not exist are left out
+    versions: Mapping[int, int]  # the bot of each that is known
+    conduct: Conduct
+    number: int  # of the last match
+
+
+def look(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
+    """What is there of the matches, boards, ladders and versions of these entries."""
+    known = stored(connection, {entry.match for entry in entries})
+    announced = _announced(connection, {entry.match for entry in entries})
+    new = [entry for entry in entries if isinstance(entry, CompletedMatch) and entry.match not in known]
+    last = connection.execute(_LAST).first()
+    boards = _boards(connection, {entry.board for entry in entries})
+    playing: dict[str, set[int]] = {}  # by ladder, those who sit in these matches and in others of their boards
+    for entry in entries:
+        versions = playing.setdefault(entry.ladder, set())
+        versions.update(seated(entry))
+        if entry.board_matches > 1 and entry.board in boards:
+            versions.update(*boards[entry.board].versions.values())
+    ladders = _ladders(connection, playing)
+    pause_terms = {name: ladder.pause for name, ladder in ladders.items()}
+    return World(
+        known,
+        announced,
+        boards,
+        ladders,
+        _bots(connection, {version for versions in playing.values() for version in versions}),
+        conduct(connection, [result for result in new if result.is_rated and not result.void], pause_terms),
+        0 if last is None else last.number,
+    )
+
+
+def seated(entry: CompletedMatch | Announcement) -> tuple[int, ...]:
+    """The versions in a match, by seat."""
+    if isinstance(entry, Announcement):
+        return entry.versions
+    return tuple(seat.version for seat in entry.seats)
+
+
+# Hundreds of keys are handed over as one JSON array: a parameter for each is dear.
+_KEYS: Final = func.json_each(bindparam("keys")).table_valued("value")
+_AMONG: Final = select(_KEYS.c.value)
+
+
+def _keys(keys: Iterable[str | int]) -> dict[str, str]:
+    return {"keys": json.dumps(list(keys))}
+
+
+# -- matches and boards
+_LAST: Final = select(MATCHES.c.number).order_by(MATCHES.c.number.desc()).limit(1)
+_STORED: Final = (
+    select(MATCHES.c.id, MATCHES.c.number, BOARDS.c.sequence, CHANGES)
+    .select_from(rated_seats())
+    .where(MATCHES.c.number.in_(_AMONG))
+    .order_by(MATCHES.c.number, SEATS.c.seat)
+)
+_NUMBERS: Final = select(MATCHES.c.number).where(MATCHES.c.id.in_(_AMONG))
+_ANNOUNCED: Final = (
+    select(OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions, BOARDS)
+    .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
+    .where(OPEN_MATCHES.c.match_id.in_(_AMONG))
+)
+_BOARDS: Final = select(BOARDS).where(BOARDS.c.id.in_(_AMONG))
+_OPEN: Final = select(OPEN_MATCHES.c.board_id, OPEN_MATCHES.c.match_id, OPEN_MATCHES.c.versions).where(
+    OPEN_MATCHES.c.board_id.in_(_AMONG)
+)
+_OVER: Final = (
+    select(MATCHES.c.board_id, MATCHES.c.id, MATCHES.c.void_cause, SEATS.c.version_id, SEATS.c.place, SEATS.c.faults)
+    .select_from(MATCHES.join(SEATS, SEATS.c.match_number == MATCHES.c.number))
+    .where(MATCHES.c.board_id.in_(_AMONG))
+    .order_by(MATCHES.c.number, SEATS.c.seat)
+)
+_SEVERAL: Final = (
+    select(MATCHES.c.number, BOARDS.c.ladder_id, BOARDS.c.sequence)
+    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    .where(MATCHES.c.number.in_(_AMONG), BOARDS.c.matches > 1)
+)
+_LAST_OF_BOARD: Final = (
+    select(func.max(MATCHES.c.number))
+    .join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
+    .where(BOARDS.c.ladder_id == bindparam("ladder"), BOARDS.c.sequence == bindparam("sequence"))
+)
+
+
+def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
+    """The answers to the results of these matches that are stored, by match."""
+    numbers = connection.scalars(_NUMBERS, _keys(matches)).all()
+    if not numbers:
+        return {}
+    by_match: dict[str, list[Row[*tuple[Any, ...]]]] = {}
+    for row in connection.execute(_STORED, _keys(numbers)).all():
+        by_match.setdefault(row.id, []).append(row)
+    answers = {
+        match: Stored(
+            match,
+            rows[0].sequence,
+            tuple(_change(connection, row) for row in rows if row.version_id is not None),
+            _paused(connection, rows[0].number),
+        )
+        for match, rows in by_match.items()
+    }
+    names = {rows[0].number: match for match, rows in by_match.items()}
+    for row in connection.execute(_SEVERAL, _keys(numbers)).all():
+        match = names[row.number]
+        answers[match] = _of_several(connection, answers[match], row.number, row.ladder_id, row.sequence)
+    return answers
+
+
+def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: int, sequence: int | None) -> Stored:
+    """The same of a match whose board has more: the last has rated it, and the others nothing."""
+    which = {"ladder": ladder_id, "sequence": sequence}
+    if sequence is None or connection.scalar(_LAST_OF_BOARD, which) != number:
+        return replace(answer, sequence=None, changes=())
+    rows = connection.execute(
+        select(CHANGES)
+        .where(CHANGES.c.ladder_id == ladder_id, CHANGES.c.sequence == sequence)
+        .order_by(CHANGES.c.version_id)
+    ).all()
+    return replace(answer, changes=tuple(_change(connection, row) for row in rows))
+
+
+def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
+    """A void result for each match that was announced and is not over, in the order of their beginning."""
+    query = (
+        select(
+            OPEN_MATCHES,
+            LADDERS.c.name.label("ladder"),
+            BOARDS.c.commitment,
+            BOARDS.c.seed,
+            BOARDS.c.params,
+            BOARDS.c.matches,
+        )
+        .join(BOARDS, BOARDS.c.id == OPEN_MATCHES.c.board_id)
+        .join(LADDERS, LADDERS.c.id == BOARDS.c.ladder_id)
+        .order_by(OPEN_MATCHES.c.started, OPEN_MATCHES.c.match_id)
+    )
+    return [
+        CompletedMatch(
+            match=row.match_id,
+            board=row.board_id,
+            ladder=row.ladder,
+            rules=row.rules,
+            started=row.started,
+            finished=now,
+            decisions=0,
+            seats=tuple(SeatResult(version, None, None, VOID) for version in json.loads(row.versions)),
+            deal=DealCommitment(row.commitment, row.seed, row.params),
+            void_cause=VOID,
+            is_rated=not row.requested_by,
+            requested_by=row.requested_by,
+            reason=row.reason,
+            board_matches=row.matches,
+        )
+        for row in connection.execute(query).all()
+    ]
+
+
+def _change(connection: Connection, row: Row[*tuple[Any, ...]]) -> Change:
+    whose = (CHANGES.c.ladder_id == row.ladder_id) & (CHANGES.c.version_id == row.version_id)
+    since = select(func.count()).where(whose, CHANGES.c.sequence > row.sequence).scalar_subquery()
+    now = select(RATINGS.c.matches - since).where(
+        RATINGS.c.ladder_id == row.ladder_id, RATINGS.c.version_id == row.version_id
+    )
+    before, after = Skill(row.mu_before, row.sigma_before), Skill(row.mu_after, row.sigma_after)
+    return Change(row.version_id, before, after, connection.scalar(now) or 0)
+
+
+def _paused(connection: Connection, number: int) -> tuple[int, ...]:
+    query = select(PAUSES.c.version_id).where(PAUSES.c.match_number == number).order_by(PAUSES.c.id)
+    return tuple(connection.scalars(query))
+
+
+def _announced(connection: Connection, matches: Set[str]) -> dict[str, AnnouncedMatch]:
+    """What was announced of these matches that are not over."""
+    return {
+        row.match_id: AnnouncedMatch(
+            row.id,
+            row.ladder_id,
+            DealCommitment(row.commitment, row.seed, row.params),
+            tuple(json.loads(row.versions)),
+            row.matches,
+        )
+        for row in connection.execute(_ANNOUNCED, _keys(matches)).all()
+    }
+
+
+def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
+    """Those of these boards that are there, with their matches, be they over or not."""
+    found = {
+        row.id: BoardState(row.ladder_id, DealCommitment(row.commitment, row.seed, row.params), row.matches)
+        for row in connection.execute(_BOARDS, _keys(boards))
+    }
+    if not found:
+        return found
+    for board, match, versions in connection.execute(_OPEN, _keys(found)):
+        found[board].versions[match] = tuple(json.loads(versions))
+    for (board, match), rows in groupby(connection.execute(_OVER, _keys(found)), lambda row: (row.board_id, row.id)):
+        seats = list(rows)
+        versions = tuple(row.version_id for row in seats)
+        found[board].versions[match] = versions
+        is_void = seats[0].void_cause is not None
+        sat = None if is_void else BoardMatch(versions, *zip(*((row.place, row.faults) for row in seats), strict=True))
+        found[board].over.append(sat)
+    return found
+
+
+def unseal(connection: Connection) -> None:
+    """No match of any board is played any more."""
+    connection.execute(
+        update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False)
+    )  # in the index's words
+
+
+# -- ladders and versions
+_BOTS: Final = select(VERSIONS.c.id, VERSIONS.c.bot_id).where(VERSIONS.c.id.in_(_AMONG))
+_RATINGS: Final = select(RATINGS).where(RATINGS.c.ladder_id == bindparam("ladder"), RATINGS.c.version_id.in_(_AMONG))
+
+
+def _bots(connection: Connection, versions: Set[int]) -> dict[int, int]:
+    return {row.id: row.bot_id for row in connection.execute(_BOTS, _keys(versions))}
+
+
+def _ladders(connection: Connection, playing: Mapping[str, Set[int]]) -> dict[str, LadderState]:
+    """Those of these that are there, each with the standings of these versions."""
+    found = {}
+    for ladder in connection.execute(select(LADDERS).where(LADDERS.c.name.in_(sorted(playing)))).all():
+        last = select(func.coalesce(func.max(BOARDS.c.sequence), 0)).where(BOARDS.c.ladder_id == ladder.id)
+        standings = _standings(connection, ladder.id, playing[ladder.name])
+        parents = _parents(connection, playing[ladder.name] - standings.keys())
+        if parents:
+            standings |= _standings(connection, ladder.id, parents.keys() - standings.keys())
+        epoch, settings = epoch_of(connection, ladder.id)
+        sequence: int = connection.scalar(last) or 0
+        state = LadderState(
+            ladder.id,
+            ladder.seats,
+            epoch,
+            settings,
+            sequence,
+            standings,
+            parents,
+            PauseTerms(ladder.id, ladder.pause_failed, ladder.pause_window),
+            boards=ladder.boards,
+        )
+        found[ladder.name] = state
+    return found
+
+
+def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> dict[int, RatingState]:
+    return {
+        row.version_id: RatingState(
+            Skill(row.mu, row.sigma), row.matches, row.wins, row.faulted, row.sequence, tuple(row.form)
+        )
+        for row in connection.execute(_RATINGS, {"ladder": ladder_id, **_keys(versions)}).all()
+    }
+
+
+def _parents(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
+    """The version before each of these, and before each of those, as far back as it goes."""
+    if not versions:
+        return {}
+    line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id.in_(sorted(versions))).cte(recursive=True)
+    before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
+    line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))
+    return {row.id: row.parent_id for row in connection.execute(select(line))}

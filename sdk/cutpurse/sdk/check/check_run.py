@@ -1,0 +1,140 @@
+"""The check of a bot from beginning to end: its program is started, goes through all scenarios, and is ended.
+
+This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from cutpurse.games import game_named
+from cutpurse.sdk.bot import PROGRAM, load_bot
+from cutpurse.sdk.check.findings import CheckStatus, Failed, Finding, Warned
+from cutpurse.sdk.check.scenarios import SCENARIOS, Scenario, Visit, whole_match
+from cutpurse.sdk.errors import BotNotLoaded
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.sdk.programs.child import Child
+from cutpurse.sdk.programs.local_arena import Host
+from cutpurse.sdk.programs.program import command_of, environment_for
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["check_bot", "check_program", "program_of"]
+
+SCENARIO_S: Final = 60.0  # whatever a scenario waits for
+NEVER: Final = "not tried: it has not answered a single decision, and all others begin with one"
+
+
+def program_of(bot: str, games: Sequence[str], address: str) -> list[str]:
+    """The command of the process that a bot plays in, on a server there.
+
+    Raises UsageError and its kin for a bot that there is not, BotNotLoaded for one that does not load.
+    """
+    for game in games:
+        game_named(game)
+    if bot.startswith(PROGRAM):
+        return command_of(bot)
+    load_bot(bot)
+    wanted = [word for game in games for word in ("--game", game)]
+    return [*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--server", address, "--quiet", *wanted]
+
+
+async def check_bot(
+    bot: str,
+    games: Sequence[str] = (),
+    *,
+    answer_s: float | None = None,
+    on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
+    quiet: bool = True,
+) -> list[Finding]:
+    """Run every scenario: what was found, in order.
+
+    games: with which it is checked; none: all that it says it plays. answer_s: how long an answer is waited for, as
+    long as the usual clock gives a decision unless told otherwise. on_hello: told how the bot says Hello, if it does.
+    quiet: the talk of its program is not passed on.
+    After a handshake that failed there is nothing more to see, nor after a match in which nothing was answered.
+    Raises UsageError for a bot or game that there is not.
+    """
+    async with Host() as host:
+        command = program_of(bot, games, host.address)
+        loop = asyncio.get_running_loop()
+
+        def ended() -> None:
+            loop.call_soon_threadsafe(host.changed)
+
+        def start() -> Child:
+            try:
+                return Child(bot, command, environment_for(host.address), ended, quiet, visit.hear)
+            except OSError as problem:
+                raise BotNotLoaded(f"{bot} cannot be run: {problem.strerror}") from None
+
+        visit = Visit(host, tuple(games), start)
+        if answer_s is not None:
+            visit.answer_s = answer_s
+        return await check_program(visit, on_finding=on_finding, on_hello=on_hello)
+
+
+async def check_program(
+    visit: Visit,
+    *,
+    on_finding: Callable[[Finding], None] = lambda finding: None,
+    on_hello: Callable[[arena_pb2.Hello], None] = lambda hello: None,
+    more: Sequence[tuple[str, Scenario]] = (),
+) -> list[Finding]:
+    """The same for a program that is started in whatever way, on a host that listens.
+
+    more: scenarios to be played before the last, which ends the program.
+    """
+    findings: list[Finding] = []
+    host = visit.host
+
+    def found(finding: Finding) -> None:
+        findings.append(finding)
+        on_finding(finding)
+
+    try:
+        for name, scenario in (*SCENARIOS[:-1], *more, SCENARIOS[-1]):
+            found(await _carried_out(name, scenario, visit))
+            if name == SCENARIOS[0][0]:
+                if host.guest is None:
+                    break
+                on_hello(host.guest.hello)
+                for game in visit.plays(host.guest):
+                    found(await _carried_out(f"{game}, a match", partial(_whole, game), visit))
+                    if findings[-1].verdict is CheckStatus.FAILED and not visit.answered:
+                        break
+                if not visit.answered and any(one.verdict is CheckStatus.FAILED for one in findings[1:]):
+                    found(Finding("all others", CheckStatus.FAILED, NEVER))
+                    break
+        if visit.raised_in_end:
+            found(Finding("end of a match", CheckStatus.FAILED, f"its method `end` raised: {visit.raised_in_end}"))
+    finally:
+        if visit.child is not None:
+            await asyncio.to_thread(visit.child.stop)
+    return findings
+
+
+async def _whole(game: str, visit: Visit) -> str:
+    return await whole_match(visit, game)
+
+
+async def _carried_out(name: str, scenario: Scenario, visit: Visit) -> Finding:
+    trouble_before = len(visit.host.guest.trouble) if visit.host.guest else 0
+    guest = visit.host.guest
+    try:
+        async with asyncio.timeout(SCENARIO_S):
+            seen = await scenario(visit)
+    except Failed as problem:
+        await visit.restart()
+        return Finding(name, CheckStatus.FAILED, str(problem))
+    except Warned as problem:
+        return Finding(name, CheckStatus.WARNED, str(problem))
+    except TimeoutError:
+        await visit.restart()
+        return Finding(name, CheckStatus.FAILED, f"it was not over in {SCENARIO_S:g} s")
+    if guest is not None and len(guest.trouble) > trouble_before:
+        return Finding(name, CheckStatus.WARNED, f"{seen}; but {guest.trouble[trouble_before]}")
+    return Finding(name, CheckStatus.PASSED, seen)

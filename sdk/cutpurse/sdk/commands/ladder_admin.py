@@ -1,0 +1,316 @@
+"""`cutpurse ladder create`, `change`, `delete`, `freeze` and `open`: whoever runs a server steers its ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.commands.arguments import AsJson, Setting, parse_settings
+from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
+from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
+from cutpurse.sdk.commands.league_options import Authority, Server, Written, asked, count, ladder_named, local_time
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.terminal import legible, print_json, say
+
+if TYPE_CHECKING:
+    from cutpurse.v1 import ladder_pb2
+
+__all__ = ["change", "create", "delete", "freeze", "open_again"]
+
+Owners: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--owner", metavar="OWNER", help="Whose bots may play; may be given again. Else everybody's."),
+]
+MostBots: TypeAlias = Annotated[
+    int | None, typer.Option("--most-bots", metavar="N", help="At most so many bots at once; else any number.")
+]
+MostPerOwner: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--most-per-owner", metavar="N", help="At most so many bots of one owner at once; 0, as usual: any number."
+    ),
+]
+PauseFailed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--pause-failed",
+        metavar="N",
+        help="Pause a version that was taken over in N of its last rated matches there; 0 means never. [default: 3]",
+    ),
+]
+PauseWindow: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--pause-window", metavar="N", help="Rated matches that --pause-failed looks at. [default: 8]"),
+]
+House: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--house",
+        metavar="BOTS",
+        help="House bots that take seats where too few others are, as random,greedy.",
+        autocompletion=complete_bot_lists,
+    ),
+]
+
+_TRIES: Final = 20  # to change a ladder that others change at the same moment
+
+
+def create(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="1 to 32 of a-z, 0-9, _, - and ., the first a letter or digit.")
+    ] = None,
+    game: Annotated[
+        str | None, typer.Option(metavar="GAME", help="What is played.", autocompletion=complete_games)
+    ] = None,
+    seats: Annotated[int | None, typer.Option(metavar="N", help="How many play a match; else as usual.")] = None,
+    setting: Setting = None,
+    base_ms: Annotated[int | None, typer.Option(metavar="MS", help="For each decision; else 1,000.")] = None,
+    bank_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the whole match; else 10,000.")] = None,
+    grace_ms: Annotated[int | None, typer.Option(metavar="MS", help="For the network with each decision.")] = None,
+    poll_floor_ms: Annotated[
+        int | None, typer.Option(metavar="MS", help="A question to several seats lasts at least so long.")
+    ] = None,
+    boards: Annotated[
+        str | None, typer.Option(metavar="KIND", help=f"What is dealt and rated at once: {', '.join(BOARDS)}.")
+    ] = None,
+    owner: Owners = None,
+    most_bots: MostBots = None,
+    most_per_owner: MostPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
+    private: Annotated[bool, typer.Option("--private", help="Results are for those who may play.")] = False,
+    house: House = None,
+    freeze: Annotated[str | None, typer.Option(metavar="DATE", help="From then on no match begins.")] = None,
+    of: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="TOML with a table [[ladder]] for each; all or none.")
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a ladder, or all those of a file; a server that runs plays it at once. Takes an admin's token.
+
+    Example: cutpurse ladder create class-greed --game greed --seats 4 --owner ann --owner bob --private
+    """
+    from cutpurse.sdk.ladder_file import board_kind, moment_ms, read_ladders
+    from cutpurse.v1 import game_pb2, ladder_pb2
+
+    if (name is None) == (of is None):
+        raise UsageError("name one ladder, or a file of them with --from FILE")
+    if of is not None:
+        ladders = read_ladders(of)
+    else:
+        if game is None:
+            raise UsageError("--game GAME: a ladder is of one game")
+        clock = {"base_ms": base_ms, "bank_ms": bank_ms, "grace_ms": grace_ms, "poll_floor_ms": poll_floor_ms}
+        given = {key: _not_negative(f"--{key.replace('_', '-')}", ms) for key, ms in clock.items() if ms is not None}
+        ladders = [
+            ladder_pb2.LadderDefined(
+                name=name or "",
+                game=game,
+                seats=count("--seats", seats),
+                settings=[
+                    game_pb2.Setting(name=key, value=str(value)) for key, value in parse_settings(setting).items()
+                ],
+                clock=ladder_pb2.LadderClock(**given) if given else None,
+                boards=board_kind(boards, "--boards") if boards is not None else ladder_pb2.BOARD_KIND_UNSPECIFIED,
+                terms=ladder_pb2.LadderTerms(
+                    owners=owner or (),
+                    most_bots=count("--most-bots", most_bots),
+                    private=private,
+                    frozen_ms=moment_ms(freeze, "--freeze") if freeze else 0,
+                    house=_one_by_one(house),
+                    most_per_owner=_not_negative("--most-per-owner", most_per_owner or 0),
+                    pause_failed=None if pause_failed is None else _not_negative("--pause-failed", pause_failed),
+                    pause_window=None if pause_window is None else _not_negative("--pause-window", pause_window),
+                ),
+            )
+        ]
+    with asked(server, ca, db) as league:
+        answer = league.CreateLadder(ladder_pb2.CreateLadderRequest(ladder=ladders[0], more=ladders[1:]))
+    _tell([answer.ladder, *answer.more], "made", as_json, is_list=of is not None)
+
+
+def _one_by_one(named: Sequence[str] | None) -> list[str]:
+    """What was named, with commas or one at a time, as `serve --house` takes it too."""
+    return [name for words in named or () for name in words.split(",") if name]
+
+
+def change(
+    ladder: Ladder,
+    owner: Owners = None,
+    add_owner: Annotated[
+        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play too; may be given again.")
+    ] = None,
+    remove_owner: Annotated[
+        list[str] | None, typer.Option(metavar="OWNER", help="His bots may play no more; may be given again.")
+    ] = None,
+    everybody: Annotated[bool, typer.Option("--everybody", help="Everybody's bots may play.")] = False,
+    most_bots: Annotated[
+        int | None, typer.Option(metavar="N", help="At most so many bots at once; 0: any number.")
+    ] = None,
+    most_per_owner: MostPerOwner = None,
+    pause_failed: PauseFailed = None,
+    pause_window: PauseWindow = None,
+    private: Annotated[
+        bool | None, typer.Option("--private/--public", help="Results are for those who may play, or for all.")
+    ] = None,
+    house: House = None,
+    no_house: Annotated[bool, typer.Option("--no-house", help="No house bots any more.")] = False,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change who may play on a ladder, how many, and who may see it; what is not named stays. Takes an admin's token.
+
+    Owners named by --owner replace those before. To freeze and open it: `ladder freeze`, `ladder open`.
+
+    Example: cutpurse ladder change class-greed --add-owner ann --public
+    """
+    if sum(map(bool, (owner, everybody, add_owner or remove_owner))) > 1:
+        raise UsageError("--owner, --everybody, or --add-owner and --remove-owner: one of them")
+    if house and no_house:
+        raise UsageError("--house and --no-house: name one of them")
+    limits = (most_bots, most_per_owner, pause_failed, pause_window)
+    asked_for = (owner, add_owner, remove_owner, *limits, private, house)
+    if all(one is None for one in asked_for) and not (everybody or no_house):
+        raise UsageError(
+            "nothing is to be changed; name --owner, --everybody, --most-bots, --most-per-owner, --pause-failed, "
+            "--pause-window, --private or --house"
+        )
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        if owner or everybody:
+            terms.owners[:] = owner or ()
+        if add_owner or remove_owner:
+            terms.owners[:] = _owners(ladder, list(terms.owners), add_owner or [], remove_owner or [])
+        if house or no_house:
+            terms.house[:] = _one_by_one(house)
+        if most_bots is not None:
+            terms.most_bots = _not_negative("--most-bots", most_bots)
+        if most_per_owner is not None:
+            terms.most_per_owner = _not_negative("--most-per-owner", most_per_owner)
+        if pause_failed is not None:
+            terms.pause_failed = _not_negative("--pause-failed", pause_failed)
+        if pause_window is not None:
+            terms.pause_window = _not_negative("--pause-window", pause_window)
+        if private is not None:
+            terms.private = private
+
+    _tell([_changed(ladder, changed, server, ca, db)], "changed", as_json)
+
+
+def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]) -> list[str]:
+    """Who may play with these more or less.  Raises UsageError where that would be everybody, and was or was not."""
+    if not before:
+        raise UsageError(f"everybody may play on {ladder}; --owner names those to whom alone it is to be open")
+    for name in removed:
+        if name not in before:
+            raise NotFound(f"{ladder} is not open to {legible(name, 64)}; it is to {', '.join(before)}")
+    left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
+    if not left:
+        raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
+    return left
+
+
+def delete(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
+) -> None:
+    """Delete a ladder that was made by mistake, on which no match was ever begun. Takes an admin's token.
+
+    One that has matches is kept with them: `ladder freeze` ends it. A ladder that is in the file of `serve --ladders`
+    is made again at the next start.
+
+    Example: cutpurse ladder delete clas-greed
+    """
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        answer = league.DeleteLadder(ladder_pb2.DeleteLadderRequest(ladder=ladder))
+    _tell([answer.ladder], "deleted", as_json)
+
+
+def freeze(
+    ladder: Ladder,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="As 2027-01-31 or 2027-01-31T18:00, in this machine's zone; else now."),
+    ] = None,
+    server: Server = None,
+    ca: Authority = None,
+    db: Written = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let no match begin on a ladder any more, or from a moment on; those that are played end, and are rated.
+
+    Example: cutpurse ladder freeze class-greed --at 2027-01-31T18:00
+    """
+    from cutpurse.sdk.ladder_file import moment_ms
+
+    frozen_ms = moment_ms(at, "--at") if at else int(datetime.now(UTC).timestamp() * 1_000)
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = frozen_ms
+
+    _tell([_changed(ladder, changed, server, ca, db)], f"frozen from {local_time(frozen_ms)} on", as_json)
+
+
+def open_again(
+    ladder: Ladder, server: Server = None, ca: Authority = None, db: Written = None, as_json: AsJson = False
+) -> None:
+    """Let matches begin again on a ladder that is frozen.
+
+    Example: cutpurse ladder open class-greed
+    """
+
+    def changed(terms: ladder_pb2.LadderTerms) -> None:
+        terms.frozen_ms = 0
+
+    _tell([_changed(ladder, changed, server, ca, db)], "open", as_json)
+
+
+def _changed(
+    ladder: str,
+    change: Callable[[ladder_pb2.LadderTerms], None],
+    server: str | None,
+    ca: Path | None,
+    db: Path | None,
+) -> ladder_pb2.LadderShown:
+    """A ladder with other terms; what is not changed stays as it is, also what others change at the same moment."""
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        before = ladder_named(league, ladder).defined.terms
+        for tries_left in reversed(range(_TRIES)):
+            wanted = ladder_pb2.ChangeLadderRequest(ladder=ladder, terms=before, expected=before)
+            change(wanted.terms)
+            try:
+                return league.ChangeLadder(wanted).ladder
+            except UsageError:
+                now = ladder_named(league, ladder).defined.terms
+                if now == before or not tries_left:
+                    raise
+                before = now
+    raise AssertionError("the last try returns or raises")
+
+
+def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_list: bool = False) -> None:
+    if as_json:
+        rows = [ladder_row(one) for one in ladders]
+        print_json(rows if is_list else rows[0])
+        return
+    for one in ladders:
+        say(f"ladder {legible(one.defined.name, 64)} is {what}")
+
+
+def _not_negative(flag: str, given: int) -> int:
+    if not 0 <= given < 2**32:
+        raise UsageError(f"{flag} {given}: it is a number from 0 to {2**32 - 1:,}")
+    return given

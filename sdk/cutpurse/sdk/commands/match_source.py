@@ -1,0 +1,67 @@
+"""Where the commands find matches: in a file, or in a league, of which they are given by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from cutpurse.engine.errors import RecordError
+from cutpurse.sdk.commands.league_options import asked
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.match_file import FiledMatch, read_matches
+
+__all__ = ["FileOrMatch", "fetched", "matches_of"]
+
+_SHORTEST: Final = 8  # characters of a match's name that stand for it
+_NAME: Final = re.compile(r"[0-9a-f]{8,64}")  # of a match; its first signs will do
+_TOO_SHORT: Final = re.compile(r"[0-9a-f]{1,7}")
+
+FileOrMatch: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|MATCH",
+        help="Records, as `cutpurse play --record` writes them, or match files; or a match of a league, by its name.",
+    ),
+]
+
+
+def matches_of(what: str, server: str | None, ca: Path | None, db: Path | None) -> Iterator[FiledMatch]:
+    """The matches of a file; or the one of this name, if a league is named or there is no such file.
+
+    Raises NotFound, RecordError for what is no such file, and what a league raises.
+    """
+    path = Path(what)
+    if server is None and ca is None and db is None and (path.exists() or not _NAME.fullmatch(what)):
+        matches = _read(path)
+    else:
+        matches = read_matches(fetched(what, server, ca, db))
+    try:
+        yield from matches
+    except RecordError as problem:
+        raise RecordError(f"{what}: {problem}") from None
+
+
+def fetched(match: str, server: str | None, ca: Path | None, db: Path | None) -> bytes:
+    """The file of a match of a league.  Raises what a league raises."""
+    from cutpurse.v1 import ladder_pb2
+
+    with asked(server, ca, db) as league:
+        return b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
+
+
+def _read(path: Path) -> Iterator[FiledMatch]:
+    """One after the other: a file may be larger than memory."""
+    try:
+        with path.open("rb") as file:
+            yield from read_matches(file)
+    except (FileNotFoundError, IsADirectoryError):
+        hint = ""
+        if _TOO_SHORT.fullmatch(str(path)):
+            hint = f"; a match of a league is named by at least the first {_SHORTEST} characters of its name"
+        raise NotFound(f"no record {path}: there is no such file{hint}") from None
+    except OSError as problem:
+        raise RecordError(f"it cannot be read as a record: {problem}") from None

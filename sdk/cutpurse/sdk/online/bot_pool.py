@@ -1,0 +1,436 @@
+"""The bots of a session: made when a match begins, told and asked, and what comes of it given back to the session.
+
+A decision with one option is answered here: the bot is not called, and its thread stays free. The answer waits as long
+as the bot's real answers take, see `answer_times`, unless the bot does without.
+
+A bot that fails stops neither its other matches nor the connection: the decision is given up, and its owner is told
+where. This module knows no stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from time import monotonic, perf_counter
+from typing import Any, Final, NamedTuple, TypeVar
+
+from cutpurse.engine.agenda import Act, Question
+from cutpurse.engine.events import Event
+from cutpurse.engine.match import MatchResult
+from cutpurse.games import GAMES
+from cutpurse.sdk import bot_calls
+from cutpurse.sdk.bot import BotMaker, MatchInfo, bot_chance, where_it_failed
+from cutpurse.sdk.bot_calls import Flow
+from cutpurse.sdk.decision import Decision, illegal_text, offered_text, option_of
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.notes import NoteBuffer, about
+from cutpurse.sdk.online.answer_times import AnswerTimes
+from cutpurse.sdk.online.client_session import (
+    MOST_FINISHED,
+    Ask,
+    Begin,
+    ClientSession,
+    ClientTable,
+    Finish,
+    Illegal,
+    Opened,
+    OwnerNotice,
+    Todo,
+    Welcomed,
+)
+from cutpurse.sdk.online.concurrency import ConcurrencyControl
+from cutpurse.sdk.online.thinking import Kind, Thinker
+from cutpurse.sdk.terminal import paint
+from cutpurse.sdk.views import VIEWS
+from cutpurse.sdk.views.base import GameView
+from cutpurse.sdk.wire.decode import ask_of
+from cutpurse.sdk.wire.question_types import TableInfo, asked, events_of, leading_to, time_left
+from cutpurse.v1 import arena_pb2
+
+__all__ = ["IN_END", "PlayedMatch", "RemoteBots"]
+
+IN_END: Final = "crashed, in end: "  # is said of a bot whose `end` raised, before where; the check listens for it
+
+SHARE_OF_BASE: Final = 0.8  # of the base time that an answer with one option waits at most, so that it is never late
+SOONEST_S: Final = 0.001  # the event loop waits no shorter: such an answer is sent at once
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """A match on a server that is over, from the seat of one bot; the places and scores of a void one are empty.
+
+    commitment: what the bot was told of the deal before its first card, 32 bytes as hex; `cutpurse match verify` shows
+    that of the match file, which must be the same. opened: whether the deal was opened; False while others still play
+    with the same cards, and then whether it is rated is not known either.
+    """
+
+    match: str
+    game: str
+    ladder: str
+    seat: int
+    seats: tuple[str, ...]  # who sat where
+    result: MatchResult
+    rated: bool
+    commitment: str
+    opened: bool = True
+
+    @property
+    def voided(self) -> bool:
+        """Whether it counts for nothing."""
+        return not self.result.places
+
+    def text(self) -> str:
+        """A line: "match 3f2a greed seat 2: place 1 of 4, score 37"."""
+        cause = self.result.end_causes[self.seat]
+        if self.voided:
+            how = f"void ({cause.value})"
+        else:
+            how = f"place {self.result.places[self.seat]} of {len(self.seats)}, score {self.result.scores[self.seat]:,}"
+            how += f", taken over: {cause.value}" if cause.is_taken_over else ""
+        return f"match {self.match[:8]} {self.game} seat {self.seat}: {how}"
+
+
+@dataclass(slots=True)
+class _BotSeat:
+    """A bot at a table."""
+
+    table: ClientTable
+    bot: Any = None
+    view: GameView[Any] | None = None  # of the last decision
+    decision: Decision | None = None
+    message: arena_pb2.Decision | None = None  # of that decision
+    number: int = 0  # of that decision, as the server counts
+    at: float = 0.0  # when that decision came
+    count: int = 0  # decisions put to the bot
+    skipped: list[arena_pb2.Decision] = field(
+        default_factory=list
+    )  # decisions with one option, whose events the bot has not had
+    answer: object = None
+    notes: NoteBuffer = field(default_factory=NoteBuffer)
+
+
+@dataclass(slots=True)
+class _Answered:
+    answer: object
+    option: int | None
+    notes: str
+
+
+class _Failed(NamedTuple):
+    where: str
+    trace: str
+    notes: str
+
+
+def _later(seconds: float, call: Callable[[], None]) -> object:
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
+class _TooLate:
+    """It was not asked: the next decision was already there."""
+
+
+@dataclass
+class RemoteBots:
+    """All seats of one bot in a session."""
+
+    maker: BotMaker
+    session: ClientSession
+    thinker: Thinker
+    pace: ConcurrencyControl
+    say: Callable[[str], None]
+    on_match: Callable[[PlayedMatch], None]
+    wake: Callable[[], None]  # something may be sent
+    debug: bool = False  # show whole traces
+    sends_prints: bool = False  # what the bot prints while it is asked goes along with its answer
+    faults: int = 0  # decisions at which the bot failed, and other methods that raised
+    seats: dict[int, _BotSeat] = field(default_factory=dict)  # by table
+    on_opened: Callable[[PlayedMatch], None] = lambda match: None  # see `PlayedMatch.opened`
+    sealed: dict[str, PlayedMatch] = field(default_factory=dict)  # those of which that is still to come
+    clock: Callable[[], float] = monotonic  # the one that the session is told of
+    hides_time: bool = True  # whether an answer with one option takes as long as a real one
+    times: AnswerTimes = field(default_factory=AnswerTimes)
+    later: Callable[[float, Callable[[], None]], object] = _later  # call a function after so many seconds
+
+    def do(self, todo: Todo) -> None:
+        """Do what the session asks for, or begin to."""
+        if type(todo) is Ask:  # nearly always
+            self._ask(self.seats[todo.table.number], todo.decision, todo.at)
+            return
+        match todo:
+            case Begin(table):
+                self._begin(table)
+            case Finish():
+                self._finish(todo)
+            case Opened(match, rated):
+                played = self.sealed.pop(match, None)
+                if played is not None:
+                    self.on_opened(replace(played, rated=rated, opened=True))
+            case Illegal(table, number, left):
+                self._illegal(self.seats[table.number], number, left)
+            case Welcomed(lost=lost):
+                self.pace.granted(todo.most_tables)
+                self._forget(lost)
+            case OwnerNotice(text, late):
+                self.say(text)
+                if late:
+                    self.pace.late()
+
+    def _forget(self, tables: Iterable[ClientTable]) -> None:
+        for table in tables:
+            self.seats.pop(table.number, None)
+
+    # -- a match begins
+    def _begin(self, table: ClientTable) -> None:
+        seat = self.seats[table.number] = _BotSeat(table)
+        self.pace.started(table.base_s)
+        self.thinker.do(table.match, Kind.BEGIN, self._heard(seat, self._made(seat)), self._begun)
+
+    def _made(self, seat: _BotSeat) -> Flow[_Failed | None]:
+        table = seat.table
+        chance = bot_chance(table.match.encode(), table.seat)
+        settings = table.info.settings.changed()
+        info = MatchInfo(table.game, table.seat, table.names, settings, chance, table.match)
+        try:
+            seat.bot = yield from bot_calls.started(self.maker, info)
+        except (Exception, SystemExit) as problem:
+            seat.bot = bot_calls.Unable(problem)
+        table.before = seat.notes.take()
+        return None
+
+    def _heard(self, seat: _BotSeat, flow: Flow[T]) -> Flow[T]:
+        """The same flow; what the bot prints in it is gathered, if that is wanted."""
+        return _about_it(seat.notes, flow) if self.sends_prints else flow
+
+    def _begun(self, _: object, seconds: float) -> None:
+        pass
+
+    # -- a decision
+    def _ask(self, seat: _BotSeat, message: arena_pb2.Decision, at: float) -> None:
+        try:
+            if len(message.options) == 1:
+                self._ask_lone(seat, message, at)
+                return
+            skipped, seat.skipped = seat.skipped, []
+            info, events = seat.table.info, self.session.events
+            seat.view, seat.decision = asked(message, info, events, seat.message, seat.count, skipped)
+        except ValueError as problem:
+            raise ServerRefused(str(problem)) from None
+        seat.number, seat.message, seat.at = message.decision, message, at
+        seat.count += 1
+        seat.decision.keep_time(lambda: time_left(message, self.clock() - at))
+        if self.session.keeps_notes:
+            seat.decision.keep_notes(seat.notes)
+        self._put(seat, again=False)
+
+    def _ask_lone(self, seat: _BotSeat, message: arena_pb2.Decision, at: float) -> None:
+        """Answer a decision with one option for the bot, now or later.  Raises ValueError for a foreign question."""
+        table = seat.table
+        ask = ask_of(message.ask, table.info.rules)
+        if self.session.events:
+            seat.skipped.append(message)
+        answer = partial(self._answer_lone, table, message.decision)
+        wait_s = 0.0
+        if self.hides_time:
+            seconds = self.times.draw(table.game, ask, ask in _windows(table.game))
+            base_s, _ = time_left(message, 0.0)
+            wait_s = at + min(seconds, SHARE_OF_BASE * base_s) - self.clock()
+        if wait_s < SOONEST_S:
+            answer()
+        else:
+            self.later(wait_s, answer)
+
+    def _answer_lone(self, table: ClientTable, number: int) -> None:
+        if table.is_open(number):
+            self.session.answer(table, number, 0)
+            self.wake()
+
+    def _put(self, seat: _BotSeat, again: bool) -> None:
+        view, decision, number = seat.view, seat.decision, seat.number
+        assert view is not None
+        assert decision is not None
+        if self.thinker.is_here(Kind.DECIDE):
+            began = perf_counter()
+            outcome = self._asked_here(seat, view, decision, number, again)
+            seconds = perf_counter() - began
+            self.thinker.did(Kind.DECIDE, seconds)
+            self._answered(seat, decision, number, outcome, seconds)
+        else:
+            flow = self._heard(seat, self._asked(seat, view, decision, number, again))
+            self.thinker.do(seat.table.match, Kind.DECIDE, flow, partial(self._answered, seat, decision, number))
+
+    def _asked(
+        self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> Flow[_Answered | _Failed | _TooLate]:
+        try:
+            if not seat.table.is_open(number):
+                yield from bot_calls.told(seat.bot, view)
+                return _TooLate()
+            answer = yield from bot_calls.asked(seat.bot, view, decision, again)
+            return _Answered(answer, _index(answer, decision), seat.notes.take())
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, seat.notes.take())
+
+    def _asked_here(
+        self, seat: _BotSeat, view: GameView[Any], decision: Decision, number: int, again: bool
+    ) -> _Answered | _Failed | _TooLate:
+        """`_asked` carried out without a loop, some microseconds quicker."""
+        if self.sends_prints:
+            return bot_calls.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
+        try:
+            if not seat.table.is_open(number):
+                bot_calls.without_a_loop(bot_calls.told(seat.bot, view))
+                return _TooLate()
+            answer = bot_calls.asked_here(seat.bot, view, decision, again)
+            return _Answered(answer, _index(answer, decision), seat.notes.take())
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, seat.notes.take())
+
+    def _failed(self, problem: BaseException, notes: str) -> _Failed:
+        trace = "".join(traceback.format_exception(problem))
+        return _Failed(where_it_failed(problem, self.maker.file), trace, notes)
+
+    def _answered(
+        self, seat: _BotSeat, decision: Decision, number: int, outcome: _Answered | _Failed | _TooLate, seconds: float
+    ) -> None:
+        match outcome:
+            case _Answered():
+                seat.answer = outcome.answer
+                self.session.answer(seat.table, number, outcome.option, outcome.notes)
+            case _Failed(where, trace, notes):
+                self.faults += 1
+                is_unable = isinstance(seat.bot, bot_calls.Unable)
+                self.session.give_up(seat.table, number, where, notes, whole_match=is_unable)
+                self._tell_failure(seat, f"decision {number} ({decision.ask})", where + _offered(decision), trace)
+            case _TooLate():
+                self.pace.late()
+                if not seat.table.over:
+                    self.say(f"{self._at(seat)}: decision {number} was over before the bot could be asked")
+                self.wake()
+                return
+        self.pace.decided(seconds)
+        if number == seat.number:
+            game, ask = seat.table.game, decision.ask
+            self.times.add(game, ask, ask in _windows(game), self.clock() - seat.at)
+        self.wake()
+
+    def _illegal(self, seat: _BotSeat, number: int, left: int) -> None:
+        """Let the bot answer decision `number` again; as the server counts it, whose logs name it too."""
+        if number != seat.number:  # of a decision with one option, for which there is no other answer
+            if left:
+                self._answer_lone(seat.table, number)
+            return
+        decision = seat.decision
+        assert decision is not None
+        if left:
+            then = f"it may be corrected {left} more times" if left > 1 else "it may be corrected once more"
+        else:
+            then = "the safe option was taken"
+            self.faults += 1
+        self._say_fault(
+            f"{self._at(seat)} answered illegally: decision {number} ({decision.ask}) "
+            f"{illegal_text(decision, seat.answer)}; {then}"
+        )
+        if left:
+            self._put(seat, again=True)
+
+    # -- a match ends
+    def _finish(self, finish: Finish) -> None:
+        table = finish.table
+        seat = self.seats.pop(table.number)
+        self.thinker.do(table.match, Kind.END, self._ended(seat, finish), partial(self._over, seat))
+        played = PlayedMatch(
+            table.match,
+            table.game,
+            table.ladder,
+            table.seat,
+            table.names,
+            finish.result,
+            finish.rated,
+            table.commitment.hex(),
+            finish.opened,
+        )
+        if not played.opened:
+            self.sealed[played.match] = played
+            if len(self.sealed) > MOST_FINISHED:
+                del self.sealed[next(iter(self.sealed))]
+        self.on_match(played)
+
+    def _ended(self, seat: _BotSeat, finish: Finish) -> Flow[_Failed | None]:
+        info = seat.table.info
+        seen = seat.view or bot_calls.nothing_seen(info.rules, info.settings, info.seats, info.seat)
+        skipped = leading_to(finish.first_event, seat.skipped)
+        first = skipped[0].first_event if skipped else finish.first_event
+        events = partial(_last_events, skipped, finish, info)
+        view = VIEWS[seat.table.game](lambda: seen.raw, events, first, lambda: seen.raw)
+        try:
+            yield from bot_calls.ended(seat.bot, view, finish.result)
+        except (Exception, SystemExit) as problem:
+            return self._failed(problem, "")
+        return None
+
+    def _over(self, seat: _BotSeat, failed: _Failed | None, seconds: float) -> None:
+        if failed is not None:
+            self.faults += 1
+            self._say_fault(f"{self._at(seat)} {IN_END}{failed.where}")
+            self._tell_trace(failed.trace)
+
+    # -- what is said
+    def _at(self, seat: _BotSeat) -> str:
+        table = seat.table
+        return f"bot {self.maker.name} in match {table.match[:8]} ({table.game}, seat {table.seat})"
+
+    def _tell_failure(self, seat: _BotSeat, when: str, what: str, trace: str) -> None:
+        self._say_fault(f"{self._at(seat)} crashed, {when}: {what}")
+        self._tell_trace(trace)
+
+    def _say_fault(self, text: str) -> None:
+        self.say(paint(text, "bad", sys.stderr))
+
+    def _tell_trace(self, trace: str) -> None:
+        if self.debug:
+            self.say(trace.rstrip())
+
+
+def _last_events(skipped: list[arena_pb2.Decision], finish: Finish, info: TableInfo) -> list[Event]:
+    """What happened since a bot was last asked, until the match was over."""
+    events: list[Event] = []
+    for message in skipped:
+        events += events_of(message, info)
+    return [*events, *finish.events()]
+
+
+def _offered(decision: Decision) -> str:
+    """Return what a failed decision offered, if it can be read: the bot may have failed because it cannot."""
+    try:
+        return f"; offered were {offered_text(decision)}"
+    except ValueError:
+        return ""
+
+
+@cache
+def _windows(game: str) -> frozenset[str]:
+    """The names of a game's questions that are windows."""
+    steps = GAMES[game].steps().values()
+    return frozenset([step.name for step in steps if issubclass(step, Question) and step.window])
+
+
+def _about_it(notes: NoteBuffer, flow: Flow[T]) -> Flow[T]:
+    with about(notes):
+        return (yield from flow)
+
+
+def _index(answer: object, decision: Decision) -> int | None:
+    """The place of an answer among the options, or the number that was given as one; None: it is neither."""
+    if type(answer) is int:
+        return answer
+    raw = option_of(answer)
+    if isinstance(raw, Act):
+        return next((option.index for option in decision.options if option.raw == raw), None)
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

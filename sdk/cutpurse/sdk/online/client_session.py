@@ -1,0 +1,538 @@
+"""A session with a server, from the bot's side: envelopes in, things to do out; answers in, envelopes out.
+
+    session = Session("my_bot", "1", games=["greed"])
+    send(session.opening())
+    for todo in session.receive(envelope, now):
+        ...                                 # Begin a table, Ask its bot, Finish it, tell a Note, ...
+    session.answer(table, decision, option)
+    send(session.next_envelope())
+
+A session outlives its streams: after `lost` the next `opening` resumes it, the server puts again what is open, and an
+answer that was under way is sent once more. This module knows no network, no clock and no bot; time is handed in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
+
+from google.protobuf.message import DecodeError
+
+from cutpurse.engine.commitment import commitment
+from cutpurse.engine.errors import SettingsError
+from cutpurse.engine.events import Event
+from cutpurse.engine.match import EndCause, MatchResult
+from cutpurse.games import GAMES
+from cutpurse.sdk.errors import ServerRefused
+from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.version import VERSION
+from cutpurse.sdk.wire.catalogue import catalogue_of
+from cutpurse.sdk.wire.question_types import TableInfo, events_of
+from cutpurse.sdk.wire.wire_format import LOW, field, frames, present_uint_field, uint_field, uint_fields
+from cutpurse.v1 import arena_pb2
+
+__all__ = [
+    "Ask",
+    "Begin",
+    "Finish",
+    "Illegal",
+    "OwnerNotice",
+    "Opened",
+    "ClientSession",
+    "ClientTable",
+    "Todo",
+    "Welcomed",
+    "broken_promise",
+    "result_of",
+    "table_of",
+]
+
+MAJOR: Final = 1
+MINOR: Final = 0
+FEATURES: Final = ("agenda", "notes")  # agenda: so that a view here equals that of local play
+REASON_MOST: Final = 200  # characters of a GiveUp that a server keeps
+WITHOUT_ANSWERS: Final = 64  # bytes of an envelope, at most
+MOST_FINISHED: Final = 1_024  # tables that are over and remembered; servers tell a few of the last 128 again
+
+# Problems of the league and not of the bot: what it says and does is well.
+NO_FAULT: Final = (
+    arena_pb2.ERROR_REASON_STORAGE,
+    arena_pb2.ERROR_REASON_FROZEN,
+    arena_pb2.ERROR_REASON_FULL,
+    arena_pb2.ERROR_REASON_NOT_YOURS,
+)
+
+NOBODY: Final = "local"  # the owner of whoever came without a token
+
+# Fields of PlayRequest.
+_RECEIVED: Final = 1
+_ANSWERS: Final = 3
+_GIVE_UPS: Final = 4
+_MAX_TABLES: Final = 5
+_LEAVING: Final = 6
+_NOTES: Final = 8
+_ANSWER: Final = frames(_ANSWERS)  # what stands before it
+# Fields of an Answer; an option is told even if it is the first.
+_TABLE: Final = uint_fields(1)
+_DECISION: Final = uint_fields(2)
+_OPTION: Final = tuple([present_uint_field(3, option) for option in range(LOW)])
+
+
+@dataclass(slots=True)
+class ClientTable:
+    """A seat of this bot at one match."""
+
+    number: int
+    match: str
+    info: TableInfo
+    names: tuple[str, ...]  # who sits where
+    ladder: str
+    base_s: float
+    commitment: bytes
+    board: str
+    asked: int = 0  # the decision that was put last, as the server numbers it; 0: none
+    answer: bytes = b""  # to that decision, as fields of PlayRequest, its notes before it; empty: none yet
+    over: bool = False
+    before: str = ""  # what the bot had to say before its first decision; it goes along with the answer to that
+
+    def is_open(self, decision: int) -> bool:
+        """Whether this decision was the last to be put, and the match goes on."""
+        return self.asked == decision and not self.over
+
+    @property
+    def game(self) -> str:
+        """The name of the game."""
+        return self.info.rules.words.game
+
+    @property
+    def seat(self) -> int:
+        """The bot's seat."""
+        return self.info.seat
+
+
+class Welcomed(NamedTuple):
+    """The server has let the bot in."""
+
+    resumed: bool
+    bot: str
+    version: str
+    server: str
+    most_tables: int
+    lost: tuple[ClientTable, ...]  # tables of a session that could not go on; nothing more is heard of them
+    owner: str = ""  # whose the token is; empty where none was asked for
+
+
+class Begin(NamedTuple):
+    """A match begins."""
+
+    table: ClientTable
+
+
+class Ask(NamedTuple):
+    """A decision is put."""
+
+    table: ClientTable
+    decision: arena_pb2.Decision
+    at: float  # when it came
+
+
+class Illegal(NamedTuple):
+    """The answer to a decision was not offered. It may be put right `left` more times, or (0) no more."""
+
+    table: ClientTable
+    decision: int  # its number on the wire; the next one may have come in the same envelope
+    left: int
+
+
+class Finish(NamedTuple):
+    """A match is over."""
+
+    table: ClientTable
+    result: MatchResult
+    events: Callable[[], list[Event]]  # makes those since the last decision, as this seat is told; raises ValueError
+    first_event: int
+    rated: bool
+    opened: bool = True  # what was dealt was told
+
+
+class Opened(NamedTuple):
+    """What was dealt in a match that is over is told now; rated: its board has gone into the rating."""
+
+    match: str
+    rated: bool
+
+
+class OwnerNotice(NamedTuple):
+    """Something for the bot's owner."""
+
+    text: str
+    late: bool = False  # a decision was answered too late
+    table: ClientTable | None = None
+
+
+Todo: TypeAlias = Welcomed | Begin | Ask | Illegal | Finish | Opened | OwnerNotice
+
+
+class ClientSession:
+    """One session of one bot, through any number of streams."""
+
+    def __init__(
+        self, bot: str, version: str = "1", games: Iterable[str] = (), max_tables: int = 0, events: bool = True
+    ) -> None:
+        """`games`: none is every game.  max_tables: at how many to sit; 0 leaves it to the server.  events: asked for.
+
+        Raises UnknownGame for a game that is not installed here.
+        """
+        self.bot = bot
+        self.version = version
+        self.games = tuple(dict.fromkeys(games))
+        self.ladders: Mapping[str, Sequence[str]] = {}  # to be paired on, by game; every ladder of a game that has none
+        self.events = events
+        self.declines_requests = False  # of other owners
+        self.tables: dict[int, ClientTable] = {}
+        self.leaving = False
+        self.max_bytes = 65_536
+        self.keeps_notes = False  # the server
+        self.come_back_s: float | None = None  # when to reconnect, if the server has said so
+        self.silent_at: float | None = None  # when the stream must be taken for lost; None: nothing is expected
+        self._name = ""  # of the session; empty: there is none to resume
+        self._secret = b""
+        self._heartbeat_s = 0.0
+        self._forgotten: tuple[ClientTable, ...] = ()
+        # Tables, the last to end last; a server that was not sure ends them again after a resume. It is sure of most.
+        self._finished: dict[int, None] = {}
+        self._sealed: dict[str, ClientTable] = {}  # matches that are over, of which the deal is still to be told
+        self._in = False  # whether this stream is welcomed
+        self._received = 0  # envelopes of this stream
+        self._acknowledged = 0
+        self._wanted = self._told = max_tables
+        self._wants_none = False  # a Hello that names no tables leaves their number to the server
+        self._leaving_told = False
+        self._out: list[bytes] = []  # answers and decisions given up, as fields of PlayRequest
+
+    # -- the stream
+    def done(self) -> bool:
+        """Whether it has left and nothing is open."""
+        return self.leaving and not self.tables
+
+    def opening(self) -> bytes:
+        """The first envelope of a stream."""
+        self._in = False
+        self._received = self._acknowledged = 0
+        self._leaving_told = False
+        self._told = self._wanted
+        hello = arena_pb2.Hello(
+            protocol_major=MAJOR,
+            protocol_minor=MINOR,
+            sdk=f"cutpurse-python {VERSION}",
+            bot=self.bot,
+            version=self.version,
+            games=[self._game_wanted(game) for game in dict.fromkeys((*self.games, *self.ladders))],
+            max_tables=self._wanted,
+            events=self.events,
+            features=FEATURES,
+            declines_requests=self.declines_requests,
+        )
+        if self._name:
+            hello.resume.session = self._name
+            hello.resume.secret = self._secret
+        return arena_pb2.PlayRequest(hello=hello, max_tables=0 if self._wants_none else None).SerializeToString()
+
+    def _game_wanted(self, game: str) -> arena_pb2.GameWanted:
+        version = GAMES[game].words.version
+        return arena_pb2.GameWanted(game=game, rules_version=version, ladders=self.ladders.get(game, ()))
+
+    def lost(self) -> None:
+        """The stream is gone: what was not sent will be asked for again, or is not wanted any more."""
+        self._in = False
+        self.silent_at = None
+        self._out.clear()
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is an earlier stream to go on from."""
+        return bool(self._name)
+
+    def forget(self) -> None:
+        """The server has forgotten this session: the next stream opens a new one, without the open tables."""
+        self._name, self._secret = "", b""
+        for table in self.tables.values():
+            table.over = True
+        self._forgotten += tuple(self.tables.values())
+        self.tables.clear()
+        self._finished.clear()
+
+    # -- what the server says
+    def receive(self, data: bytes, now: float) -> list[Todo]:
+        """What an envelope asks for, in order.  `now`: seconds of any clock that never goes back.
+
+        Raises ServerRefused for what cannot be understood: a server of other rules, or none of this kind.
+        """
+        try:
+            envelope = arena_pb2.PlayResponse.FromString(data)
+        except DecodeError:
+            raise ServerRefused("the server sent something that is no message of this protocol") from None
+        self._received = max(self._received, envelope.envelope)
+        todos: list[Todo] = []
+        if envelope.HasField("welcome"):
+            todos.append(self._welcome(envelope.welcome))
+        if self._heartbeat_s:
+            self.silent_at = now + 2 * self._heartbeat_s
+        for refusal in envelope.refusals:
+            self._refused(refusal, todos)
+        for started in envelope.starts:
+            self._start(started, todos)
+        for decision in envelope.decisions:
+            self._decision(decision, todos, now)
+        for ended in envelope.ends:
+            self._end(ended, todos)
+        for opened in envelope.boards:
+            self._open(opened, todos)
+        if envelope.HasField("drain"):
+            self._drain(envelope.drain, todos)
+        for problem in envelope.problems:
+            left = f"; {problem.strikes_left} more of these end the session" if problem.strikes_left else ""
+            what = "the server says" if problem.reason in NO_FAULT else "the server has a problem with this bot"
+            todos.append(OwnerNotice(f"{what}: {legible(problem.text)}{left}"))
+        return todos
+
+    def _welcome(self, welcome: arena_pb2.Welcome) -> Welcomed:
+        self._in = True
+        if not welcome.resumed:
+            self.forget()
+        self._name, self._secret = welcome.session, welcome.resume_secret
+        self._heartbeat_s = welcome.heartbeat_ms / 1000
+        self.max_bytes = welcome.max_bytes or self.max_bytes
+        self.keeps_notes = "notes" in welcome.features
+        self.come_back_s = None
+        lost, self._forgotten = self._forgotten, ()
+        return Welcomed(
+            welcome.resumed,
+            welcome.bot,
+            welcome.version,
+            welcome.server,
+            welcome.most_tables or 1,
+            lost,
+            "" if welcome.owner == NOBODY else welcome.owner,
+        )
+
+    def _start(self, started: arena_pb2.MatchStarted, todos: list[Todo]) -> None:
+        if started.table in self.tables or started.table in self._finished:
+            return  # it goes on, or is known to be over
+        table = self.tables[started.table] = table_of(started)
+        todos.append(Begin(table))
+
+    def _decision(self, decision: arena_pb2.Decision, todos: list[Todo], now: float) -> None:
+        table, number = self.tables.get(decision.table), decision.decision
+        if table is None:
+            return  # of a match that this session has forgotten
+        if table.asked == number:  # put once more after a resume
+            if table.answer:
+                self._out.append(table.answer)
+            return
+        table.asked, table.answer = number, b""
+        todos.append(Ask(table, decision, now))
+
+    def _refused(self, refusal: arena_pb2.Refusal, todos: list[Todo]) -> None:
+        table = self.tables.get(refusal.table)
+        if table is None:
+            return
+        which = f"match {table.match}, decision {refusal.decision}"
+        if refusal.reason == arena_pb2.REFUSAL_REASON_ILLEGAL:
+            if table.asked == refusal.decision and table.answer:
+                table.answer = b""
+                todos.append(Illegal(table, refusal.decision, refusal.corrections_left))
+        elif refusal.reason == arena_pb2.REFUSAL_REASON_TOO_LATE:
+            text = f"{which}: the answer came {refusal.late_by_ms} ms too late, and the safe option was taken"
+            todos.append(OwnerNotice(text, True, table))
+        elif refusal.reason not in (
+            arena_pb2.REFUSAL_REASON_ALREADY_DECIDED,  # an answer that was sent again
+            arena_pb2.REFUSAL_REASON_STALE,  # nobody's fault
+        ):
+            todos.append(OwnerNotice(f"{which}: the answer was refused: {legible(refusal.text)}", False, table))
+
+    def _end(self, ended: arena_pb2.MatchEnded, todos: list[Todo]) -> None:
+        table = self.tables.pop(ended.table, None)
+        if table is None:
+            return
+        table.over = True
+        self._finished[table.number] = None
+        if len(self._finished) > MOST_FINISHED:
+            del self._finished[next(iter(self._finished))]
+        result = result_of(table, ended)
+        events = partial(events_of, ended, table.info)
+        todos.append(Finish(table, result, events, ended.first_event, ended.rated, ended.HasField("opening")))
+        if ended.HasField("opening"):
+            self._check_promise(table, ended.opening, todos)
+        else:  # others still play with the same cards
+            self._sealed[table.match] = table
+            if len(self._sealed) > MOST_FINISHED:
+                del self._sealed[next(iter(self._sealed))]
+
+    def _open(self, opened: arena_pb2.BoardOpened, todos: list[Todo]) -> None:
+        table = self._sealed.pop(legible(opened.match), None)
+        if table is not None:
+            self._check_promise(table, opened.opening, todos)
+            todos.append(Opened(table.match, opened.rated))
+
+    def _check_promise(self, table: ClientTable, opening: arena_pb2.Opening, todos: list[Todo]) -> None:
+        if broken := broken_promise(table, opening):
+            todos.append(
+                OwnerNotice(f"WARNING: match {table.match}: {broken}. Keep this line and tell whoever runs the server.")
+            )
+
+    def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:
+        self.come_back_s = drain.reconnect_after_ms / 1000
+        text = f": {legible(drain.text)}" if drain.text else ""
+        todos.append(
+            OwnerNotice(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s")
+        )
+
+    # -- what the bot says
+    def answer(self, table: ClientTable, decision: int, option: int | None, notes: str = "") -> None:
+        """The bot's answer, as an index; None for one that is no index of anything.  notes: what it had to say."""
+        number = table.number
+        if option is not None and 0 <= option < LOW and number < LOW and 0 <= decision < LOW:
+            said = _TABLE[number] + _DECISION[decision] + _OPTION[option]
+            said = _ANSWER[len(said)] + said
+        else:
+            if option is not None and not 0 <= option < 1 << 32:
+                option = None
+            said = uint_field(1, number) + uint_field(2, decision) + present_uint_field(3, option)
+            said = field(_ANSWERS, said)
+        self._say(table, decision, said, notes)
+
+    def give_up(
+        self, table: ClientTable, decision: int, reason: str, notes: str = "", *, whole_match: bool = False
+    ) -> None:
+        """Give up a decision at which the bot's own code failed, or the whole match if the bot cannot play it."""
+        reason = legible(reason, REASON_MOST)
+        said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason, whole_match=whole_match)
+        self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()), notes)
+
+    def _say(self, table: ClientTable, decision: int, said: bytes, notes: str) -> None:
+        if table.over:
+            return
+        if table.before or notes:
+            said = self._noted(table, decision, notes) + said
+        if table.asked == decision:
+            table.answer = said
+        if self._in:  # else it is sent when the decision is put again
+            self._out.append(said)
+
+    def _noted(self, table: ClientTable, decision: int, notes: str) -> bytes:
+        """Notes, as fields of PlayRequest; nothing for a server that would pass them over."""
+        said = ((0, table.before), (decision, notes)) if self.keeps_notes else ()
+        table.before = ""
+        number = uint_field(1, table.number)
+        return b"".join(
+            [
+                field(_NOTES, number + uint_field(2, which) + field(3, text.encode(errors="replace")))
+                for which, text in said
+                if text
+            ]
+        )
+
+    def want_tables(self, tables: int) -> None:
+        """At how many tables to sit from now on; at 0 no new match begins."""
+        self._wanted, self._wants_none = tables, not tables
+
+    def leave(self) -> None:
+        """Play what is open to the end, and begin nothing new."""
+        self.leaving = True
+
+    def next_envelope(self) -> bytes | None:
+        """What there is to be sent now: an acknowledgement, answers, changed wishes; None if there is nothing."""
+        tables = None if self._wanted == self._told else self._wanted
+        leaving = self.leaving and not self._leaving_told
+        if not self._in or not (self._out or leaving or tables is not None or self._received > self._acknowledged):
+            return None
+        room = self.max_bytes - WITHOUT_ANSWERS
+        taken = size = 0
+        for said in self._out:
+            size += len(said)
+            if size > room and taken:
+                break
+            taken += 1
+        answers = self._out[:taken]
+        del self._out[:taken]
+        self._acknowledged, self._told, self._leaving_told = self._received, self._wanted, self.leaving
+        wishes = present_uint_field(_MAX_TABLES, tables) + uint_field(_LEAVING, self.leaving)
+        return b"".join((uint_field(_RECEIVED, self._received), *answers, wishes))
+
+
+def _named(seat: arena_pb2.SeatTaken) -> str:
+    """Who sits on a seat: "ann/sneak"; others may have a bot of the same name."""
+    return seat.bot if seat.owner in ("", NOBODY) else f"{seat.owner}/{seat.bot}"
+
+
+def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
+    """What a bot, or one who watches, is told of a match.  Raises ServerRefused for one that cannot be played here."""
+    what = f"the server deals {legible(started.game)}, rules version {legible(started.rules_version)}"
+    rules = GAMES.get(started.game)
+    if rules is None:
+        raise ServerRefused(f"{what}; here there are {', '.join(GAMES)}: name the games to play, or upgrade cutpurse")
+    if rules.words.version != started.rules_version:
+        raise ServerRefused(f"{what}; here it is version {rules.words.version}: both sides need the same cutpurse")
+    seats = len(started.seats)
+    given = {setting.name: setting.value for setting in started.settings}
+    try:
+        settings = rules.check(seats, given)
+        digest = catalogue_of(rules, seats, given).digest
+    except SettingsError as problem:
+        raise ServerRefused(f"{what}, in a way that is not known here: {problem}") from None
+    if started.catalogue_digest != digest:
+        raise ServerRefused(f"{what}, with other numbers than here: both sides need the same cutpurse")
+    if not started.seat < seats:
+        raise ServerRefused(f"{what}, and puts this bot on seat {started.seat} of {seats}")
+    return ClientTable(
+        started.table,
+        legible(started.match),
+        TableInfo(rules, settings, seats, started.seat),
+        tuple([_named(seat) for seat in started.seats]),
+        started.ladder,
+        started.clock.base_ms / 1000,
+        started.commitment,
+        started.board,
+    )
+
+
+def result_of(table: ClientTable, ended: arena_pb2.MatchEnded) -> MatchResult:
+    """How a match ended.  Raises ServerRefused for what cannot be."""
+    if len(ended.seats) != table.info.seats:
+        raise ServerRefused(f"match {table.match} of {table.info.seats} seats ended with {len(ended.seats)}")
+    causes = tuple([_end_cause(seat.end_cause) for seat in ended.seats])
+    if ended.voided:
+        return MatchResult((), (), causes)
+    return MatchResult(tuple([seat.score for seat in ended.seats]), tuple([seat.place for seat in ended.seats]), causes)
+
+
+_CAUSES: Final[dict[int, EndCause]] = {
+    number: EndCause[name.removeprefix("END_CAUSE_")]
+    for name, number in arena_pb2.EndCause.items()
+    if name.removeprefix("END_CAUSE_") in EndCause.__members__
+}
+
+
+def _end_cause(number: int) -> EndCause:
+    try:
+        return _CAUSES[number]
+    except KeyError:
+        raise ServerRefused(f"a match ended for cause {number}, which is not known here: upgrade cutpurse") from None
+
+
+def broken_promise(table: ClientTable, opening: arena_pb2.Opening) -> str:
+    """What is wrong with the opening of what was committed to before the deal; empty if nothing."""
+    if commitment(opening.seed, opening.params) != table.commitment:
+        return "the cards were not dealt as promised: the opened seed does not fit the commitment made before the deal"
+    try:
+        params = json.loads(opening.params)
+        board, game = params["board"], params["game"]
+    except (ValueError, TypeError, KeyError):
+        return "what was promised before the deal cannot be read"
+    if (board, game) != (table.board, table.game):
+        return f"what was promised before the deal is of another board or game ({board!r}, {game!r})"
+    return ""

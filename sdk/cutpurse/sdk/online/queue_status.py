@@ -1,0 +1,100 @@
+"""Why a bot gets no match: what its server tells of the ladders that it waits on, put into a line.
+
+This module knows no clock; it makes a few calls on a channel that it is handed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+import grpc.aio
+from google.protobuf.message import DecodeError
+
+from cutpurse.sdk.online.client_session import ClientSession
+from cutpurse.sdk.terminal import legible
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["too_few"]
+
+SERVICE: Final = "/cutpurse.v1.LadderService"
+ANSWER_S: Final = 10.0
+HOUSE: Final = "house"  # the owner of the bots that a server runs for company
+MOST_HOUSE: Final = 5  # house bots that are named
+
+
+async def too_few(
+    channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: ClientSession, owner: str
+) -> str:
+    """How many of how many bots are there, on the ladder that needs the fewest more.
+
+    owner: whose the bot is; empty where nobody in particular owns any. Empty if it is not for want of bots that a match
+    does not come, or if the server does not tell.
+    """
+    try:
+        return await _too_few(channel, metadata, session, owner)
+    except (grpc.aio.AioRpcError, grpc.aio.UsageError, asyncio.InvalidStateError, DecodeError):
+        return ""  # as of a server that has no such call: it is no part of playing
+
+
+async def _too_few(
+    channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]], session: ClientSession, owner: str
+) -> str:
+    async def ask(name: str, request: bytes) -> bytes:
+        call: Any = channel.unary_unary(f"{SERVICE}/{name}")
+        answer: bytes = await call(request, metadata=metadata, timeout=ANSWER_S)
+        return answer
+
+    told = ladder_pb2.ListLaddersResponse.FromString(await ask("ListLadders", b""))
+    waited_on = [ladder for ladder in told.ladders if _is_on(ladder, session, owner)]
+    if not waited_on:
+        return ""
+
+    async def bots_here(owner: str, ladder: str = "") -> list[ladder_pb2.BotShown]:
+        asked = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder).SerializeToString()
+        return [bot for bot in ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", asked)).bots if bot.is_here]
+
+    # A ladder may name house bots that this server does not run.
+    named = any(ladder.defined.terms.house for ladder in waited_on)
+    run = await bots_here(HOUSE) if named else []
+    house = {ladder.defined.name: _house_on(ladder, run) for ladder in waited_on}
+    best = min(waited_on, key=lambda one: one.defined.seats - one.bots - len(house[one.defined.name]))
+    sides = best.bots
+    if owner:
+        sides -= max(0, len(await bots_here(owner, best.defined.name)) - 1)  # a match takes one of them
+    return _text(best, sides, house[best.defined.name], bool(owner))
+
+
+def _house_on(ladder: ladder_pb2.LadderShown, run: Sequence[ladder_pb2.BotShown]) -> list[str]:
+    """The house bots that sit down on a ladder where too few others are there."""
+    there = {bot.bot.bot for bot in run if ladder.defined.name in bot.ladders}
+    return [name for name in ladder.defined.terms.house if name in there]
+
+
+def _is_on(ladder: ladder_pb2.LadderShown, session: ClientSession, owner: str) -> bool:
+    """Whether the bot may be paired there."""
+    defined, terms = ladder.defined, ladder.defined.terms
+    if ladder.is_frozen or not ladder.bots or (terms.owners and owner and owner not in terms.owners):
+        return False
+    if (named := session.ladders.get(defined.game)) is not None:
+        return defined.name in named
+    return defined.game in session.games or not (session.games or session.ladders)
+
+
+def _text(ladder: ladder_pb2.LadderShown, sides: int, house: Sequence[str], by_owner: bool) -> str:
+    name, seats, named = legible(ladder.defined.name, 64), ladder.defined.seats, ladder.defined.terms.house
+    missing = seats - sides - len(house)
+    if sides < 1 or missing < 1:
+        return ""
+    what = "bots of {} of the {} owners" if by_owner else "{} of the {} bots"
+    more = f"{missing} more {'come' if missing > 1 else 'comes'}"
+    has = f"{what.format(sides, seats)} that a match takes, {_house(house, named)}"
+    return f"ladder {name} has {has}; it begins when {more}"
+
+
+def _house(here: Sequence[str], named: Sequence[str]) -> str:
+    first = ", ".join([legible(name, 32) for name in (here or named)[:MOST_HOUSE]])
+    if here:
+        return f"and {len(here)} house bot{'s' if len(here) > 1 else ''} ({first})"
+    return f"and its house bots ({first}) are not run" if named else "and no house bots"

@@ -1,0 +1,130 @@
+"""Handing in a bot to a server, and asking what became of it: the calls of SubmissionService.
+
+What a server says in refusal becomes an error of the command line, as with a league. This module knows no command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import grpc
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.errors import NotFound
+from cutpurse.sdk.league import PATIENCE_S, refusal
+from cutpurse.sdk.online.connection import Dialling, dialling
+from cutpurse.sdk.submission.manifest import NAME
+from cutpurse.sdk.submission.packing import Packed
+from cutpurse.v1 import submission_pb2, submission_pb2_grpc
+
+__all__ = ["SENDING_S", "Submissions", "submissions_at", "version_named"]
+
+Told = TypeVar("Told")
+
+SENDING_S: Final = 150.0
+PIECE: Final = 32_000  # bytes at once; a server takes messages of 64 KiB
+LACKS: Final = "runs no bots of others: play there with `cutpurse bot run`, or ask whoever runs it for --submissions"
+_OPTIONS: Final = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.use_local_subchannel_pool", 1),
+)
+
+
+class Submissions:
+    """The calls, for one server.  Each raises NotFound, NotAuthorised, UsageError, ServerUnreachable, ServerRefused."""
+
+    def __init__(self, stub: Any, to: Dialling) -> None:
+        self._stub = stub
+        self._to = to
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return self._to.address
+
+    def submit(self, packed: Packed, ladders: Sequence[str] = ()) -> submission_pb2.SubmissionShown:
+        """Hand in a bot; returns once the server keeps it."""
+
+        def pieces() -> Iterator[submission_pb2.SubmitRequest]:
+            head = submission_pb2.SubmissionHead(sha256=packed.digest, size=len(packed.content), ladders=ladders)
+            yield submission_pb2.SubmitRequest(head=head)
+            for at in range(0, len(packed.content), PIECE):
+                yield submission_pb2.SubmitRequest(piece=packed.content[at : at + PIECE])
+
+        call = self._stub.Submit
+        answer = self._asked(lambda: call(pieces(), timeout=SENDING_S, metadata=self._to.metadata))
+        shown: submission_pb2.SubmissionShown = answer.submission
+        return shown
+
+    def list(self, bot: str = "", version: str = "") -> Sequence[submission_pb2.SubmissionShown]:
+        """What was handed in, the newest first."""
+        request = submission_pb2.ListSubmissionsRequest(bot=bot, version=version)
+        answer: submission_pb2.ListSubmissionsResponse = self._ask("ListSubmissions", request)
+        return answer.submissions
+
+    def one(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
+        """This version.  Raises NotFound too."""
+        for shown in self.list(bot, version):
+            return shown
+        raise NotFound(f"the server at {self.address} knows no {bot}:{version} of yours")
+
+    def log(self, bot: str, version: str = "") -> submission_pb2.GetSubmissionLogResponse:
+        """What was seen of it; without a version of the one handed in last."""
+        request = submission_pb2.GetSubmissionLogRequest(bot=bot, version=version)
+        answer: submission_pb2.GetSubmissionLogResponse = self._ask("GetSubmissionLog", request)
+        return answer
+
+    def archive(self, bot: str, version: str = "") -> bytes:
+        """Its archive as it was handed in."""
+        request = submission_pb2.GetArchiveRequest(bot=bot, version=version)
+        call = self._stub.GetArchive
+        return self._asked(
+            lambda: b"".join([one.piece for one in call(request, timeout=SENDING_S, metadata=self._to.metadata)])
+        )
+
+    def retire(self, bot: str, version: str = "") -> submission_pb2.SubmissionShown:
+        """It plays no more."""
+        answer: submission_pb2.RetireBotResponse = self._ask(
+            "RetireBot", submission_pb2.RetireBotRequest(bot=bot, version=version)
+        )
+        return answer.submission
+
+    def activate(self, bot: str, version: str) -> submission_pb2.SubmissionShown:
+        """This version plays."""
+        answer: submission_pb2.ActivateVersionResponse = self._ask(
+            "ActivateVersion", submission_pb2.ActivateVersionRequest(bot=bot, version=version)
+        )
+        return answer.submission
+
+    def _ask(self, name: str, request: Any) -> Any:
+        call = getattr(self._stub, name)
+        return self._asked(lambda: call(request, timeout=PATIENCE_S, metadata=self._to.metadata))
+
+    def _asked(self, ask: Callable[[], Told]) -> Told:
+        try:
+            return ask()
+        except grpc.RpcError as error:
+            raise refusal(error, self._to, LACKS) from None
+
+
+@contextmanager
+def submissions_at(server: str | None = None, ca: str | os.PathLike[str] | None = None) -> Iterator[Submissions]:
+    """The calls to a server (see `dialling`), for the length of a block."""
+    to = dialling(server, ca)
+    with to.blocking_channel(_OPTIONS) as channel:
+        stub: Any = submission_pb2_grpc.SubmissionServiceStub(channel)
+        yield Submissions(stub, to)
+
+
+def version_named(text: str, needs_version: bool = False) -> tuple[str, str]:
+    """A bot of one's own, by NAME or NAME:VERSION, or as rankings show it.  Raises UsageError."""
+    bot, colon, version = text.rpartition("/")[2].partition(":")
+    if not NAME.fullmatch(bot) or (colon and not NAME.fullmatch(version)):
+        raise UsageError(f"{text!r:.100} names no bot: write NAME or NAME:VERSION")
+    if needs_version and not version:
+        raise UsageError(f"which version of {bot}? write {bot}:VERSION; `cutpurse bot submitted {bot}` lists them")
+    return bot, version

@@ -1,0 +1,94 @@
+"""Boards of a tournament played here, in this process or several; all bots are made anew for every match."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cutpurse.engine.chance import match_key
+from cutpurse.engine.game import Game
+from cutpurse.engine.match import Match
+from cutpurse.games import game_named
+from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers
+from cutpurse.sdk.local import Failure
+from cutpurse.sdk.playing.processes import check_jobs, in_order
+from cutpurse.sdk.playing.seating import play_match
+from cutpurse.sdk.tournament.tournament_file import Tournament
+from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentBoard, TournamentMatch
+
+__all__ = ["LocalBackend"]
+
+
+class LocalBackend:
+    """Plays the boards of one tournament.  failures: the first of each bot that failed."""
+
+    def __init__(self, tournament: Tournament, jobs: int = 1) -> None:
+        """Raises UsageError, NotFound or BotNotLoaded for bots that cannot be loaded."""
+        check_jobs(jobs)
+        self.failures: dict[int, Failure] = {}
+        self._jobs = jobs
+        makers = bot_makers([one.bot for one in tournament.bots])
+        names = tuple(one.name for one in tournament.bots)
+        self._table = _BoardSetup(game_named(tournament.game), tuple(makers), names, tournament, ())
+
+    def plan(self) -> dict[str, Any]:
+        """What the boards depend on besides the tournament: the rules, and the bots' code as far as it can be seen."""
+        return {
+            "where": "here",
+            "rules": self._table.rules.words.version,
+            "code": [_code(maker) for maker in self._table.makers],
+        }
+
+    def play(self, boards: Sequence[TournamentBoard]) -> Iterator[PlayedBoard]:
+        """The boards, in their order."""
+        table = replace(self._table, boards=tuple(boards))
+        one_by_one = (table.board(board) for board in boards)
+        played = one_by_one if self._jobs == 1 else in_order(table.batch, len(boards), self._jobs)
+        try:
+            for board, failures in played:
+                for failure in failures:
+                    self.failures.setdefault(failure.bot, failure)
+                yield board
+        finally:
+            played.close()
+
+
+@dataclass(frozen=True)
+class _BoardSetup:
+    """What all boards have in common; can be sent to another process."""
+
+    rules: type[Game]
+    makers: tuple[BotMaker, ...]
+    names: tuple[str, ...]
+    tournament: Tournament
+    boards: tuple[TournamentBoard, ...]
+
+    def batch(self, numbers: range) -> list[tuple[PlayedBoard, tuple[Failure, ...]]]:
+        return [self.board(self.boards[number]) for number in numbers]
+
+    def board(self, board: TournamentBoard) -> tuple[PlayedBoard, tuple[Failure, ...]]:
+        """Play one deal: once, or once with every bot in every seat, as the board says."""
+        key = match_key(self.tournament.seed, board.number)
+        matches, faults, first = [], Counter[int](), dict[int, Failure]()
+        for bots in board.seats:
+            match = Match(self.rules, [self.names[bot] for bot in bots], key, dict(self.tournament.settings), log=True)
+            result, failed, _ = play_match(match, [self.makers[bot] for bot in bots])
+            for seat, parts in failed:
+                bot = bots[seat]
+                faults[bot] += 1
+                first.setdefault(bot, Failure(bot, self.names[bot], self.makers[bot].file, board.number, *parts))
+            causes = tuple(cause.value for cause in result.end_causes)
+            matches.append(TournamentMatch(bots, tuple(result.places), tuple(result.scores), causes))
+        return PlayedBoard(board.number, board.field, tuple(matches), dict(faults)), tuple(first.values())
+
+
+def _code(maker: BotMaker) -> str:
+    """A hash of a bot's file: an edited bot is another; empty where there is no file."""
+    file = Path(maker.file)
+    if maker.spec.startswith(PROGRAM) or not maker.file.endswith(".py") or not file.is_file():
+        return ""
+    return sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,194 @@
+"""What matches of one game say again and again, as bytes that are made once for all of them.
+
+An act, an event with its faces for each viewer, a step, a list of counters: a game has a few thousand different ones,
+and every match is made of them. Kept are values together with who may see what of them, so what one match is told of
+holds of every other. This module knows no match and no zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cutpurse.engine.agenda import Act, Step
+from cutpurse.engine.events import Asked, Counted, Event, Happened, Moved, Placed, Scored, Shown, Shuffled
+from cutpurse.engine.game import Game
+from cutpurse.sdk.wire.numbering import numbering_of
+from cutpurse.sdk.wire.wire_format import (
+    field,
+    framed,
+    present_uint_field,
+    sint_field,
+    sints,
+    uint_field,
+    uints_field,
+)
+
+__all__ = ["PhraseCache", "act_body"]
+
+MOST_KEPT: Final = 2_048  # of each sort: most of what a game has; then all of them go
+
+# Tags of fields of which there are several: number << 3 | 2.
+_PENDING: Final = field(5, b"")[:1]  # Observation.pending
+_AGENDA: Final = field(6, b"")[:1]  # Observation.agenda
+_OPTION: Final = field(4, b"")[:1]  # Decision.options
+
+
+def act_body(act: Act) -> bytes:
+    """An Act, without its tag and length."""
+    verb, cards, zone, seat, number, places, actor = act
+    return (
+        uint_field(1, verb)
+        + present_uint_field(2, actor)
+        + present_uint_field(3, seat)
+        + uint_field(4, zone)
+        + uints_field(5, cards)
+        + uints_field(6, places)
+        + sint_field(7, number)
+    )
+
+
+class PhraseCache:
+    """The phrases of a game with so many seats, for any number of matches, also under different settings.
+
+    options, counters and agendas hold what was made so far; ask for what is missing with the method of that name.
+    """
+
+    def __init__(self, rules: type[Game], seats: int) -> None:
+        self.rules = rules
+        self.seats = seats
+        self.numbering = numbering_of(rules)
+        self.asks = {name: uint_field(3, number) for name, number in self.numbering.ask_number.items()}  # of a Decision
+        self.options: dict[Act, bytes] = {}  # the field of a Decision
+        self.counters: dict[tuple[int, ...], bytes] = {}  # with length
+        # By identity, with the steps themselves so that their identities are not used again: the fields `pending` and
+        # `agenda` of an Observation, of a whole agenda and of each step.
+        self.agendas: dict[tuple[int, ...], tuple[tuple[Step, ...], bytes, bytes]] = {}
+        self._steps: dict[int, tuple[Step, bytes, bytes]] = {}
+        self._acts: dict[Act, bytes] = {}  # with length
+        # By kind, for events of different kinds can be equal as tuples: what `faces` returns.
+        self._faces: dict[type, dict[Event, tuple[bytes, ...]]] = {}
+
+    def option(self, act: Act) -> bytes:
+        """One of the field `options` of a Decision."""
+        _make_room(self.options)
+        found = self.options[act] = _OPTION + self._act(act)
+        return found
+
+    def counter(self, values: tuple[int, ...]) -> bytes:
+        """The numbers of a list of counters, with their length."""
+        _make_room(self.counters)
+        found = self.counters[values] = framed(sints(values))
+        return found
+
+    def agenda(self, steps: Sequence[Step]) -> tuple[tuple[Step, ...], bytes, bytes]:
+        """The steps, and the fields `pending` and `agenda` of an Observation that tell of them."""
+        told = [self._steps.get(id(step)) or self._step(step) for step in steps]
+        pending = b"".join([pending for _, pending, _ in told])
+        _make_room(self.agendas)
+        planned = b"".join([planned for _, _, planned in told])
+        entry = self.agendas[tuple(map(id, steps))] = (tuple(steps), pending, planned)
+        return entry
+
+    def _step(self, step: Step) -> tuple[Step, bytes, bytes]:
+        """The step, and its fields in `pending` (nothing if it announces nothing) and `agenda`."""
+        numbering = self.numbering
+        number = numbering.step_number[type(step)]
+        numbers: list[int] = []
+        for name, shape in numbering.step_fields[number - 1]:
+            value = getattr(step, name)
+            numbers += (len(value), *value) if shape is tuple else (value,)
+        act = step.act()
+        pending = b"" if act is None else _PENDING + self._act(act)
+        body = uint_field(1, number) + (field(2, sints(numbers)) if numbers else b"")
+        _make_room(self._steps)
+        entry = self._steps[id(step)] = (step, pending, _AGENDA + framed(body))
+        return entry
+
+    def _act(self, act: Act) -> bytes:
+        found = self._acts.get(act)
+        if found is None:
+            _make_room(self._acts)
+            found = self._acts[act] = framed(act_body(act))
+        return found
+
+    # -- what happened
+    def faces(self, event: Event) -> tuple[bytes, ...]:
+        """An Event with its length as each viewer is told of it: by seat, and last the spectator."""
+        kept = self._faces.get(type(event))
+        if kept is None:
+            kept = self._faces[type(event)] = {}
+        found = kept.get(event)
+        if found is None:
+            _make_room(kept)
+            found = kept[event] = self._made(event)
+        return found
+
+    def _made(self, event: Event) -> tuple[bytes, ...]:
+        """The same, made once for those who see the same faces."""
+        masks = set(getattr(event, "masks", ()))  # who may see a card, for each card
+        if not masks:
+            return (framed(self.event(event, 0)),) * (self.seats + 1)
+        made: dict[tuple[int, ...], bytes] = {}
+        faces = []
+        for viewer in range(self.seats + 1):
+            seen = tuple([mask >> viewer & 1 for mask in masks])
+            if (face := made.get(seen)) is None:
+                face = made[seen] = framed(self.event(event, viewer))
+            faces.append(face)
+        return tuple(faces)
+
+    def event(self, event: Event, viewer: int) -> bytes:
+        """An Event as a viewer is told of it, without its tag and length."""
+        return _BODY[type(event)](self, event.to(viewer))
+
+    def _happened(self, event: Happened) -> bytes:
+        return b"\x0a" + self._act(event.act)
+
+    def _moved(self, event: Moved) -> bytes:
+        return field(2, uint_field(1, event.from_zone) + uint_field(2, event.to_zone) + uints_field(3, event.cards))
+
+    def _shown(self, event: Shown) -> bytes:
+        return field(3, uint_field(1, event.zone) + uints_field(2, event.seats) + uints_field(3, event.cards))
+
+    def _shuffled(self, event: Shuffled) -> bytes:
+        return field(4, uint_field(1, event.zone))
+
+    def _counted(self, event: Counted) -> bytes:
+        counters = self.numbering.counters(event.seat, event.zone or 0, event.place, self.seats)
+        place = [counter.name for counter in counters].index(event.counter)
+        return field(
+            5,
+            uint_field(1, place if event.place is None else place + 1)  # columns are numbered from 1
+            + present_uint_field(2, event.seat)
+            + uint_field(3, event.zone or 0)
+            + present_uint_field(4, event.place)
+            + sint_field(5, event.value),
+        )
+
+    def _placed(self, event: Placed) -> bytes:
+        seat = None if event.seat < 0 else event.seat
+        return field(6, uint_field(1, event.zone) + uint_field(2, event.kind) + present_uint_field(3, seat))
+
+    def _asked(self, event: Asked) -> bytes:
+        return field(7, uint_field(1, self.numbering.ask_number[event.ask]) + uints_field(2, event.seats))
+
+    def _scored(self, event: Scored) -> bytes:
+        return field(8, uint_field(1, event.over) + (field(2, sints(event.scores)) if event.scores else b""))
+
+
+_BODY: Final[dict[type, Callable[[PhraseCache, Any], bytes]]] = {
+    Happened: PhraseCache._happened,
+    Moved: PhraseCache._moved,
+    Shown: PhraseCache._shown,
+    Shuffled: PhraseCache._shuffled,
+    Counted: PhraseCache._counted,
+    Placed: PhraseCache._placed,
+    Asked: PhraseCache._asked,
+    Scored: PhraseCache._scored,
+}
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= MOST_KEPT:
+        kept.clear()

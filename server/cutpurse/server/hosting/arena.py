@@ -1,0 +1,445 @@
+"""An arena at an address: its services, the event loop's timers, and how it stops.
+
+`Arena` builds the stream side around whoever makes the matches, and drives both: it lets time pass for the matches when
+they ask for it, watches for stalls of its own, and gives up sessions that nobody came back to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib.metadata import version
+from typing import Final, Literal, TypeVar
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from cutpurse.sdk.signals import ends
+from cutpurse.server.access.entrance import AuthInterceptor
+from cutpurse.server.access.owners import Guard, OpenGuard
+from cutpurse.server.access.receiving import RequestReader
+from cutpurse.server.access.token_service import TOKENS, TokenRegistry, TokenService
+from cutpurse.server.counts import Counts
+from cutpurse.server.errors import CannotListen
+from cutpurse.server.hosting.certificate import Certificate
+from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.listen_address import check_length, checked, for_the_house, is_taken
+from cutpurse.server.hosting.options import grpc_options
+from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
+from cutpurse.server.league.game_service import GAME, GameService
+from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
+from cutpurse.server.limits import ServerLimits
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.streams.arena_service import ARENA, ArenaService
+from cutpurse.server.streams.match_port import Matches
+from cutpurse.server.streams.server_session import ServerSession
+from cutpurse.server.streams.sessions import Sessions
+from cutpurse.server.submissions.submission_desk import SubmissionDesk
+from cutpurse.server.submissions.submission_service import SUBMISSIONS, SubmissionService
+from cutpurse.server.watching.broadcast import Watching
+from cutpurse.server.watching.watch_service import WatchService
+
+__all__ = ["Arena", "serve"]
+
+_LAST_WORDS_S: Final = 2.0  # for results and ends of matches that were voided as the server stopped
+_CALLS_END_S: Final = 1.0  # for calls to end by themselves; one that hangs is cut off then
+_LONG_S: Final = 0.25  # a stall of the server that its operator should hear of
+_LEAST_S: Final = 0.001  # between two looks, whatever is due
+_AGAIN_S: Final = 1.0  # after a fault
+_LOOK_S: Final = 0.020  # between looks at whether everything is over, while stopping
+
+Told = TypeVar("Told")
+
+
+class Arena:
+    """A server of matches.  Use: `address = await arena.start()`, and in the end `await arena.stop(drain_s)`."""
+
+    def __init__(
+        self,
+        address: str,
+        matches: Matches,
+        log: Logger,
+        *,
+        limits: ServerLimits | None = None,
+        entropy: Callable[[int], bytes] = secrets.token_bytes,
+        counts: Counts | None = None,
+        guard: Guard | None = None,
+        tokens: TokenRegistry | None = None,
+        league: RunningLeague | None = None,
+        watching: Watching | None = None,
+        certificate: Certificate | None = None,
+        insecure: bool = False,
+        has_house: bool = False,
+        desk: SubmissionDesk | None = None,
+    ) -> None:
+        """tokens: where they are kept, to be made and revoked from elsewhere; None: they cannot be.
+
+        league: what is told of ladders and matches; None: nothing is. watching: those who watch them, with `league`.
+        certificate: speak TLS. insecure: do not, even where other machines can reach the address. has_house: listen at
+        `house_address` too, for this machine only and this run only, so without TLS. desk: where bots are handed in, to
+        be run here; None: they are not.
+        Raises AddressError for an address that is none, or that other machines could reach without TLS.
+        """
+        self.counts = counts or Counts()
+        self.stage: Literal["starting", "open", "draining", "stopped"] = "starting"
+        self.house_address = ""  # once it listens
+        self._has_house = has_house
+        self._address = checked(address, may_be_reached=certificate is not None or insecure)
+        check_length(self._address, has_house)
+        self._certificate = certificate
+        self._tokens = tokens
+        self._league = league
+        self._watching = watching
+        self._desk = desk
+        self._matches = matches
+        self._limits = limits or ServerLimits()
+        self._entropy = entropy
+        self._guard = guard or OpenGuard()
+        self._log = log
+        self._is_stopping = False
+        self._is_hurried = False
+        self._is_storing = True
+
+    async def start(self) -> str:
+        """Listen.  Returns the address as bots dial it, with TLS as https://HOST:PORT.  Raises CannotListen."""
+        self._assemble(asyncio.get_running_loop())
+        games = GameService(self._matches.ladders, self._log, incident_number=self._incident_number)
+        limits = self._limits
+        self._server = grpc.aio.server(
+            interceptors=[RequestReader(limits.message_s, limits.most_unsent, self._entrance.refused)],
+            options=grpc_options(limits),
+            maximum_concurrent_rpcs=limits.most_calls,
+        )
+        self._server.add_generic_rpc_handlers((self._arena.handler(), games.handler()))
+        services = [ARENA, GAME]
+        if self._tokens is not None:
+            tokens = TokenService(
+                self._tokens,
+                self._entrance,
+                self._log,
+                is_good=self._guard.is_good,
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((tokens.handler(),))
+            services.append(TOKENS)
+        self._ladders: LadderService | None = None
+        self._watch: WatchService | None = None
+        if self._league is not None:
+            if self._watching is not None:
+                self._watch = WatchService(
+                    self._watching,
+                    self._entrance,
+                    self._log,
+                    is_good=self._guard.is_good,
+                    incident_number=self._incident_number,
+                )
+            self._ladders = LadderService(
+                self._league,
+                self._entrance,
+                self._log,
+                incident_number=self._incident_number,
+                more=self._watch.methods() if self._watch is not None else None,
+            )
+            self._server.add_generic_rpc_handlers((self._ladders.handler(),))
+            services.append(LADDER)
+        self._submissions: SubmissionService | None = None
+        if self._desk is not None:
+            self._submissions = SubmissionService(
+                self._desk,
+                self._matches,
+                self._entrance,
+                self._log,
+                is_open=lambda: self.stage == "open",
+                is_run_elsewhere=self.sessions.is_run_elsewhere,
+                incident_number=self._incident_number,
+            )
+            self._server.add_generic_rpc_handlers((self._submissions.handler(),))
+            services.append(SUBMISSIONS)
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection((*services, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
+        bound = self._listen()
+        await self._server.start()
+        for service in services:
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        self._begin()
+        self.stage = "open"
+        if self._desk is not None:
+            try:
+                await asyncio.to_thread(self._desk.begin)
+            except BaseException:  # bots that have come by now are not to be left with a server that nobody drives
+                await self._close()
+                raise
+        self._log.info("listening", address=bound)
+        return bound
+
+    def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
+        """What knows no port: the sessions, their streams, and the watch over stalls."""
+        self._loop = loop
+        self._thread = threading.get_ident()
+        self.pulse = Pulse(self._credit, loop.time())
+        server = f"cutpurse {version('cutpurse')}"
+        self.sessions = Sessions(
+            self._matches,
+            self._limits,
+            server,
+            self._entropy,
+            self.counts,
+            is_good=self._guard.is_good,
+            broke=self._session_broke,
+        )
+        self._entrance = AuthInterceptor(self._guard, self._log, self.counts)
+        self._arena = ArenaService(
+            self.sessions,
+            self._log,
+            entrance=self._entrance,
+            alive=self.pulse.beat,
+            moved=self._wake,
+            incident_number=self._incident_number,
+        )
+
+    def _begin(self) -> None:
+        """Time passes, for the matches and for the sessions."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_woken = False
+        self._sessions_at = 0.0  # not before that are the sessions looked at
+        self._matches.wake = self._wake
+        self._beat()
+        self._wake()
+
+    @property
+    def streams(self) -> int:
+        """Calls of Play that gRPC has not finished."""
+        return self._arena.streams
+
+    # -- for other threads
+    @property
+    def silent_s(self) -> float:
+        """For how long nothing was heard of the event loop; 0.0 unless it runs."""
+        is_running = self.stage in ("open", "draining")
+        return max(0.0, self._loop.time() - self.pulse.alive_at) if is_running else 0.0
+
+    def ask(self, question: Callable[[], Told]) -> Future[Told]:
+        """Have something called on the event loop, as soon as it can.  Fails unless it runs."""
+        answer: Future[Told] = Future()
+
+        def tell() -> None:
+            if answer.set_running_or_notify_cancel():
+                self.pulse.beat(self._loop.time())
+                try:
+                    answer.set_result(question())
+                except Exception as problem:
+                    answer.set_exception(problem)
+
+        if self.stage == "starting":
+            answer.set_exception(RuntimeError("the event loop does not run yet"))
+            return answer
+        try:
+            self._loop.call_soon_threadsafe(tell)
+        except RuntimeError as problem:  # the loop is closed
+            answer.set_exception(problem)
+        return answer
+
+    # -- the end
+    async def stop(self, drain_s: float = 0.0) -> None:
+        """Stop: no new matches, open ones go on for so long, what is open then is void by the server."""
+        loop, matches = self._loop, self._matches
+        now = loop.time()
+        self.stage = "draining"
+        self._log.info("draining", seconds=drain_s)
+        await self._health.enter_graceful_shutdown()
+        if self._desk is not None:
+            self._desk.drain()
+        matches.drain(now)
+        self.sessions.drain(now + drain_s, now)
+        await self._until(lambda: self._is_hurried or (matches.is_idle and self.sessions.are_told), now + drain_s)
+        matches.void_all()
+        await self._until(lambda: matches.is_idle, loop.time() + _LAST_WORDS_S)
+        await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
+        await self._close()
+        self._log.info("stopped")
+
+    async def _close(self) -> None:
+        """Every call ends, by itself or not, and no time passes any more."""
+        self._is_stopping = True
+        self.sessions.close(self._loop.time())
+        if self._watch is not None:
+            self._watch.close()
+        await self._server.stop(_CALLS_END_S)
+        if self._ladders is not None:
+            self._ladders.close()
+        if self._submissions is not None:
+            self._submissions.close()
+        for timer in (self._timer, self._beating):
+            if timer is not None:
+                timer.cancel()
+        self.stage = "stopped"
+
+    def hurry(self) -> None:
+        """Stop now: what is still open is not waited for."""
+        self._is_hurried = True
+
+    async def _until(self, is_over: Callable[[], bool], at: float) -> None:
+        while not is_over() and self._loop.time() < at:
+            await asyncio.sleep(_LOOK_S)
+
+    def _listen(self) -> str:
+        if is_taken(self._address):
+            raise CannotListen(f"another program listens on {self._address}; stop it, or choose another address")
+        try:
+            if self._certificate is None:
+                port = self._server.add_insecure_port(self._address)
+            else:
+                port = self._server.add_secure_port(self._address, self._certificate.credentials())
+            if self._desk is not None:
+                self._server.add_insecure_port(self._desk.address)
+            if self._has_house:
+                self.house_address = self._listen_for_the_house()
+        except RuntimeError:  # gRPC says which system call failed, not why
+            raise CannotListen(
+                f"cannot listen on {self._address}: another program does, or the system does not allow it"
+            ) from None
+        if self._address.startswith("unix:"):
+            return self._address
+        bound = f"{self._address.rpartition(':')[0]}:{port}"
+        return bound if self._certificate is None else f"https://{bound}"
+
+    def _listen_for_the_house(self) -> str:
+        """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
+        if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
+            address = for_the_house(self._address, self._entropy)
+            self._server.add_insecure_port(address)
+            return address
+        return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+
+    # -- time
+    def _wake(self) -> None:
+        """The matches may have something to do; may be called on any thread."""
+        if threading.get_ident() != self._thread:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
+                self._loop.call_soon_threadsafe(self._wake)
+        elif not self._is_woken and not self._is_stopping:
+            self._is_woken = True
+            self._loop.call_soon(self._look)
+
+    def _look(self) -> None:
+        """Let time pass for the matches if they are due, and be there when they are next."""
+        self._is_woken = False
+        now = self._loop.time()
+        self.pulse.beat(now)
+        at = self._tick(now)
+        timer = self._timer
+        if at is None or self._is_stopping:
+            return
+        if timer is None or at < timer.when():
+            if timer is not None:
+                timer.cancel()
+            self._timer = self._loop.call_at(max(at, now + _LEAST_S), self._ring)
+
+    def _tick(self, now: float) -> float | None:
+        """Returns when the matches are next due. They guard each match; a fault that gets here costs time only."""
+        try:
+            at = self._matches.next_event_at()
+            if at is not None and at <= now:
+                self._matches.tick(now)
+                at = self._matches.next_event_at()
+            self._tell_of_the_store()
+        except Exception as problem:
+            self._broke("lobby broke", problem)
+            return now + _AGAIN_S
+        return at
+
+    def _tell_of_the_store(self) -> None:
+        """Whoever waits for a match is told, once, why none begins."""
+        if self._matches.is_storing != self._is_storing:
+            self._is_storing = self._matches.is_storing
+            if not self._is_storing:
+                self.sessions.tell("STORAGE", "results cannot be stored now; no match is started until they can")
+
+    def _session_broke(self, problem: Exception, session: ServerSession) -> str:
+        """Note that an invariant is broken in a session.  Returns the number of the incident."""
+        return self._broke("session broke", problem, session=session.id)
+
+    def _broke(self, what: str, problem: Exception, **more: str) -> str:
+        """Note a fault of the server.  Returns the number of the incident."""
+        number = self._incident_number()
+        facts = {"incident": number, "error": type(problem).__name__, "places": places(problem)}
+        self._log.error(what, **more, **facts)
+        return number
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._look()
+
+    def _beat(self) -> None:
+        """Look at the sessions, again and again: a fault costs time only, as in `_tick`."""
+        now = self._loop.time()
+        self.pulse.ring(now)
+        if now >= self._sessions_at:
+            try:
+                if self._guard.look(now):
+                    self.sessions.check_tokens(now)
+                self.sessions.tick(now)
+                self._entrance.log.report(now)
+            except Exception as problem:
+                self._broke("sessions broke", problem)
+                self._sessions_at = now + _AGAIN_S
+        self._beating = self._loop.call_at(now + EVERY_S, self._beat)
+
+    def _credit(self, seconds: float) -> None:
+        tell = self._log.warning if seconds >= _LONG_S else self._log.debug
+        tell("stood still", seconds=round(seconds, 3))
+        for credit in (self._matches.credit, self.sessions.credit, self._arena.credit):
+            try:
+                credit(seconds)
+            except Exception as problem:  # whoever looks at the clock next goes on, with the credit of the others
+                self._broke("credit broke", problem)
+
+    def _incident_number(self) -> str:
+        self.counts.incidents += 1
+        return self._entropy(4).hex()
+
+
+async def serve(arena: Arena, drain_s: float, listening: Callable[[str], None], *, ends_process: bool = False) -> None:
+    """Run an arena until SIGTERM, SIGINT or SIGHUP; the first lets open matches go on for a while, the second does not.
+
+    A second SIGHUP is none: one terminal that is closed may be told of twice.
+
+    listening is told the address as soon as bots can dial it. ends_process: after it the process only tidies up, for
+    seconds at most, and no later signal cuts that short.  Raises CannotListen.
+    """
+    loop = asyncio.get_running_loop()
+    told, told_again = asyncio.Event(), asyncio.Event()
+
+    def hear(number: int) -> None:
+        if not told.is_set():
+            told.set()
+        elif number != signal.SIGHUP:  # which a shell and the system both send when a terminal is closed
+            told_again.set()
+
+    endings = [signal.SIGINT, *ends()]
+    for number in endings:
+        loop.add_signal_handler(number, hear, number)
+    try:
+        address = await arena.start()
+        with rarely_collected():
+            listening(address)
+            await told.wait()
+            stopping = loop.create_task(arena.stop(drain_s))
+            again = loop.create_task(told_again.wait())
+            await asyncio.wait((stopping, again), return_when=asyncio.FIRST_COMPLETED)
+            if not stopping.done():
+                arena.hurry()
+            await stopping
+            again.cancel()
+    finally:
+        for number in endings:
+            loop.remove_signal_handler(number)
+            if ends_process and arena.stage == "stopped":
+                signal.signal(number, signal.SIG_IGN)

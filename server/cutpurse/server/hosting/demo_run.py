@@ -1,0 +1,178 @@
+"""The demo: an arena, sample bots in processes of their own, and rated matches of every game until there are enough.
+
+Everything is as it would be for strangers: the bots dial in over gRPC, the matches are stored and rated in SQLite, and
+the rankings are read from there. This module knows no command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from cutpurse.engine.errors import CutpurseError
+from cutpurse.games import GAMES
+from cutpurse.leaderboard.queries import MatchEntry, Ranking
+from cutpurse.leaderboard.store import Store
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.server.hosting.children import Children
+from cutpurse.server.hosting.garbage import rarely_collected
+from cutpurse.server.hosting.open_arena import OpenArena, open_arena
+from cutpurse.server.hosting.page import Page
+from cutpurse.server.ladder_config import default_ladders
+from cutpurse.server.logs import Logger
+
+__all__ = ["DATABASE", "Contestant", "DemoSummary", "contestants", "run_demo"]
+
+DATABASE: Final = "demo.db"
+PROGRAMS: Final = "cutpurse.programs"  # entry points: functions that give the command line of a bot which is a program
+PLAYOUTS: Final = 10  # a decision of `search`: it is to be seen here, not to win
+LOOK_S: Final = 0.2  # between looks at how far it is
+DRAIN_S: Final = 5.0
+MOST_VOID: Final = 20  # matches; a void one is played again
+_RUN: Final = (*module_command("cutpurse.sdk.cli"), "bot", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A bot of the demo: its name in the rankings, what is run, and what is added to its environment."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoSummary:
+    """What came of it; everything by game, but for the faults, which are by bot."""
+
+    matches: Mapping[str, int]
+    decisions: Mapping[str, int]
+    rankings: Mapping[str, Sequence[Ranking]]
+    faults: Mapping[str, int]
+
+
+def contestants(say: Callable[[str], None]) -> list[Contestant]:
+    """The sample bots, each in a process of its own; `say` is told which cannot run here, and why."""
+    found = [_python(name) for name in ("first_option", "random", "greedy")]
+    found.append(_python("search", games=("greed",), environment={"CUTPURSE_PLAYOUTS": str(PLAYOUTS)}))
+    for point in sorted(entry_points(group=PROGRAMS), key=lambda point: point.name):
+        try:
+            found.append(Contestant(point.name, tuple(point.load()()), {"CUTPURSE_BOT": point.name}))
+        except CutpurseError as problem:
+            say(f"without {point.name}: {problem}")
+    if len(found) < 5:
+        found.append(_python("random", name="random_2"))
+    return found
+
+
+def _python(
+    bot: str, name: str = "", games: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> Contestant:
+    wanted = [word for game in games for word in ("--game", game)]
+    command = (*_RUN, bot, "--name", name or bot, "--quiet", "--give-up-after", "30", *wanted)
+    return Contestant(name or bot, command, environment or {})
+
+
+async def run_demo(
+    folder: Path,
+    bots: Sequence[Contestant],
+    matches: int,
+    log: Logger,
+    progress: Callable[[Mapping[str, int]], None],
+    *,
+    page: Page | None = None,
+    stay: Callable[[DemoSummary], None] | None = None,
+) -> DemoSummary:
+    """Play so many rated matches of every game, and write their records beside the database in `folder`.
+
+    progress: told now and then how many matches of each game are stored. page: is open as long as the server is. stay:
+    told what came of it, and from then on the server stays until it is told to stop. Raises CutpurseError if too few
+    bots are left.
+    """
+    ladders = default_ladders(matches_wanted=matches)
+    database = folder / DATABASE
+    has_page = page is not None
+    with open_arena("127.0.0.1:0", database, ladders, log, has_page=has_page) as opened, rarely_collected():
+        address = await opened.arena.start()
+        if page is not None:
+            page.begin(opened.arena, address)
+        try:
+            with Children(folder / "bots") as children:
+                for bot in bots:
+                    children.start(bot.name, bot.command, {**bot.environment, "CUTPURSE_SERVER": address})
+                await _watch(opened, children, len(bots), progress)
+                outcome = _told(opened.store, folder)
+                if stay is not None:
+                    stay(outcome)
+                    await _until_told_to_stop()
+                await opened.arena.stop(DRAIN_S)
+        except BaseException:
+            opened.arena.hurry()
+            await opened.arena.stop()
+            raise
+        return outcome
+
+
+async def _until_told_to_stop() -> None:
+    """Wait for Ctrl-C, SIGTERM or SIGHUP, which end the demo in order once it has shown everything."""
+    this = asyncio.current_task()
+    assert this is not None
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        this.uncancel()
+
+
+async def _watch(
+    opened: OpenArena, children: Children, bots: int, progress: Callable[[Mapping[str, int]], None]
+) -> None:
+    """Wait until all matches are played and stored."""
+    most = max(rules.usual_seats for rules in GAMES.values())
+    while not opened.lobby.is_complete:
+        progress({ladder.name: ladder.matches for ladder in opened.store.ladders()})
+        if (voids := sum(opened.lobby.counts.matches_void.values())) > MOST_VOID:
+            raise CutpurseError(f"{voids} matches are void by a fault of the server; its log says what it is")
+        if ended := children.ended():
+            name, code = next(iter(ended.items()))
+            if bots - len(ended) < most:
+                raise CutpurseError(
+                    f"bot {name} ended with exit code {code} and too few are left; its last words: "
+                    f"{children.last_words(name) or 'none'}"
+                )
+        await asyncio.sleep(LOOK_S)
+
+
+def _told(store: Store, folder: Path) -> DemoSummary:
+    """Estimate the ratings, and read back what was stored."""
+    played: dict[str, int] = {}
+    decisions: dict[str, int] = {}
+    faults: Counter[str] = Counter()
+    records = folder / "records"
+    records.mkdir()
+    for game in GAMES:
+        entries = list(_all(store, game))
+        played[game] = sum(entry.void_cause is None for entry in entries)
+        decisions[game] = sum(entry.decisions for entry in entries)
+        with (records / f"{game}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(store.record(entry.match) + "\n" for entry in entries if entry.void_cause is None)
+        for entry in entries:
+            for seat in entry.seats:
+                faults[seat.bot] += seat.faults
+    for game in GAMES:
+        store.put_estimates(store.ladder_estimates(game), datetime.now(UTC)).result()
+    rankings = {game: store.rankings(game) for game in GAMES}
+    return DemoSummary(played, decisions, rankings, {bot: count for bot, count in sorted(faults.items()) if count})
+
+
+def _all(store: Store, ladder: str) -> Iterator[MatchEntry]:
+    """Every match of a ladder, page by page."""
+    before = None
+    while page := store.matches(ladder=ladder, before=before):
+        yield from page
+        before = page[-1].number

@@ -1,0 +1,41 @@
+"""House bots: built-in bots that a server runs for itself, so that nobody waits for company.
+
+Each is a process of its own that dials in over gRPC as everybody does; its owner is `house`, by a token that is made
+for this run, kept in memory and handed over in the environment. They sit at few tables. None outlives the server: they
+are ended with it, and where it could not do that any more, as after kill -9, they find nobody at their address and go
+by themselves. On which ladders they play is the business of whoever pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from cutpurse.leaderboard.tokens import Token, new_token
+from cutpurse.sdk.online.server_address import SERVER_VARIABLE, TOKEN_VARIABLE
+from cutpurse.sdk.playing.interpreter import module_command
+from cutpurse.server.hosting.supervisor import ServiceSpawner, ServiceSpec, Supervisor
+from cutpurse.server.house_bots import HOUSE_BOTS
+from cutpurse.server.logs import Logger
+
+__all__ = ["House"]
+
+PATIENCE_S: Final = 3.0  # for which they are without a server, and then go
+
+
+class House(Supervisor):
+    """The house bots of one run of a server; leaving the `with` block ends all of them."""
+
+    def __init__(self, bots: Sequence[str], log: Logger, processes: ServiceSpawner | None = None) -> None:
+        """`bots`: names that were checked."""
+        self.token: Final[Token] = new_token()
+        super().__init__(bots, self._bot, log, noun="house bot", processes=processes)
+
+    def _bot(self, bot: str, address: str) -> ServiceSpec:
+        kind = HOUSE_BOTS[bot]
+        command = (
+            *(*module_command("cutpurse.sdk.cli"), "bot", "run", bot, "--name", bot, "--quiet"),
+            *("--tables", str(kind.tables), "--give-up-after", f"{PATIENCE_S:g}"),
+        )
+        environment = {**kind.environment, SERVER_VARIABLE: address, TOKEN_VARIABLE: self.token.reveal()}
+        return ServiceSpec(command, environment)

@@ -1,0 +1,223 @@
+"""What is played for: a ladder is a game at a number of seats, with its settings and clocks, and a ranking of its own.
+
+What a ladder is never changes; its terms may: who plays on it, how many, until when. Ladders come from the leaderboard
+(`ladder_of`), from a message (`ladder_defined`), or are those that a server begins with. This module knows no
+database, and of bots the names of those of the house.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Final
+
+from cutpurse.engine.clocks import TimeControl
+from cutpurse.engine.errors import SettingsError, UnknownGame
+from cutpurse.engine.game import Game
+from cutpurse.games import GAMES, game_named
+from cutpurse.leaderboard.comparisons import BOARDS, PLAIN
+from cutpurse.leaderboard.ladders import NewLadder
+from cutpurse.leaderboard.queries import LadderEntry
+from cutpurse.leaderboard.ratings import TrueSkill
+from cutpurse.leaderboard.results import PAUSE_FAILED, PAUSE_WINDOW, LadderTerms, pause_problem
+from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.house_bots import HOUSE_BOTS
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["NUMBERS", "Ladder", "default_ladders", "ladder_defined", "ladder_of", "terms_defined"]
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")
+_SIGNS: Final = "it can be 1 to 32 of a-z, 0-9, '_', '-' and '.', the first a letter or digit"
+_MOST_NAMES: Final = 1_000  # in one list of a message
+_MOST_BOTS: Final = 1_000_000
+_LATEST_MS: Final = 4_102_444_800_000  # the year 2100
+_USUAL_TIES: Final = 0.02
+
+
+_TAU: Final = 0.025  # of versions that do not change, but for a bot that learns as it plays: see docs/boards.md
+# What new ladders of a game begin with. Beta and ties are those of 2,000 matches (Bag-O-Loot: 1,000) between bots from
+# random to greedy, four at a table by the usual rules: `python -m benchmarks.boards --matches 0` finds them again.
+NUMBERS: Final[Mapping[str, TrueSkill]] = MappingProxyType(
+    {
+        "steal_and_plunder": TrueSkill(draw_probability=0.01, beta=14.0, tau=_TAU),
+        "stolen_treasure": TrueSkill(draw_probability=0.02, beta=8.3, tau=_TAU),
+        "szmal": TrueSkill(draw_probability=0.044, beta=8.8, tau=_TAU),
+        "greed": TrueSkill(draw_probability=0.0066, beta=11.2, tau=_TAU),
+        "bag_o_loot": TrueSkill(draw_probability=0.0093, beta=9.8, tau=_TAU),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Raises UnknownGame or SettingsError, each of which says what there is.
+
+    `settings` become the settings that differ from the game's defaults, as text. `rating` is what its matches are rated
+    with. With `matches_wanted`, no more matches are started once so many have been played, void ones left out. `terms`
+    say who may play, and until when. boards: of which kind its boards are, see `cutpurse.leaderboard.comparisons`.
+    """
+
+    name: str
+    game: str
+    seats: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    control: TimeControl = field(default_factory=TimeControl)
+    rating: TrueSkill = field(default_factory=lambda: TrueSkill(draw_probability=_USUAL_TIES))
+    matches_wanted: int | None = None
+    terms: LadderTerms = field(default_factory=LadderTerms)
+    boards: str = PLAIN  # or "rotation", or "duplicate"
+
+    def __post_init__(self) -> None:
+        changed = game_named(self.game).check(self.seats, self.settings).changed()
+        object.__setattr__(self, "settings", MappingProxyType(changed))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def kept(self) -> NewLadder:
+        """What a leaderboard keeps of it."""
+        return NewLadder(
+            self.name, self.game, self.seats, self.rating, self.settings, asdict(self.control), self.terms, self.boards
+        )
+
+    @property
+    def rules(self) -> type[Game]:
+        """The game."""
+        return GAMES[self.game]
+
+    def is_same(self, other: Ladder) -> bool:
+        """Whether only the terms differ, if anything does."""
+        return replace(self, terms=other.terms, matches_wanted=other.matches_wanted) == other
+
+    def is_frozen(self, at: datetime) -> bool:
+        """Whether no match begins any more at this time of day."""
+        frozen = self.terms.frozen
+        return frozen is not None and at >= frozen
+
+
+def ladder_of(entry: LadderEntry) -> Ladder:
+    """A ladder as it is stored.  Raises UnknownGame or SettingsError if this version does not know such a one."""
+    return Ladder(
+        entry.name,
+        entry.game,
+        entry.seats,
+        entry.settings,
+        TimeControl(**entry.clock),
+        entry.rating,
+        terms=entry.terms,
+        boards=entry.boards,
+    )
+
+
+def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None) -> Ladder:
+    """A ladder as somebody wants it; what he does not say is as usual for the game.
+
+    kept: the ladder of this name, if it was made before: its settings keep their meaning.
+
+    Raises CallRefused: NOT_FOUND for a game that is not there, SETTINGS for what cannot be.
+    """
+    if not _NAME.fullmatch(defined.name):
+        raise CallRefused("SETTINGS", f"a ladder cannot be called '{legible(defined.name, 40)}'; {_SIGNS}")
+    names = [setting.name for setting in defined.settings]
+    if len(names) > 100 or len(set(names)) < len(names):
+        raise CallRefused("SETTINGS", f"ladder {defined.name} has {len(names)} settings; each can be given once")
+    try:
+        game = game_named(defined.game)
+    except UnknownGame as problem:
+        raise CallRefused("NOT_FOUND", legible(str(problem), 2_000)) from None
+    clock = {
+        name: getattr(defined.clock, name)
+        for name in ("base_ms", "bank_ms", "grace_ms", "poll_floor_ms")
+        if defined.clock.HasField(name)
+    }
+    seats = defined.seats or game.usual_seats
+    try:
+        return Ladder(
+            defined.name,
+            defined.game,
+            seats,
+            _settings_defined(game, seats, {setting.name: setting.value for setting in defined.settings}, kept),
+            TimeControl(**clock),
+            NUMBERS.get(defined.game) or TrueSkill(draw_probability=_USUAL_TIES),
+            terms=terms_defined(defined.terms),
+            boards=_boards_defined(defined),
+        )
+    except SettingsError as problem:
+        raise CallRefused("SETTINGS", legible(str(problem), 2_000)) from None
+
+
+def _settings_defined(
+    game: type[Game], seats: int, given: Mapping[str, object], kept: Ladder | None
+) -> Mapping[str, str]:
+    """Parse the settings of a ladder that is wanted, as those of a new one unless they are exactly those of `kept`.
+
+    Raises:
+        SettingsError: For what cannot be.
+    """
+    if kept is not None and game.check(seats, given).changed() == kept.settings:
+        return kept.settings
+    return game.set_up(seats, given).changed()
+
+
+def _boards_defined(defined: ladder_pb2.LadderDefined) -> str:
+    """Of which kind its boards are; plain as usual.  Raises CallRefused: SETTINGS."""
+    if defined.boards not in ladder_pb2.BoardKind.values():
+        there = ", ".join(BOARDS)
+        raise CallRefused("SETTINGS", f"ladder {defined.name} has boards of kind {defined.boards}; there are: {there}")
+    name = ladder_pb2.BoardKind.Name(defined.boards).removeprefix("BOARD_KIND_").lower()
+    return name if name in BOARDS else PLAIN
+
+
+def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> LadderTerms:
+    """Terms as somebody wants them.  Raises CallRefused: SETTINGS.
+
+    kept: names of house bots that may stay, though there may be none of that name: an older version took any.
+    """
+    for what, names in (("an owner", terms.owners), ("a house bot", terms.house)):
+        if len(names) > _MOST_NAMES:
+            raise CallRefused("SETTINGS", f"{len(names)} names of {what}: a ladder has {_MOST_NAMES} at most")
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise CallRefused("SETTINGS", f"{what} cannot be called '{legible(name, 40)}'; {_SIGNS}")
+    for name in terms.house:
+        if name not in HOUSE_BOTS and name not in kept:
+            raise CallRefused("SETTINGS", f"there is no house bot '{name}'; there are: {', '.join(HOUSE_BOTS)}")
+    for most, whose in ((terms.most_bots, ""), (terms.most_per_owner, " of an owner")):
+        if most > _MOST_BOTS:
+            raise CallRefused("SETTINGS", f"at most {most} bots{whose}: it can be 0 (any number) to {_MOST_BOTS:,}")
+    failed = terms.pause_failed if terms.HasField("pause_failed") else PAUSE_FAILED
+    window = terms.pause_window if terms.HasField("pause_window") else PAUSE_WINDOW
+    if problem := pause_problem(failed, window):
+        raise CallRefused("SETTINGS", problem)
+    if terms.frozen_ms > _LATEST_MS:
+        raise CallRefused("SETTINGS", f"frozen_ms is {terms.frozen_ms}; it is in ms since 1970, and before 2100")
+    return LadderTerms(
+        owners=tuple(dict.fromkeys(terms.owners)),
+        most_bots=terms.most_bots,
+        is_private=terms.private,
+        frozen=datetime.fromtimestamp(terms.frozen_ms / 1_000, UTC) if terms.frozen_ms else None,
+        house=tuple(dict.fromkeys(terms.house)),
+        most_per_owner=terms.most_per_owner,
+        pause_failed=failed,
+        pause_window=window,
+    )
+
+
+def default_ladders(control: TimeControl | None = None, matches_wanted: int | None = None) -> tuple[Ladder, ...]:
+    """A ladder of each game under the game's name: the usual number of seats, the rules as they come."""
+    return tuple(
+        Ladder(
+            name,
+            name,
+            rules.usual_seats,
+            rules.set_up(rules.usual_seats, {}).changed(),
+            control or TimeControl(),
+            NUMBERS.get(name) or TrueSkill(draw_probability=_USUAL_TIES),
+            matches_wanted,
+        )
+        for name, rules in GAMES.items()
+    )

@@ -1,0 +1,148 @@
+"""Who is there, who of them may play, and what the store knows of them: between the lobby's door and its pairing.
+
+A paused version is there and is not paired. Whoever comes is asked of the store: what is believed of it, and how often
+it has played. This module knows no match, no stream and no clock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from cutpurse.leaderboard.ratings import Skill
+from cutpurse.server.finished_match import HOUSE, Identity, ResultStore
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.ladder_terms import check_entry, may_see, nothing_left, paused_text
+from cutpurse.server.matches.matchmaking import Pairing
+from cutpurse.server.matches.roster import MOST_GONE
+from cutpurse.server.matches.server_match import TableSession
+
+__all__ = ["BotAdmission"]
+
+Standings: TypeAlias = Mapping[str, tuple[Skill, int]]
+MOST_ASKED: Final = MOST_GONE  # bots of which it is known that the store was asked
+
+
+class BotAdmission:
+    """See the module's docstring. `wake` is called, on any thread, when the store has told something."""
+
+    def __init__(
+        self, pairing: Pairing, store: ResultStore, paused: Iterable[Identity], wake: Callable[[], None]
+    ) -> None:
+        self.here: dict[Identity, TableSession] = {}
+        self._pairing = pairing
+        self._store = store
+        self._paused = set(paused)
+        self._barred: dict[Identity, tuple[str, str]] = {}  # who is here and gets no match: why, as told
+        self._wake = wake
+        self._asked: dict[Identity, None] = {}
+        self._told: deque[tuple[Identity, Standings]] = deque()  # filled by the store's thread
+
+    # -- at the door
+    def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
+        """The names of the ladders of each game, those left out that are not there for this owner."""
+        listed: dict[str, list[str]] = {}
+        for ladder in self._pairing.ladders:
+            names = listed.setdefault(ladder.game, [])
+            if may_see(ladder, owner):
+                names.append(ladder.name)
+        return listed
+
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], at: datetime, forgets: bool) -> None:
+        """Whether a bot may come in, see `check_entry`.  Raises CallRefused."""
+        check_entry(
+            identity,
+            wanted,
+            self._pairing.ladders,
+            lambda ladder: self._pairing.others_on(ladder.name, identity),
+            identity in self._paused,
+            at,
+            forgets,
+        )
+
+    def enter(self, player: TableSession, at: datetime) -> None:
+        """A bot is there, anew or again."""
+        identity = player.identity
+        self.here[identity] = player
+        if identity in self._paused:
+            player.tell("PAUSED", paused_text(identity))
+            return
+        self._pairing.enter(player)
+        self._tell_nothing_left(player, self._pairing.ladders, at)
+        if identity not in self._asked:
+            self._ask(identity)
+
+    def leave(self, player: TableSession) -> None:
+        """A bot is gone."""
+        if self.here.get(player.identity) is player:
+            del self.here[player.identity]
+            self._barred.pop(player.identity, None)
+        self._pairing.leave(player)
+
+    def look_at_terms(self, at: datetime) -> None:
+        """Terms are others than before: for whom no match begins any more is told why, once."""
+        ladders = self._pairing.ladders
+        for player in self.here.values():
+            if player.identity not in self._paused:
+                self._tell_nothing_left(player, ladders, at)
+
+    def _tell_nothing_left(self, player: TableSession, ladders: Sequence[Ladder], at: datetime) -> None:
+        identity, on = player.identity, self._pairing.ladders_of(player)
+        if any(ladder.name in on and not ladder.is_frozen(at) for ladder in ladders):
+            why = None
+        else:
+            others_on = self._pairing.others_on
+            why = nothing_left(
+                identity, player.plays, ladders, lambda ladder: others_on(ladder.name, identity), at, player.forgets
+            )
+        if why is None:
+            self._barred.pop(identity, None)
+        elif self._barred.get(identity) != why:
+            self._barred[identity] = why
+            player.tell(*why)
+
+    # -- pauses
+    def is_paused(self, identity: Identity) -> bool:
+        """Whether this version gets no match."""
+        return identity in self._paused
+
+    def pause(self, identity: Identity) -> None:
+        """A version has failed too often: it is paired no more, and told. The house's bots are nobody's to mend."""
+        if identity.owner == HOUSE or identity in self._paused:
+            return
+        self._paused.add(identity)
+        if (player := self.here.get(identity)) is not None:
+            self._pairing.leave(player)
+            player.tell("PAUSED", paused_text(identity))
+
+    def lift(self, identity: Identity) -> None:
+        """It may play again."""
+        self._paused.discard(identity)
+        if (player := self.here.get(identity)) is not None:
+            self._pairing.enter(player)
+
+    # -- what the store knows
+    def _ask(self, identity: Identity) -> None:
+        self._asked[identity] = None
+        if len(self._asked) > MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
+        self._store.standings(identity).add_done_callback(lambda done: self._is_told(identity, done))
+
+    def _is_told(self, identity: Identity, done: Future[Standings]) -> None:
+        """On the store's thread: only appends, and wakes. Without an answer it counts as a newcomer."""
+        if not done.cancelled() and done.exception() is None:
+            self._told.append((identity, done.result()))
+            self._wake()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the store has told something that was not taken."""
+        return bool(self._told)
+
+    def take(self) -> None:
+        """Take what the store has told."""
+        while self._told:
+            self._pairing.know(*self._told.popleft())

@@ -1,0 +1,293 @@
+"""Matches begin: those of boards that were dealt, those that were asked for, and those that the ladders pair.
+
+Everything is dealt, and stored as announced, before anybody is told of it: so a server that is killed leaves no match
+that its bots know of and its successor does not. A match whose announcement fails is void, and was never told. A match
+that cannot be set up is an incident of the server and costs nobody anything. A board of several matches is dealt at
+once, and its matches begin one by one; one that cannot be played to its end is given up (`open_boards.py`), and what
+has not begun of it is void.
+
+This module knows no stream, no clock and no chance, and of the store only where matches are announced: moments and
+bytes of entropy are handed in. What becomes of open matches it is told by `ended`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Container
+from concurrent.futures import Future
+from dataclasses import asdict
+from datetime import datetime
+from typing import Final, cast
+
+from cutpurse.engine.match import EndCause
+from cutpurse.sdk.wire.phrase_cache import PhraseCache
+from cutpurse.server.counts import Counts
+from cutpurse.server.finished_match import Identity, MatchAnnouncement, ResultStore
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.matches.admission import BotAdmission
+from cutpurse.server.matches.deals import dealt, dealt_for_all
+from cutpurse.server.matches.matchmaking import Pairing, Seating
+from cutpurse.server.matches.open_boards import OpenBoard, OpenBoards
+from cutpurse.server.matches.open_matches import OpenMatch, OpenMatches, TrackedMatch, shown
+from cutpurse.server.matches.requests import PendingRequest, Requests
+from cutpurse.server.matches.roster import PairableBot
+from cutpurse.server.matches.server_match import Incident, ServerMatch, TableSession, incident_of
+from cutpurse.server.matches.storing import RETRY_S, Log
+
+__all__ = ["Dealing"]
+
+MOST_STARTS: Final = 16  # matches in one tick: to deal takes a millisecond, and bots wait meanwhile
+
+
+class Dealing:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        pairing: Pairing,
+        attendance: BotAdmission,
+        requests: Requests,
+        matches: OpenMatches,
+        store: ResultStore,
+        *,
+        entropy: Callable[[int], bytes],
+        utc: Callable[[], datetime],
+        log: Log,
+        counts: Counts,
+        incident_number: Callable[[], str],
+        wake: Callable[[], None],
+    ) -> None:
+        """What begins is put among `matches`; the others as in `Lobby`. `wake` may be called on any thread."""
+        # Called when a match begins, before its bots are told. They must not raise.
+        self.on_started: list[Callable[[OpenMatch], None]] = []
+        self._pairing = pairing
+        self._attendance = attendance
+        self._requests = requests
+        self._boards = OpenBoards()
+        self._matches = matches
+        self._store = store
+        self._entropy = entropy
+        self._utc = utc
+        self._log = log
+        self._counts = counts
+        self._incident_number = incident_number
+        self._wake = wake
+        self._phrases: dict[str, PhraseCache] = {}  # by ladder
+        self._announced: deque[tuple[TrackedMatch, Future[None]]] = deque()  # filled by the store's thread
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a match of a board that was dealt is still to begin."""
+        return self._boards.is_waiting
+
+    def next_event_at(self) -> float | None:
+        """When `give_up` has something to do though nothing else happens."""
+        return self._boards.next_event_at()
+
+    @property
+    def has_announced(self) -> bool:
+        """Whether `begin_announced` has something to do."""
+        return bool(self._announced)
+
+    # -- a match begins
+    def start(self, now: float, most: int) -> bool:
+        """Start matches, so many at most.  Whether there may be more to start."""
+        at = self._utc()
+        shut = {ladder.name for ladder in self._pairing.ladders if ladder.is_frozen(at)}
+        return all(self._start_next(now, shut) for _ in range(min(MOST_STARTS, most)))
+
+    def _start_next(self, now: float, shut: Container[str]) -> bool:
+        """Start a match of a board that was dealt, one that was asked for, or else deal for a ladder.
+
+        Whether there was any. Of a board of several matches they start one by one with the next calls.
+        """
+        begun = self._boards.next(self._attendance.here)
+        if begun is not None:
+            board, at, there = begun
+            self._begin(board, at, now, there)
+            return True
+        asked = self._requests.next(self._attendance.here, now, self._boards.reserved)
+        self._pairing.keep(self._requests.reserved)
+        if asked is not None:
+            requested, players = asked
+            self._start(Seating(requested.ladder, (tuple(players),), f"{requested.by} asked for it"), now, requested)
+            return True
+        seating = self._pairing.next(now, shut)
+        if seating is None:
+            return False
+        if len(seating.tables) == 1:
+            self._start(seating, now, None)
+        else:
+            self._deal(seating, now)
+        return True
+
+    def _start(self, seating: Seating, now: float, requested: PendingRequest | None) -> None:
+        ladder, reason = seating.ladder, seating.reason
+        players = cast("tuple[TableSession, ...]", seating.players)
+        seats = tuple(player.identity for player in players)
+        name, by, seed = (
+            (self._entropy(16).hex(), "", None) if requested is None else (requested.name, requested.by, requested.seed)
+        )
+        try:
+            deal = dealt(ladder, name, seats, self._entropy, seed)
+            table = ServerMatch(
+                ladder,
+                name,
+                deal,
+                players,
+                now,
+                self._matches.moved,
+                self._incident_number,
+                self._phrases_of(ladder),
+                requested_by=by,
+                reason=reason,
+            )
+        except Exception as problem:
+            incident = incident_of(problem, self._incident_number(), name)
+            self._tell(incident)
+            if requested is not None:
+                self._requests.drop(name, f"the server made a fault, number {incident.number}")
+            else:
+                self._pairing.ended(seating, 0.0, is_void=True)
+                self._pairing.postpone(ladder, now + RETRY_S)
+            return
+        if by:
+            self._pairing.sat(players)
+        entry = TrackedMatch(table, players, seating, self._utc(), seats)
+        rules = ladder.rules.words.version
+        announced = MatchAnnouncement(name, ladder.name, rules, deal, entry.started, seats, by, reason)
+        self._seat(entry, self._store.announce(announced))
+
+    # -- several on one board
+    def _deal(self, seating: Seating, now: float) -> None:
+        """A board of several matches begins: all of them are announced, and none has begun."""
+        ladder, utc = seating.ladder, self._utc()
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        matches = tuple(self._entropy(16).hex() for _ in tables)
+        deal = dealt_for_all(ladder, dict(zip(matches, tables, strict=True)), self._entropy)
+        rules = ladder.rules.words.version
+        announced = tuple(
+            self._store.announce(
+                MatchAnnouncement(name, ladder.name, rules, deal, utc, seats, reason=seating.reason, tables=tables)
+            )
+            for name, seats in zip(matches, tables, strict=True)
+        )
+        self._boards.dealt(OpenBoard(seating, deal, matches, announced, now))
+        self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
+
+    def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
+        """A match of a board begins with those who are there for it; None: it is void before it was played."""
+        seating, name = board.seating, board.matches[at]
+        ladder, players = seating.ladder, cast("tuple[TableSession, ...]", there or seating.tables[at])
+        if there is not None:  # some may have come anew since they were chosen
+            self._pairing.rose(seating.tables[at])
+            self._pairing.sat(there)
+        tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
+        try:
+            table = ServerMatch(
+                ladder,
+                name,
+                board.deal,
+                players,
+                now,
+                self._matches.moved,
+                self._incident_number,
+                self._phrases_of(ladder),
+                reason=seating.reason,
+                tables=tables,
+            )
+        except Exception as problem:
+            self._tell(incident_of(problem, self._incident_number(), name))
+            self._pairing.rose(players)
+            self._pairing.postpone(ladder, now + RETRY_S)
+            self._ended_on(board, None, now, is_void=True)
+            if board.is_over:
+                board.open()
+            return
+        entry = TrackedMatch(table, players, seating, self._utc(), tables[at], board)
+        if there is not None:
+            self._seat(entry, board.announced[at])
+        else:
+            self._matches.add(entry)
+            table.void(EndCause.VOID_SERVER)
+
+    def withdrawn(self, identity: Identity) -> None:
+        """This version comes no more: what waits for it is given up next."""
+        self._boards.withdrawn(identity)
+
+    def give_up(self, now: float, is_stopping: bool) -> None:
+        """Boards that cannot be played to their end: what has not begun of them is void.  is_stopping: none begins."""
+        if not self._boards.is_waiting:
+            return
+        for board, at in self._boards.given_up(now, self._attendance.is_paused, is_stopping):
+            self._begin(board, at, now)
+
+    # -- a match is over
+    def ended(self, entry: TrackedMatch, now: float, *, is_rated: bool, is_void: bool) -> None:
+        """It is settled how a match ended.  is_rated: it is one of a ladder; is_void: it counts for nothing."""
+        table = entry.table
+        if entry.board is not None:
+            self._pairing.rose(entry.players)
+            self._ended_on(entry.board, table, now, is_void)
+        elif is_rated:
+            self._pairing.ended(entry.seating, now - table.began, is_void)
+        else:
+            self._pairing.rose(entry.players)
+            self._requests.ended(table.name)
+
+    def _ended_on(self, board: OpenBoard, table: ServerMatch | None, now: float, is_void: bool) -> None:
+        """A match of a board is over, and with the last of them the board."""
+        board.ended(table, now, is_void)
+        if board.is_over:
+            self._boards.over(board)
+            self._pairing.closed(board.seating, now - board.began, board.is_void)
+            self._log.info("board ended", board=board.deal.board, is_void=board.is_void)
+
+    # -- for both
+    def _seat(self, entry: TrackedMatch, announced: Future[None]) -> None:
+        """Seat the bots of a match that was dealt; it begins when it is stored that it was."""
+        self._matches.add(entry)
+        entry.table.seat()
+        for player in entry.players:
+            self._pairing.changed(player)
+        announced.add_done_callback(lambda done: self._is_announced(entry, done))
+
+    def _is_announced(self, entry: TrackedMatch, done: Future[None]) -> None:
+        """On the store's thread: only appends, and wakes."""
+        self._announced.append((entry, done))
+        self._wake()
+
+    def begin_announced(self, now: float, is_stopping: bool) -> None:
+        """Begin the matches whose announcements are stored; void the others, and all if the server is stopping."""
+        while self._announced:
+            entry, done = self._announced.popleft()
+            if entry.table.over:  # voided meanwhile
+                continue
+            if is_stopping or done.cancelled() or done.exception() is not None:
+                entry.table.void(EndCause.VOID_SERVER)
+            else:
+                self._tell_begun(entry, now)
+
+    def _tell_begun(self, entry: TrackedMatch, now: float) -> None:
+        table, ladder = entry.table, entry.seating.ladder
+        name, reason = table.name, table.reason
+        self._counts.matches_started[ladder.name] += 1
+        self._log.info("match started", match=name, ladder=ladder.name, bots=list(table.match.seats), reason=reason)
+        began = shown(entry)
+        for tell in self.on_started:
+            tell(began)
+        table.begin(now)
+
+    def forget_ladder(self, name: str) -> None:
+        """A ladder is gone; one that is made later may have its name and be another."""
+        self._phrases.pop(name, None)
+
+    def _phrases_of(self, ladder: Ladder) -> PhraseCache:
+        """The phrases that all matches of a ladder share."""
+        phrases = self._phrases.get(ladder.name)
+        if phrases is None:
+            phrases = self._phrases[ladder.name] = PhraseCache(ladder.rules, ladder.seats)
+        return phrases
+
+    def _tell(self, incident: Incident) -> None:
+        self._log.error("match broke down", **asdict(incident))

@@ -1,0 +1,115 @@
+"""Which bots meet on a ladder: mostly those that are near in pairing skill, and now and then one that is far.
+
+The bot that is furthest behind sits first. For each further seat a point on the scale of pairing skills is drawn around
+its own, from a distribution with heavy tails (Cauchy's: half of it lies within its width), and the bot that is nearest
+to it sits down, of those who have not played much more than the others. The width is beta, which is as wide as the
+game's luck, but never more than where half of the bots are: else all would be near in a game of much luck. So most
+matches tell apart those who are close, and enough of them tie the whole scale together: a ladder of near pairs alone
+finds its order late.
+Between equals decides who has played less, then who has met the others least, then chance, which is handed in.
+
+This module knows no ladder and no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import pi, tan
+from typing import Final
+
+from cutpurse.engine.chance import Chance
+from cutpurse.server.matches.roster import PairingCandidate
+
+__all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
+
+SLACK: Final = 2  # matches more than the bot that has played least: a bot near in pairing skill may have so many
+MOST_WORDS: Final = 300  # characters of a reason
+STEPS: Final = 4  # so many of them are the width: bots within one step are equally near
+MOST_ASKED: Final = 16  # equals that are asked whom they have met
+_SHARES: Final = 1 << 30
+
+
+def company(free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance) -> list[PairingCandidate] | None:
+    """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
+    if len(free) < seats or not free:
+        return None
+    width = _width(free, beta)
+    chosen = [fewest(free, chance)]
+    rest: Iterable[PairingCandidate] = free
+    while len(chosen) < seats:
+        side = chosen[-1].side
+        rest = [entry for entry in rest if entry.side != side]
+        if not rest:
+            return None
+        target = chosen[0].mu + width * tan(pi * ((chance.below(_SHARES) + 0.5) / _SHARES - 0.5))
+        chosen.append(_nearest(rest, chosen, target, width, chance))
+    return chosen
+
+
+def fewest(entries: Iterable[PairingCandidate], chance: Chance) -> PairingCandidate:
+    """One of those who have played least."""
+    least: int | None = None
+    equals: list[PairingCandidate] = []
+    for entry in entries:
+        matches = entry.matches
+        if least is None or matches < least:
+            least = matches
+            equals = [entry]
+        elif matches == least:
+            equals.append(entry)
+    return _one_of(equals, chance)
+
+
+def _width(free: Sequence[PairingCandidate], beta: float) -> float:
+    """How far from somebody half of his company is looked for: beta, or half of what the middle half of all span."""
+    mus = sorted([entry.mu for entry in free])
+    spread = (mus[len(mus) * 3 // 4] - mus[len(mus) // 4]) / 2
+    return min(beta, spread) if spread > 0.0 else beta
+
+
+def _nearest(
+    entries: Sequence[PairingCandidate], chosen: Sequence[PairingCandidate], target: float, width: float, chance: Chance
+) -> PairingCandidate:
+    """Whoever is nearest to the target, by steps; of equals who has played less, then who has met the chosen least."""
+    most = min([entry.matches for entry in entries]) + SLACK
+    per_step = STEPS / width
+    best, fewest_matches = 0, -1
+    equals: list[PairingCandidate] = []
+    for entry in entries:
+        matches = entry.matches
+        if matches > most:
+            continue
+        away = int(abs(entry.mu - target) * per_step)
+        if not equals or away < best or (away == best and matches < fewest_matches):
+            best, fewest_matches = away, matches
+            equals = [entry]
+        elif away == best and matches == fewest_matches:
+            equals.append(entry)
+    if len(equals) > 1:
+        if len(equals) > MOST_ASKED:
+            first = chance.below(len(equals) - MOST_ASKED + 1)
+            equals = equals[first : first + MOST_ASKED]
+        mets = [other.met for other in chosen]
+        met = [sum([counts[entry.side] for counts in mets]) for entry in equals]
+        least = min(met)
+        equals = [entry for entry, count in zip(equals, met, strict=True) if count == least]
+    return _one_of(equals, chance)
+
+
+def _one_of(equals: Sequence[PairingCandidate], chance: Chance) -> PairingCandidate:
+    return equals[chance.below(len(equals))] if len(equals) > 1 else equals[0]
+
+
+def in_words(chosen: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str, beta: float) -> str:
+    """Why these sit down with each other.  does: what the house bots among them do there."""
+    first = chosen[0]
+    parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]
+    company = []
+    for entry in chosen[1:]:
+        away = abs(entry.mu - first.mu) / beta
+        company.append(f"{entry.player.identity.shown} {'near' if away <= 1.0 else 'far'} ({away:.1f} beta)")
+    if company:
+        parts.append(", ".join(company))
+    parts += [f"{entry.player.identity.shown} {does}" for entry in house]
+    text = "; ".join(parts)
+    return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 3] + "..."

@@ -1,0 +1,443 @@
+"""A program that was started: looked after by a thread of its own until nothing of it is left.
+
+The thread starts it (the system ends a child with the thread that started it, where it is asked to end it with us),
+reads what it says, looks twice a second at what it uses, and ends it when that is too much. How it is started is
+handed in: this module knows no sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from cutpurse.server.runners.causes import cause_of, text_of, too_much
+from cutpurse.server.runners.cgroups import Group
+from cutpurse.server.runners.disk_quota import DiskQuota
+from cutpurse.server.runners.launching import READY
+from cutpurse.server.runners.output_log import OutputLog, read_talk
+from cutpurse.server.runners.port import Cause, ExitStatus, ProgramSpec, ResourceUse, RunnerError
+from cutpurse.server.runners.process_usage import children, use_of
+from cutpurse.server.runners.user_namespace import ASKS, give_users
+
+__all__ = ["Making", "SandboxedProcess", "started"]
+
+LOOK_S: Final = 0.5  # between looks at what it uses
+BUILD_LOOK_S: Final = 0.25  # and at what it writes into its folder
+BLIND_LOOK_S: Final = 0.05  # and at whether it has ended, where the system does not tell
+READY_S: Final = 20.0  # a sandbox is made in hundredths of a second, but the machine may be busy
+GONE_S: Final = 5.0  # for which the last of its processes are waited for
+PIPE_BYTES: Final = 1 << 20  # of what it says that wait to be read
+FLOOD_PAUSE_S: Final = 0.005  # between two throwings away of what is too much; so long does it wait at most
+
+
+@dataclass(slots=True)
+class Making:
+    """How a program is to be started.
+
+    command, environment, folder: of the process that stands for it. passed: descriptors that it gets under the same
+    numbers; errors: where it complains as long as it is not the program itself; both are closed here once it has them.
+    complaints: the other end of `errors`, to which READY is written when the program itself is about to run; it is
+    closed here, too. All of them are, also where it does not start. to_ask: the process to ask to end, by the number of
+    the one that stands for it. watched: a folder that may only grow so much. is_shell_code: exit codes above 128 tell
+    of a signal. is_group: it has a group of its own, all of which is asked and ended. clear: what to do when all is
+    over.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    errors: int
+    complaints: int
+    passed: Sequence[int] = ()
+    to_ask: Callable[[int], int | None] = lambda pid: pid
+    watched: DiskQuota | None = None
+    is_shell_code: bool = False
+    is_group: bool = False
+    clear: Callable[[], None] = lambda: None
+
+
+class _Exit(NamedTuple):
+    """How the process that stood for it ended."""
+
+    code: int  # negative: a signal
+    cpu_s: float
+    peak_bytes: int
+
+
+def started(task: ProgramSpec, making: Making, group: Group | None) -> SandboxedProcess:
+    """Start it.  Raises RunnerError where it does not come to run, OSError if the system refuses."""
+    begun: Future[None] = Future()
+    try:
+        program = SandboxedProcess(task, making, group, begun)
+    except RuntimeError as problem:
+        for descriptor in (making.complaints, making.errors, *making.passed):
+            os.close(descriptor)
+        making.clear()
+        raise RunnerError(f"{task.name} cannot be run here: no thread can look after it ({problem})") from None
+    begun.result()
+    return program
+
+
+class SandboxedProcess:
+    """See `Running`."""
+
+    def __init__(self, task: ProgramSpec, making: Making, group: Group | None, begun: Future[None]) -> None:
+        self._task = task
+        self._making = making
+        self._group = group
+        self._begun = begun
+        self._lock = threading.Lock()  # nobody signals a number that may be somebody else's by now
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_reaped = False
+        self._why: Cause | None = None  # it is ended from outside, for this
+        self._used = ResourceUse(0.0, 0)
+        self._ended: ExitStatus | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._live, name=f"program {task.name}", daemon=True)
+        self._thread.start()
+
+    # -- what whoever started it sees
+    @property
+    def pid(self) -> int:
+        """See `Running`."""
+        assert self._process is not None
+        return self._process.pid
+
+    def ended(self) -> ExitStatus | None:
+        """See `Running`."""
+        return self._ended
+
+    def wait(self, seconds: float | None = None) -> ExitStatus | None:
+        """See `Running`."""
+        self._over.wait(seconds)
+        return self._ended
+
+    def use(self) -> ResourceUse:
+        """See `Running`."""
+        with self._lock:
+            if not self._is_reaped:
+                self._measure()
+            return self._used
+
+    def talk(self) -> str:
+        """See `Running`."""
+        return read_talk(self._task.talk, self._task.limits.talk_bytes)
+
+    def stop(self, grace_s: float = 2.0) -> ExitStatus:
+        """See `Running`."""
+        if self._ended is None:
+            self._why = self._why or "stopped"
+            if grace_s > 0:
+                self._signal(signal.SIGTERM)
+                self._over.wait(grace_s)
+            if not self._over.is_set():
+                self._kill()
+                self._over.wait()
+        assert self._ended is not None
+        return self._ended
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._lock, suppress(ProcessLookupError, PermissionError):
+            if self._is_reaped:
+                return
+            if self._making.is_group:
+                os.killpg(self.pid, number)
+            elif number == signal.SIGKILL:
+                os.kill(self.pid, number)
+            elif (asked := self._making.to_ask(self.pid)) is not None:
+                os.kill(asked, number)
+
+    def _kill(self) -> None:
+        self._signal(signal.SIGKILL)
+        if self._group is not None:
+            self._group.kill()
+
+    # -- its thread
+    def _live(self) -> None:
+        try:
+            ears = self._start()
+        except BaseException as problem:
+            self._over.set()
+            self._begun.set_exception(problem)
+            return
+        self._begun.set_result(None)
+        try:
+            self._end(self._follow(ears))
+        except BaseException:  # whatever broke here: nothing of it may be left, and nobody may wait for it for ever
+            self._kill()
+            while (exit := self._reap()) is None:
+                time.sleep(BLIND_LOOK_S)
+            self._end(exit)
+            raise
+        finally:
+            ears.let_go()
+            self._over.set()
+
+    def _start(self) -> _ProcessOutput:
+        """Start it, and wait until it is the program itself that runs; where that fails, nothing of it is left."""
+        making, limits = self._making, self._task.limits
+        with ExitStack() as ours, ExitStack() as undone:
+            ours.callback(os.close, making.complaints)
+            undone.callback(self._away)
+            with ExitStack() as its:
+                for descriptor in (making.errors, *making.passed):
+                    its.callback(os.close, descriptor)
+                hears_answers, answers = os.pipe()
+                ours.callback(os.close, answers)
+                its.callback(os.close, hears_answers)
+                talk = OutputLog(self._task.talk, limits.talk_bytes_per_s, limits.talk_bytes, time.monotonic())
+                undone.callback(_end, talk)
+                hears, says = os.pipe()
+                its.callback(os.close, says)
+                ears = _ProcessOutput(hears, talk)
+                undone.callback(ears.let_go)
+                self._process = subprocess.Popen(
+                    making.command,
+                    stdin=hears_answers,
+                    stdout=says,
+                    stderr=making.errors,
+                    env=making.environment,
+                    cwd=making.folder,
+                    pass_fds=making.passed,
+                    start_new_session=making.is_group,
+                )
+                undone.callback(self._undo, self._process)
+            self._await_ready(answers)
+            undone.pop_all()
+        return ears
+
+    def _undo(self, process: subprocess.Popen[bytes]) -> None:
+        """It was started, and did not come to run."""
+        self._kill()
+        process.wait()
+        self._is_reaped = True
+
+    def _await_ready(self, answers: int) -> None:
+        complaints = self._making.complaints
+        said, until = b"", time.monotonic() + READY_S
+        while not said.endswith(READY) and len(said) < 4_000:
+            if not _readable([complaints], max(0.0, until - time.monotonic())):
+                said += b" (this took too long)"
+                break
+            if not (more := os.read(complaints, 1_000)):
+                break
+            said += more
+            if said.endswith(ASKS):
+                give_users(self.pid)
+                os.write(answers, b"\n")
+        if said.endswith(READY):
+            return
+        words = " ".join(said.translate(None, ASKS).decode("utf-8", "replace").split())
+        raise RunnerError(f"{self._task.name} cannot be run here: {words or 'nothing was said of why'}")
+
+    def _follow(self, ears: _ProcessOutput) -> _Exit:
+        """Until its process has ended."""
+        assert self._process is not None
+        pidfd = _handle(self.pid)
+        below = _held(children(self.pid)) if self._group is None and pidfd >= 0 and not self._making.is_group else []
+        every_s = LOOK_S if self._making.watched is None else BUILD_LOOK_S
+        began = time.monotonic()
+        look_at = began + every_s
+        try:
+            while True:
+                now = time.monotonic()
+                wait_s = min(look_at, ears.again_at or look_at) - now
+                ears.listen(max(0.0, wait_s if pidfd >= 0 else min(wait_s, BLIND_LOOK_S)), pidfd)
+                if (exit := self._reap()) is not None:
+                    break
+                if (now := time.monotonic()) >= look_at:
+                    look_at = now + every_s
+                    self._look(now - began)
+        finally:
+            if pidfd >= 0:
+                os.close(pidfd)
+        self._kill_the_rest(below)
+        ears.close()
+        return exit
+
+    def _reap(self) -> _Exit | None:
+        assert self._process is not None
+        with self._lock:
+            pid, status, used = os.wait4(self.pid, os.WNOHANG)
+            if not pid:
+                return None
+            self._measure()
+            self._is_reaped = True
+        code = os.waitstatus_to_exitcode(status)
+        self._process.returncode = code
+        return _Exit(code, used.ru_utime + used.ru_stime, used.ru_maxrss << 10)
+
+    def _look(self, lived_s: float) -> None:
+        """Whether it has had too much."""
+        limits, group = self._task.limits, self._group
+        why = too_much(limits, lived_s, lambda: self.use().cpu_s, group, self._making.watched)
+        if why is None and group is None:
+            self.use()  # the most at once is only known to whoever looks
+        if why is not None:
+            self._why = self._why or why
+            self._kill()
+
+    def _kill_the_rest(self, below: Sequence[int]) -> None:
+        """Whatever it left behind.  `below`: handles of processes that end by themselves, to be waited for."""
+        for held in below:
+            _readable([held], GONE_S)
+            os.close(held)
+        if self._making.is_group:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        if self._group is not None:
+            until = time.monotonic() + GONE_S
+            while self._group.processes() and time.monotonic() < until:
+                self._group.kill()
+                time.sleep(0.002)
+
+    def _measure(self) -> None:
+        counted_s, counted_bytes = (None, None)
+        if self._group is not None:
+            counted_s, counted_bytes = self._group.cpu_s(), self._group.peak_bytes()
+        if counted_s is None or counted_bytes is None:
+            seen = use_of(self.pid)
+            counted_s = seen.cpu_s if counted_s is None else counted_s
+            counted_bytes = seen.peak_bytes if counted_bytes is None else counted_bytes
+        self._used = ResourceUse(max(self._used.cpu_s, counted_s), max(self._used.peak_bytes, counted_bytes))
+
+    def _end(self, exit: _Exit) -> None:
+        group = self._group
+        used = self._used
+        if group is None or group.cpu_s() is None:
+            used = ResourceUse(max(used.cpu_s, exit.cpu_s), used.peak_bytes)
+        # Linux counts what a process had before it became this program, which is what we have: so that tells nothing.
+        is_its_own = exit.peak_bytes > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        if is_its_own and (group is None or group.peak_bytes() is None):
+            used = ResourceUse(used.cpu_s, max(used.peak_bytes, exit.peak_bytes))
+        self._used = used
+        number = -exit.code if exit.code < 0 else 0
+        if self._making.is_shell_code and exit.code > 128:
+            number = exit.code - 128
+        cause = self._why or cause_of(exit.code, number, group)
+        text = text_of(cause, self._task.limits, exit.code, number)
+        self._away()
+        self._ended = ExitStatus(cause, number or exit.code, used, text)
+
+    def _away(self) -> None:
+        if self._group is not None:
+            until = time.monotonic() + GONE_S
+            while not self._group.remove() and time.monotonic() < until:
+                time.sleep(0.002)
+        self._making.clear()
+
+
+class _ProcessOutput:
+    """What is heard of a program: never so much that it costs more than a little, and never so little that it waits."""
+
+    def __init__(self, pipe: int, talk: OutputLog) -> None:
+        """The pipe is closed here, by `let_go`.  Raises OSError, and it is closed."""
+        self._pipe: int | None = pipe
+        self._talk = talk
+        self.again_at = 0.0  # it says too much: not before then
+        os.set_blocking(pipe, False)
+        self._most = _widened(pipe)
+        self._files = [pipe]
+        try:
+            self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        except OSError:
+            self.let_go()
+            raise
+        self._files.append(self._nowhere)
+
+    def listen(self, wait_s: float, other: int) -> None:
+        """Wait for it to say something, or for the other descriptor (-1: none), and keep what was said."""
+        now = time.monotonic()
+        is_listening = self._pipe is not None and now >= self.again_at
+        watched = [pipe for pipe in (self._pipe if is_listening else None, other) if pipe is not None and pipe >= 0]
+        if self._pipe in _readable(watched, wait_s):
+            self._hear(time.monotonic())
+
+    def _hear(self, now: float) -> bool:
+        """Whether there was something."""
+        assert self._pipe is not None
+        self.again_at = 0.0
+        room = self._talk.room(now)
+        try:
+            if room > 0:
+                said = os.read(self._pipe, min(room, PIPE_BYTES))
+                with suppress(OSError):  # where there is no room for its talk it plays all the same
+                    self._talk.take(said)
+                there = len(said)
+            else:
+                there = self._throw_away(self._pipe)
+                self._talk.leave_out(there)
+                self.again_at = now + FLOOD_PAUSE_S
+        except BlockingIOError:
+            return False
+        if not there:  # nobody is left who could say anything
+            self._pipe = None
+        return there > 0
+
+    def _throw_away(self, pipe: int) -> int:
+        """Without looking at it, where the system can do that."""
+        if hasattr(os, "splice"):
+            return os.splice(pipe, self._nowhere, self._most)
+        return len(os.read(pipe, self._most))
+
+    def close(self) -> None:
+        """Hear what is left, and no more."""
+        for _ in range(64):
+            if self._pipe is None or not self._hear(time.monotonic()):
+                break
+        _end(self._talk)
+
+    def let_go(self) -> None:
+        """Nothing is heard any more."""
+        for file in self._files:
+            os.close(file)
+
+
+def _end(talk: OutputLog) -> None:
+    with suppress(OSError):
+        talk.close()
+
+
+def _held(pids: Sequence[int]) -> list[int]:
+    """A handle of each process, which is readable when that has ended."""
+    return [handle for pid in pids if (handle := _handle(pid)) >= 0]
+
+
+def _handle(pid: int) -> int:
+    """Readable when the process has ended; -1 where there is none: of a process, a system, or a free descriptor."""
+    if not hasattr(os, "pidfd_open"):
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+def _readable(descriptors: Sequence[int], wait_s: float) -> list[int]:
+    """Those that can be read, or are at their end. (`select` knows no descriptor beyond 1023.)"""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return [descriptor for descriptor, _ in poll.poll(wait_s * 1_000)]
+
+
+def _widened(pipe: int) -> int:
+    """Let more wait in it, so that a program that says much need not wait for us; how much now can."""
+    import fcntl
+
+    if not hasattr(fcntl, "F_SETPIPE_SZ"):
+        return 1 << 16
+    with suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    return int(fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ))

@@ -1,0 +1,372 @@
+"""Bots that were accepted, kept running: each a process of its own, with a socket and a token of its own.
+
+One that ends is started again after a while that grows; one that keeps ending is taken off, with what it ended of. One
+that lives and is not heard for minutes, as when it hangs, is stopped and started again. A paused version is not started
+until its pause is lifted. One that is to keep no memory plays one match in each process: when it has heard how that
+ended it is stopped, and the next process is started at once. All happens on one thread, but for those who are given
+time to end, each on one of its own; `begin` starts it once the server listens, `close` ends everything. This module
+knows no match and no ladder.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import inf
+from time import monotonic
+from typing import Final, Protocol
+
+from cutpurse.leaderboard.errors import LeaderboardError
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.submissions import TAKEN_OFF
+from cutpurse.leaderboard.tokens import Token
+from cutpurse.sdk.programs.last_words import last_words
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.server.access.contact import Contact
+from cutpurse.server.access.one_match import OneMatch
+from cutpurse.server.access.owners import HostedBotIdentity
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.runners.output_log import remove_talk
+from cutpurse.server.runners.port import ExitStatus, ResourceUse, Runner, RunnerError, Running
+from cutpurse.server.submissions.process_tokens import ProcessTokens
+from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.tasks import play_task, without_paths
+
+__all__ = ["HostedBots", "SubmissionStore"]
+
+LOOK_S: Final = 0.25  # between looks at whether all of them live
+FIRST_WAIT_S: Final = 1.0  # until one that has ended is started again; doubled each time
+LONGEST_WAIT_S: Final = 60.0
+LIVED_S: Final = 60.0  # who lived so long is started again as for the first time
+MOST_ENDS: Final = 5  # in a row, each before it lived so long; then it is taken off
+GRACE_S: Final = 2.0
+UNHEARD_S: Final = 300.0  # with no envelope of a process, which acknowledges heartbeats; some are slow to start
+LOOKED_S: Final = 1.0  # that a look counts for at most: if the server stood still, nobody could be heard
+HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
+MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
+MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
+
+
+class SubmissionStore(Protocol):
+    """Where it is kept what was handed in: a `Store`."""
+
+    def submissions(
+        self, owner: str | None = None, bot: str | None = None, version: str | None = None, limit: int | None = None
+    ) -> list[SubmissionEntry]:
+        """The newest first."""
+
+    def set_submission(
+        self, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
+    ) -> SubmissionEntry:
+        """It is so far."""
+
+
+@dataclass(slots=True, eq=False)
+class _BotState:
+    """How it goes with one of them."""
+
+    entry: SubmissionEntry
+    manifest: Manifest
+    start_at: float = -inf
+    started: float = inf
+    wait_s: float = FIRST_WAIT_S
+    ends: int = 0  # in a row
+    running: Running | None = None
+    token: Token | None = None
+    contact: Contact = field(default_factory=Contact)  # with the process that runs
+    unheard_s: float = 0.0
+    one_match: OneMatch | None = None  # of the process that runs, if it plays no more
+    over_at: float | None = None  # when it was seen that this is over
+    stopping: threading.Thread | None = None  # it has played, or is not heard, and is given time to end
+    last: str = ""  # how it ended the last time
+
+    @property
+    def identity(self) -> Identity:
+        """Who it is."""
+        return Identity(self.entry.owner, self.entry.bot, self.entry.version)
+
+
+@dataclass(frozen=True, slots=True)
+class _DesiredState:
+    """What is to run from now on."""
+
+    entries: Sequence[tuple[SubmissionEntry, Manifest]] = field(default_factory=tuple)
+
+
+class HostedBots:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        storage: Storage,
+        store: SubmissionStore,
+        passes: ProcessTokens,
+        log: Logger,
+        utc: Callable[[], datetime],
+        *,
+        is_paused: Callable[[Identity], bool],
+        withdrawn: Callable[[Identity], None] = lambda identity: None,
+        plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
+        catch_up: Callable[[], object] = lambda: None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """withdrawn: is told who is run no more. plays_one: whether who plays there has one match a process.
+
+        catch_up: called before each look, so that what could not be told by `set` is told.
+        """
+        self._runner = runner
+        self._storage = storage
+        self._store = store
+        self._passes = passes
+        self._log = log
+        self._utc = utc
+        self._is_paused = is_paused
+        self._withdrawn = withdrawn
+        self._plays_one = plays_one
+        self._catch_up = catch_up
+        self._clock = clock
+        self._courses: dict[int, _BotState] = {}  # by the submission's id; touched by the thread only
+        self._uses: dict[Identity, Callable[[], ResourceUse]] = {}  # replaced, never changed
+        self._talks: dict[int, Running] = {}  # the newest of each, also after its end; replaced, never changed
+        self._earlier: dict[int, str] = {}  # what those before it said, where each plays one match
+        self._wanted: _DesiredState | None = None  # has not happened yet
+        self._telling = threading.Lock()  # of that
+        self._woken = threading.Event()
+        self._looked_at = clock()
+        self._is_closed = False
+        self._is_draining = False
+        self._thread: threading.Thread | None = None
+
+    # -- on any thread
+    def uses(self) -> Mapping[Identity, Callable[[], ResourceUse]]:
+        """What those use that run now."""
+        return self._uses
+
+    def is_running(self, submission: int) -> bool:
+        """Whether its process is there."""
+        course = self._courses.get(submission)
+        return course is not None and course.running is not None
+
+    def talk(self, submission: int) -> str:
+        """The newest of what it said since the server began."""
+        running = self._talks.get(submission)
+        return self._earlier.get(submission, "") + ("" if running is None else running.talk())
+
+    def set(self, wanted: Sequence[tuple[SubmissionEntry, Manifest]]) -> None:
+        """From now on these run, and no others."""
+        with self._telling:
+            self._wanted = _DesiredState(tuple(wanted))
+        self._woken.set()
+
+    def begin(self) -> None:
+        """The server listens."""
+        self._thread = threading.Thread(target=self._keep, name="residents", daemon=True)
+        self._thread.start()
+
+    def drain(self) -> None:
+        """None is started any more."""
+        self._is_draining = True
+
+    def close(self) -> None:
+        """End all of them."""
+        self._is_closed = True
+        self._woken.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._stop([*self._courses.values()])
+
+    # -- on the thread
+    def _keep(self) -> None:
+        while not self._is_closed:
+            try:
+                self.look(self._clock())
+            except Exception as problem:
+                self._log.error("residents broke", error=type(problem).__name__, places=places(problem))
+            self._woken.wait(LOOK_S)
+            self._woken.clear()
+
+    def look(self, now: float) -> None:
+        """Start those whose time has come, and note those that have ended."""
+        since_s, self._looked_at = min(LOOKED_S, now - self._looked_at), now
+        self._catch_up()
+        if (wanted := self._wanted) is not None:
+            self._change(wanted)
+            with self._telling:  # only now: what broke down half-way happens again
+                if self._wanted is wanted:
+                    self._wanted = None
+        for course in [] if self._is_draining else [*self._courses.values()]:
+            if course.stopping is not None:
+                if not course.stopping.is_alive():
+                    self._again(course, now)
+            elif course.running is not None and (ended := course.running.ended()) is not None:
+                if course.one_match is not None and course.one_match.is_over:
+                    self._again(course, now)
+                else:
+                    self._ended(course, ended, now)
+            elif course.running is not None and (_has_played(course, now) or self._is_unheard(course, since_s)):
+                stopping = threading.Thread(target=self._part_with, args=(course.running,), daemon=True)
+                stopping.start()
+                course.stopping = stopping  # which has begun: else its process would be taken for ended, and live on
+            elif course.running is not None and self._is_paused(course.identity):
+                self._log.info("resident paused", bot=course.entry.shown)
+                self._stop([course])
+                course.start_at, course.ends = now, 0
+            elif course.running is None and now >= course.start_at and not self._is_paused(course.identity):
+                self._start(course, now)
+
+    def _is_unheard(self, course: _BotState, since_s: float) -> bool:
+        """Whether nothing came from it for so long that it must hang."""
+        course.unheard_s = 0.0 if course.contact.take() else course.unheard_s + since_s
+        if course.unheard_s < UNHEARD_S:
+            return False
+        self._log.warning("resident not heard", bot=course.entry.shown, for_s=UNHEARD_S)
+        return True
+
+    def _change(self, wanted: _DesiredState) -> None:
+        kept = {entry.id: (entry, manifest) for entry, manifest in wanted.entries}
+        gone = [
+            course
+            for number, course in self._courses.items()
+            if number not in kept or kept[number][0].digest != course.entry.digest
+        ]
+        self._stop(gone)
+        for course in gone:
+            del self._courses[course.entry.id]
+            if course.entry.id not in kept:
+                self._withdrawn(course.identity)
+        self._forget()
+        for number, (entry, manifest) in kept.items():
+            if number not in self._courses:
+                self._courses[number] = _BotState(entry, manifest)
+            else:
+                self._courses[number].entry = entry
+
+    def _forget(self) -> None:
+        """What those said who run no more is kept of the newest only."""
+        over = sorted({*self._talks, *self._earlier} - self._courses.keys())[:-MOST_TALKS]
+        if over:
+            self._talks = {number: one for number, one in self._talks.items() if number not in over}
+            self._earlier = {number: one for number, one in self._earlier.items() if number not in over}
+            for number in over:
+                remove_talk(self._storage.talk / str(number))
+
+    def _start(self, course: _BotState, now: float) -> None:
+        entry, manifest, name = course.entry, course.manifest, f"bot-{course.entry.id}"
+        course.one_match = OneMatch(self._woken.set) if self._plays_one(entry.ladders) else None
+        course.contact, course.unheard_s, course.over_at = Contact(), 0.0, None
+        resident = HostedBotIdentity(
+            entry.bot, entry.version, entry.ladders, manifest.tables, course.one_match, course.contact
+        )
+        course.token = self._passes.give(entry.owner, resident)
+        course.start_at, course.started = inf, now
+        try:
+            arena = self._storage.arena(name)
+            task = play_task(
+                manifest,
+                self._storage.tree(entry.digest),
+                arena,
+                self._storage.talk / str(entry.id),
+                course.token.reveal(),
+            )
+            course.running = self._runner.start(task)
+        except (OSError, RunnerError) as problem:
+            said = without_paths(str(problem), self._storage.tree(entry.digest), self._storage.run)
+            self._over(course, f"it cannot be run: {said}", now, is_its_own=False)
+            return
+        self._uses = {**self._uses, course.identity: course.running.use}
+        self._talks = {**self._talks, entry.id: course.running}
+        self._log.info("resident started", bot=entry.shown, pid=course.running.pid)
+
+    def _part_with(self, running: Running) -> None:
+        """On a thread of its own: nobody waits for a bot that takes its time to end."""
+        running.stop(GRACE_S)
+        self._woken.set()
+
+    def _again(self, course: _BotState, now: float) -> None:
+        """It has played its match and ended, as it should, or did not speak: another process is started at once."""
+        if course.running is not None:
+            said = self._earlier.get(course.entry.id, "") + course.running.talk()
+            self._earlier = {**self._earlier, course.entry.id: said[-MOST_EARLIER:]}
+            self._talks = {number: one for number, one in self._talks.items() if number != course.entry.id}
+        self._leave(course)
+        course.wait_s, course.ends, course.start_at = FIRST_WAIT_S, 0, now
+        if not self._is_paused(course.identity):
+            self._start(course, now)
+
+    def _ended(self, course: _BotState, ended: ExitStatus, now: float) -> None:
+        """It has ended by itself, or for what it did."""
+        said = ""
+        if course.running is not None:
+            text = without_paths(course.running.talk(), self._storage.tree(course.entry.digest), self._storage.run)
+            said = last_words(text.splitlines())
+        self._over(course, ended.text + (f"; its last words: {said}" if said else ""), now)
+
+    def _over(self, course: _BotState, how: str, now: float, *, is_its_own: bool = True) -> None:
+        """It is not there: it is started again, the sooner the longer it lived, or taken off for its own faults."""
+        if now - course.started >= LIVED_S:
+            course.wait_s, course.ends = FIRST_WAIT_S, 0
+        self._leave(course)
+        course.ends += is_its_own
+        course.last = how
+        if course.ends >= MOST_ENDS:
+            self._take_off(course)
+            return
+        self._log.warning("resident ended", bot=course.entry.shown, how=how, again_in_s=course.wait_s)
+        course.start_at, course.started = now + course.wait_s, inf
+        course.wait_s = min(2 * course.wait_s, LONGEST_WAIT_S)
+
+    def _take_off(self, course: _BotState) -> None:
+        why = f"it ended {course.ends} times in a row, each soon after its start; the last time {course.last}"
+        self._log.warning("resident taken off", bot=course.entry.shown, why=why)
+        self._courses.pop(course.entry.id, None)
+        self._withdrawn(course.identity)
+        try:
+            self._store.set_submission(course.entry.id, TAKEN_OFF, self._utc(), " ".join(why.split()))
+        except LeaderboardError as problem:  # it stays down until the next start of the server, which tries it again
+            self._log.error("resident not taken off", bot=course.entry.shown, text=str(problem))
+
+    def _leave(self, course: _BotState) -> None:
+        """Nothing of it is left; its token is good for nothing."""
+        course.running = course.stopping = None
+        if course.token is not None:
+            self._passes.take_back(course.token)
+            course.token = None
+        self._uses = {who: use for who, use in self._uses.items() if who != course.identity}
+        with suppress(OSError):  # the next start clears it away as well
+            self._storage.no_arena(f"bot-{course.entry.id}")
+
+    def _stop(self, courses: Sequence[_BotState]) -> None:
+        """All at once, so that one that does not want to end is not waited for by the others."""
+        threads = []
+        for course in courses:
+            if course.stopping is not None:
+                threads.append(course.stopping)
+            elif course.running is not None:
+                thread = threading.Thread(target=course.running.stop, args=(GRACE_S,))
+                try:
+                    thread.start()
+                except RuntimeError:  # there is none left
+                    course.running.stop(GRACE_S)
+                else:
+                    threads.append(thread)
+        for thread in threads:
+            thread.join()
+        for course in courses:
+            if course.running is not None:
+                self._log.info("resident stopped", bot=course.entry.shown)
+            self._leave(course)
+
+
+def _has_played(course: _BotState, now: float) -> bool:
+    """Whether its one match is over, and it has heard of it or had the time for that."""
+    one_match = course.one_match
+    if one_match is None or not one_match.is_over:
+        return False
+    if course.over_at is None:
+        course.over_at = now
+    return one_match.is_heard or now >= course.over_at + HEARING_S

@@ -1,0 +1,388 @@
+"""Where bots are handed in: what is taken from whom, what he is told of it, and what of it runs.
+
+It puts the parts together: the files, what is written down, the intake and the residents. Its methods wait for the
+disk, so they are to be called where nobody else has to wait. Whoever asks sees his own only. This module knows no call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from cutpurse.engine.errors import UsageError, did_you_mean
+from cutpurse.leaderboard import errors
+from cutpurse.leaderboard.queries import SubmissionEntry
+from cutpurse.leaderboard.store import Store
+from cutpurse.leaderboard.submissions import (
+    ACCEPTED,
+    BUILT,
+    RECEIVED,
+    REFUSED,
+    TAKEN_OFF,
+    UNDER_WAY,
+    UNPACKED,
+    NewSubmission,
+)
+from cutpurse.sdk.submission.manifest import Manifest
+from cutpurse.sdk.terminal import counted
+from cutpurse.server.errors import CallRefused, legible
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.logs import Logger
+from cutpurse.server.matches.ladder_terms import paused_text
+from cutpurse.server.runners.port import Runner
+from cutpurse.server.submissions.archive import ArchiveError
+from cutpurse.server.submissions.building import manifest_of
+from cutpurse.server.submissions.hosted_bots import HostedBots
+from cutpurse.server.submissions.intake import Intake
+from cutpurse.server.submissions.process_tokens import ProcessTokens
+from cutpurse.server.submissions.storage import Storage
+from cutpurse.server.submissions.tasks import without_paths
+from cutpurse.v1 import submission_pb2
+
+__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "SubmissionDesk", "owners_who_play", "wanted_of"]
+
+MOST_BOTS: Final = 5  # of an owner that play
+MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
+MOST_BYTES: Final = 256 * 1024 * 1024  # of those archives together
+MOST_WAITING: Final = 3  # of an owner that are not checked yet
+MOST_IN_ALL: Final = 64  # of all
+MOST_LISTED: Final = 500
+_STATES: Final = {
+    RECEIVED: submission_pb2.SUBMISSION_STATE_RECEIVED,
+    UNPACKED: submission_pb2.SUBMISSION_STATE_UNPACKED,
+    BUILT: submission_pb2.SUBMISSION_STATE_BUILT,
+    ACCEPTED: submission_pb2.SUBMISSION_STATE_ACCEPTED,
+    REFUSED: submission_pb2.SUBMISSION_STATE_REFUSED,
+    TAKEN_OFF: submission_pb2.SUBMISSION_STATE_TAKEN_OFF,
+}
+
+
+def wanted_of(
+    manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[str]]:
+    """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises CallRefused."""
+    offered = {game: names for game, names in offered.items() if names}
+    games = {name: game for game, names in offered.items() for name in names}
+    wanted: dict[str, list[str]] = {}
+    for name in ladders:
+        game = games.get(name)
+        if game is None:
+            there = ", ".join(sorted(games)[:20])
+            hint = did_you_mean(name, games)
+            raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(name, 40)}'{hint}; there are: {there}")
+        if manifest.games and game not in manifest.games:
+            raise CallRefused(
+                "BAD_MESSAGE", f"ladder {name} plays {game}; by its bot.toml it plays {', '.join(manifest.games)} only"
+            )
+        wanted.setdefault(game, []).append(name)
+    missing = [game for game in manifest.games if game not in offered]
+    if missing and len(missing) == len(manifest.games):
+        raise CallRefused(
+            "NOT_FOUND", f"{', '.join(missing)} is not played here; there are: {', '.join(sorted(offered))}"
+        )
+    if not wanted:
+        return {game: () for game in manifest.games if game in offered}
+    return {game: tuple(dict.fromkeys(names)) for game, names in wanted.items()}
+
+
+def owners_who_play(store: Store, at: datetime) -> set[str]:
+    """The owners with a token by which bots are let in at this moment.  Raises StoreError."""
+    return {token.owner for token in store.tokens() if token.is_good(at) and "play" in token.scopes}
+
+
+class SubmissionDesk:
+    """See the module's docstring. `begin` once the server listens at `address`, `close` before the store."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        storage: Storage,
+        store: Store,
+        passes: ProcessTokens,
+        log: Logger,
+        utc: Callable[[], datetime],
+        *,
+        is_paused: Callable[[Identity], bool],
+        withdrawn: Callable[[Identity], None] = lambda identity: None,
+        is_rotation: Callable[[str], bool] = lambda ladder: False,
+    ) -> None:
+        """withdrawn: as `Residents` tells it. is_rotation: whether the ladder of this name is only for bots that keep
+        no memory. Both are called on any thread.
+        """
+        self._is_isolated = runner.name != "process"
+        self._is_rotation = is_rotation
+        self._storage = storage
+        self._store = store
+        self._log = log
+        self._utc = utc
+        self._is_paused = is_paused
+        self._keeping = threading.Lock()  # who hands in, or goes back to what is kept: one after the other
+        self._syncing = threading.Lock()
+        self._is_behind = False  # what is active may be other than what runs: the store could not be asked
+        self._manifests: dict[bytes, Manifest] = {}  # of what runs, by the hashes of the archives
+        self.residents = HostedBots(
+            runner,
+            storage,
+            store,
+            passes,
+            log,
+            utc,
+            is_paused=is_paused,
+            withdrawn=withdrawn,
+            plays_one=self.plays_one,
+            catch_up=self._catch_up,
+        )
+        self.intake = Intake(runner, storage, store, log, utc, self._sync)
+
+    @property
+    def address(self) -> str:
+        """Where the server is to listen for the bots that it runs."""
+        return f"unix:{self._storage.server_socket}"
+
+    def begin(self) -> None:
+        """Run what is to run, and take up what is not done."""
+        self._storage.server_socket.chmod(0o666)  # the folder above is the server's alone
+        entries = self._store.submissions()
+        if gone := self._storage.remove_others(entry.digest for entry in entries if entry.is_kept):
+            self._log.info("archives removed", count=gone)
+        self._sync()
+        self.residents.begin()
+        self.intake.put(entry for entry in reversed(entries) if entry.state in UNDER_WAY)
+        self.intake.begin()
+
+    def drain(self) -> None:
+        """The server is about to stop: nothing new is taken up or started. Does not wait."""
+        self.intake.drain()
+        self.residents.drain()
+
+    def close(self) -> None:
+        """Nothing is run any more."""
+        self.intake.close()
+        self.residents.close()
+        self._storage.close()
+
+    def _sync(self) -> None:
+        """What is active runs; where the store cannot be asked now, as soon as it can.
+
+        So nothing is told to have failed that is written down, as that a bot plays no more.
+        """
+        with self._syncing:  # what was read first must not be told last
+            try:
+                self._sync_now()
+            except errors.LeaderboardError as problem:
+                if not self._is_behind:
+                    self._log.error("active bots not read", text=str(problem))
+                self._is_behind = True
+            else:
+                self._is_behind = False
+
+    def _catch_up(self) -> None:
+        if self._is_behind:
+            self._sync()
+
+    def _sync_now(self) -> None:
+        wanted = []
+        for entry in self._store.submissions():
+            if entry.is_active and entry.state == ACCEPTED:
+                try:
+                    manifest = self._manifests.get(entry.digest) or manifest_of(self._storage.archive(entry.digest))
+                except (OSError, ArchiveError, UsageError) as problem:
+                    self._log.error("archive lost", bot=entry.shown, error=type(problem).__name__)
+                else:
+                    wanted.append((entry, manifest))
+        self._manifests = {entry.digest: manifest for entry, manifest in wanted}
+        self.residents.set([(entry, manifest) for entry, manifest in wanted if self._has_tree(entry)])
+
+    def _has_tree(self, entry: SubmissionEntry) -> bool:
+        """Whether its files are there; as in a folder that was put back without them, they are made again."""
+        if self._storage.tree(entry.digest).is_dir():
+            return True
+        self._store.set_submission(entry.id, RECEIVED, self._utc(), "its files are built again")
+        self.intake.put([entry])
+        return False
+
+    def plays_one(self, ladders: Sequence[str]) -> bool:
+        """Whether a bot for these ladders is run in a fresh process for each match: where one of them is of rotations.
+
+        What runs as a plain process can leave itself word anywhere, so it is never said of it.
+        """
+        return self._is_isolated and any(self._is_rotation(ladder) for ladder in ladders)
+
+    # -- what is asked
+    def check_ladders(self, ladders: Sequence[str]) -> None:
+        """Whether bots that are run here may play there at all.  Raises CallRefused."""
+        for ladder in ladders:
+            if self._is_rotation(ladder) and not self._is_isolated:
+                raise CallRefused(
+                    "NOT_YOURS",
+                    f"ladder {legible(ladder, 40)} plays rotations, for bots that keep no memory; bots are run here as "
+                    "plain processes, of which nobody can promise that: name another ladder",
+                )
+
+    def look(self, content: bytes) -> Manifest:
+        """What an archive says of its bot.  Raises CallRefused for one that is not taken."""
+        try:
+            return manifest_of(content)
+        except (ArchiveError, UsageError) as problem:
+            raise CallRefused("BAD_MESSAGE", legible(str(problem), 500)) from None
+
+    def hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
+        """Keep it, and have it taken up; returns when it is on the disk.  Raises CallRefused, StoreError, OSError."""
+        self._check_alone()
+        with self._keeping:
+            return self._hand_in(owner, manifest, content, ladders)
+
+    def _hand_in(self, owner: str, manifest: Manifest, content: bytes, ladders: Sequence[str]) -> SubmissionEntry:
+        mine = self._store.submissions(owner)
+        same = [one for one in mine if (one.bot, one.version) == (manifest.name, manifest.version)]
+        if not any(one.state != REFUSED for one in same):
+            self._check_quotas(owner, manifest.name, len(content), mine)
+        digest = self._storage.keep(content)
+        new = NewSubmission(owner, manifest.name, manifest.version, digest, len(content), ladders)
+        try:
+            entry = self._store.hand_in(new, self._utc())
+        except errors.InvalidEntry:
+            self._remove([digest])
+            raise
+        self._remove([one.digest for one in same if one.digest != digest])  # it was refused, and these take its place
+        self._log.info("submission received", bot=entry.shown, bytes=len(content), sha256=digest.hex()[:16])
+        if entry.state in UNDER_WAY:
+            self.intake.put([entry])
+        elif entry.is_active:  # its archive may have been lost, and is there again
+            self._sync()
+        self._prune(owner)
+        return entry
+
+    def _check_alone(self) -> None:
+        """Without isolation nothing is taken once there are several owners, also if they came after the start."""
+        if not self._is_isolated and len(owners := owners_who_play(self._store, self._utc())) > 1:
+            raise CallRefused(
+                "NOT_YOURS",
+                f"{len(owners)} owners have tokens here, and bots are run as plain processes, which can do all that "
+                "the server can: nothing is taken; whoever runs the server is to use --submissions bubblewrap",
+            )
+
+    def _check_quotas(self, owner: str, bot: str, size: int, mine: Sequence[SubmissionEntry]) -> None:
+        playing = _playing(mine)
+        if bot not in playing and len(playing) >= MOST_BOTS:
+            raise CallRefused("FULL", _too_many(owner, playing))
+        if self.intake.waiting(owner) >= MOST_WAITING or self.intake.total >= MOST_IN_ALL:
+            waiting = self.intake.waiting(owner)
+            raise CallRefused("FULL", f"{waiting} submissions of {owner} wait for their check: hand it in later")
+        kept = sum(one.size for one in mine if one.is_kept and one.is_active)
+        if kept + size > MOST_BYTES:
+            raise CallRefused("FULL", f"the bots of {owner} that play have {kept:,} bytes; {MOST_BYTES:,} are the most")
+
+    def _prune(self, owner: str) -> None:
+        """Of old versions only so many are kept, and so many bytes."""
+        mine = [one for one in self._store.submissions(owner) if one.is_kept]
+        room, count, gone = MOST_BYTES, 0, []
+        for one in sorted(mine, key=lambda one: (not one.is_active, one.state not in UNDER_WAY, -one.id)):
+            room, count = room - one.size, count + 1
+            if (room < 0 or count > MOST_KEPT) and not one.is_active and one.state not in UNDER_WAY:
+                gone.append(one)
+        if not gone:
+            return
+        self._store.not_kept([one.id for one in gone])
+        self._remove([one.digest for one in gone])
+
+    def _remove(self, digests: Sequence[bytes]) -> None:
+        """Archives that are not kept any more, unless somebody else's are the same."""
+        if digests:
+            still = {one.digest for one in self._store.submissions() if one.is_kept}
+            for digest in digests:
+                if digest not in still:
+                    self._storage.remove(digest)
+
+    def entries(self, owner: str, bot: str = "", version: str = "") -> list[SubmissionEntry]:
+        """What an owner handed in, the newest first."""
+        return self._store.submissions(owner, bot or None, version or None, MOST_LISTED)
+
+    def entry(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
+        """One of them; without a version the newest.  Raises CallRefused."""
+        found = self.entries(owner, bot, version) if bot else []
+        if not found:
+            named = f"{legible(bot, 40)}:{legible(version, 40)}" if version else legible(bot, 40)
+            raise CallRefused("NOT_FOUND", f"{owner} has handed in no bot {named}")
+        return found[0]
+
+    def log(self, entry: SubmissionEntry) -> tuple[str, str]:
+        """What was seen when it was built and checked, and what it has said since the server began."""
+        talk = without_paths(
+            self.residents.talk(entry.id), self._storage.tree(entry.digest), self._storage.run / f"bot-{entry.id}"
+        )
+        return self._store.submission_log(entry.id), talk
+
+    def archive(self, entry: SubmissionEntry) -> bytes:
+        """Its archive, which is whole.  Raises CallRefused if it is not kept any more."""
+        try:
+            return self._storage.archive(entry.digest)
+        except OSError:
+            raise _not_kept(entry) from None
+
+    def piece(self, entry: SubmissionEntry, at: int, size: int) -> bytes:
+        """So many bytes of its archive.  Raises CallRefused if it is not kept any more."""
+        try:
+            return self._storage.piece(entry.digest, at, size)
+        except OSError:
+            raise _not_kept(entry) from None
+
+    def retire(self, owner: str, bot: str, version: str = "") -> SubmissionEntry:
+        """It plays no more.  Raises CallRefused."""
+        active = [one for one in self.entries(owner, bot, version) if one.is_active] if bot else []
+        if not active:
+            self.entry(owner, bot, version)
+            raise CallRefused("NOT_FOUND", f"no such version of {legible(bot, 40)} plays")
+        entry = self._store.retire(active[0].id, self._utc())
+        self._log.info("submission retired", bot=entry.shown)
+        self._sync()
+        return entry
+
+    def activate(self, owner: str, bot: str, version: str) -> SubmissionEntry:
+        """This version plays.  Raises CallRefused, and CallRefused of the leaderboard for one that may not."""
+        with self._keeping:
+            entry = self.entry(owner, bot, version)
+            others = _playing(self._store.submissions(owner)) - {entry.bot}
+            if len(others) >= MOST_BOTS:
+                raise CallRefused("FULL", _too_many(owner, others))
+            entry = self._store.activate(entry.id, self._utc())
+        self._log.info("submission activated", bot=entry.shown)
+        self._sync()
+        return entry
+
+    def shown(self, entry: SubmissionEntry) -> submission_pb2.SubmissionShown:
+        """As it is told."""
+        identity = Identity(entry.owner, entry.bot, entry.version)
+        is_paused = entry.is_active and self._is_paused(identity)
+        return submission_pb2.SubmissionShown(
+            owner=entry.owner,
+            bot=entry.bot,
+            version=entry.version,
+            sha256=entry.digest,
+            size=entry.size,
+            state=_STATES[entry.state],
+            why=legible(entry.why, 500) or (paused_text(identity) if is_paused else ""),
+            is_active=entry.is_active,
+            is_running=self.residents.is_running(entry.id),
+            ladders=entry.ladders,
+            received_ms=round(entry.received.timestamp() * 1_000),
+            changed_ms=round(entry.changed.timestamp() * 1_000),
+            before=self.intake.before(entry.id),
+            is_kept=entry.is_kept,
+        )
+
+
+def _not_kept(entry: SubmissionEntry) -> CallRefused:
+    return CallRefused("NOT_FOUND", f"the archive of {entry.bot}:{entry.version} is not kept any more")
+
+
+def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
+    """The bots of which a version plays, or will once it is checked."""
+    return {one.bot for one in entries if one.is_active or one.state in UNDER_WAY}
+
+
+def _too_many(owner: str, playing: Collection[str]) -> str:
+    bots = counted(len(playing), f"bot of {owner} plays", f"bots of {owner} play")
+    return f"{bots} already ({', '.join(sorted(playing))}), as many as may: retire one"

@@ -1,0 +1,286 @@
+"""SubmissionService over gRPC: authors hand in bots, and ask what became of them.
+
+An archive is gathered in memory, which its size and the number of those who send at once bound, and judged on threads
+of this service's own. This module knows who a caller is; what is taken, kept and told of is known in `desk`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, Protocol, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+
+from cutpurse.sdk.submission.packing import MOST_PACKED
+from cutpurse.server.access.entrance import AuthInterceptor, Context
+from cutpurse.server.call_status import abort, ending_of
+from cutpurse.server.errors import CallRefused, CallStatus
+from cutpurse.server.finished_match import Identity
+from cutpurse.server.logs import Logger
+from cutpurse.server.submissions.submission_desk import SubmissionDesk, wanted_of
+from cutpurse.v1 import submission_pb2
+
+__all__ = ["SUBMISSIONS", "SubmissionService"]
+
+SUBMISSIONS: Final = submission_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name
+THREADS: Final = 2
+MOST_BY_OWNER: Final = 16  # calls at once; one that hangs, as before a caller that does not read, is one of them
+MOST_CALLS: Final = 256  # of all
+MOST_SENDING: Final = 4  # archives at once, of all
+SEND_S: Final = 120.0  # for an archive to come
+PIECE: Final = 32_768
+MOST_TALK: Final = 1_500_000  # characters that are told
+
+Told = TypeVar("Told")
+
+
+class Ladders(Protocol):
+    """What is asked of the lobby, on the event loop: a `Lobby`."""
+
+    def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
+        """The ladders of each game that are there for this owner."""
+
+    def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
+        """Whether a bot may play them.  Raises CallRefused."""
+
+
+class SubmissionService:
+    """`SubmissionService` of submission.proto. `close` it once no call is answered any more."""
+
+    def __init__(
+        self,
+        desk: SubmissionDesk,
+        ladders: Ladders,
+        entrance: AuthInterceptor,
+        log: Logger,
+        *,
+        is_open: Callable[[], bool],
+        is_run_elsewhere: Callable[[Identity], bool],
+        incident_number: Callable[[], str],
+    ) -> None:
+        """is_open: whether anything is taken now; not while the server stops.
+
+        is_run_elsewhere: whether a bot is here by a process that is not the server's own; on the event loop.
+        """
+        self._desk = desk
+        self._ladders = ladders
+        self._entrance = entrance
+        self._log = log
+        self._is_open = is_open
+        self._is_run_elsewhere = is_run_elsewhere
+        self._incident_number = incident_number
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="submissions")
+        self._sending: Counter[str] = Counter()  # by owner
+        self._calls: Counter[str] = Counter()  # being answered, by owner
+        self._readers: set[asyncio.Task[None]] = set()  # a read is never cancelled: it ends with its call
+
+    def close(self) -> None:
+        """There will be no more calls."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """To be added to a `grpc.aio.server`."""
+        unary: dict[str, Callable[[bytes, str], Message]] = {
+            "ListSubmissions": self._list,
+            "GetSubmissionLog": self._log_of,
+            "RetireBot": self._retire,
+            "ActivateVersion": self._activate,
+        }
+        methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            name: grpc.unary_unary_rpc_method_handler(self._answering(answer)) for name, answer in unary.items()
+        }
+        methods["Submit"] = grpc.stream_unary_rpc_method_handler(self.submit)
+        methods["GetArchive"] = grpc.unary_stream_rpc_method_handler(self.get_archive)
+        return grpc.method_handlers_generic_handler(SUBMISSIONS, methods)
+
+    def _answering(self, answer: Callable[[bytes, str], Message]) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        async def answered(request: bytes, context: Context) -> bytes:
+            async def told(owner: str) -> bytes:
+                return await self._apart(lambda: answer(request, owner).SerializeToString())
+
+            return await self._guarded(told, context)
+
+        return answered
+
+    # -- handing in
+    async def submit(self, _requests: object, context: Context) -> bytes:
+        """The call Submit."""
+
+        async def told(owner: str) -> bytes:
+            if not self._is_open():
+                raise CallRefused("DRAINING", "the server is stopping and takes nothing; hand it in again later")
+            if self._sending[owner] or self._sending.total() >= MOST_SENDING:
+                raise CallRefused("STREAMS", "another archive is being sent; wait for it")
+            self._sending[owner] += 1
+            try:
+                head, content = await self._received(context)
+            finally:
+                del self._sending[owner]
+            return await self._take(owner, head, content)
+
+        return await self._guarded(told, context)
+
+    async def _received(self, context: Context) -> tuple[submission_pb2.SubmissionHead, bytes]:
+        """All that is sent."""
+        arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]] = (
+            asyncio.get_running_loop().create_future()
+        )
+        reader = asyncio.get_running_loop().create_task(self._read(context, arrived))
+        self._readers.add(reader)
+        reader.add_done_callback(self._readers.discard)
+        try:
+            return await asyncio.wait_for(arrived, SEND_S)
+        except TimeoutError:
+            raise CallRefused("SILENT", f"the archive did not come within {SEND_S:g} s") from None
+
+    async def _read(
+        self, context: Context, arrived: asyncio.Future[tuple[submission_pb2.SubmissionHead, bytes]]
+    ) -> None:
+        content = bytearray()
+        head: submission_pb2.SubmissionHead | None = None
+        try:
+            while (data := await context.read()) is not grpc.aio.EOF:
+                if arrived.done():
+                    return
+                request = submission_pb2.SubmitRequest.FromString(data)
+                if request.HasField("head"):
+                    if head is not None or content:
+                        raise CallRefused("BAD_MESSAGE", "the head comes once, and first")
+                    head = request.head
+                    _check_head(head)
+                if head is None:
+                    raise CallRefused("BAD_MESSAGE", "the head comes first")
+                content += request.piece
+                if len(content) > head.size:
+                    raise CallRefused("BAD_MESSAGE", f"more came than the {head.size:,} bytes that were told")
+            if head is None or len(content) != head.size:
+                raise CallRefused("BAD_MESSAGE", f"{len(content):,} bytes came, and others were told: send it again")
+        except (grpc.aio.BaseError, asyncio.CancelledError):
+            if not arrived.done():
+                arrived.cancel()
+            return
+        except Exception as problem:
+            if not arrived.done():
+                arrived.set_exception(problem)
+            return
+        if not arrived.done():
+            arrived.set_result((head, bytes(content)))
+
+    async def _take(self, owner: str, head: submission_pb2.SubmissionHead, content: bytes) -> bytes:
+        desk = self._desk
+        if (await self._apart(lambda: sha256(content).digest())) != head.sha256:
+            raise CallRefused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
+        manifest = await self._apart(lambda: desk.look(content))
+        wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
+        ladders = [*dict.fromkeys(head.ladders)]
+        desk.check_ladders(ladders)
+        identity = Identity(owner, manifest.name, manifest.version)
+        self._ladders.check(identity, wanted, forgets=desk.plays_one(ladders))
+        if self._is_run_elsewhere(identity):  # the server's would take over, and the open matches of this one be lost
+            raise CallRefused(
+                "BAD_MESSAGE",
+                f"{identity.shown} plays here already, and you run it: end it with Ctrl-C and hand it in then, or give "
+                "this one another version in bot.toml",
+            )
+        # Begun, it goes on though its caller may go: what is on the disk is taken up.
+        work = self._threads.submit(lambda: desk.hand_in(owner, manifest, content, ladders))
+        entry = await asyncio.shield(asyncio.wrap_future(work))
+        shown = await self._apart(lambda: desk.shown(entry))
+        return submission_pb2.SubmitResponse(submission=shown).SerializeToString()
+
+    # -- on a thread
+    def _list(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.ListSubmissionsRequest.FromString(request)
+        entries = self._desk.entries(owner, asked.bot, asked.version)
+        return submission_pb2.ListSubmissionsResponse(submissions=[self._desk.shown(entry) for entry in entries])
+
+    def _log_of(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.GetSubmissionLogRequest.FromString(request)
+        entry = self._desk.entry(owner, asked.bot, asked.version)
+        check, talk = self._desk.log(entry)
+        return submission_pb2.GetSubmissionLogResponse(
+            submission=self._desk.shown(entry), check=check, talk=talk[-MOST_TALK:]
+        )
+
+    def _retire(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.RetireBotRequest.FromString(request)
+        entry = self._desk.retire(owner, asked.bot, asked.version)
+        return submission_pb2.RetireBotResponse(submission=self._desk.shown(entry))
+
+    def _activate(self, request: bytes, owner: str) -> Message:
+        asked = submission_pb2.ActivateVersionRequest.FromString(request)
+        entry = self._desk.activate(owner, asked.bot, asked.version)
+        return submission_pb2.ActivateVersionResponse(submission=self._desk.shown(entry))
+
+    async def get_archive(self, request: bytes, context: Context) -> None:
+        """The call GetArchive."""
+
+        async def told(owner: str) -> None:
+            asked = submission_pb2.GetArchiveRequest.FromString(request)
+            desk = self._desk
+            entry = await self._apart(lambda: desk.entry(owner, asked.bot, asked.version))
+            size = await self._apart(lambda: len(desk.archive(entry)))
+            for at in range(0, size, PIECE):  # never the whole in memory: a caller may leave it unread for long
+                piece = await self._apart(partial(desk.piece, entry, at, PIECE))
+                await context.write(submission_pb2.GetArchiveResponse(piece=piece).SerializeToString())
+
+        await self._guarded(told, context)
+
+    # -- every call
+    async def _owner(self, context: Context) -> str:
+        """Who asks.  Raises CallRefused for a token that is not for this."""
+        grant = await self._entrance.enter(context, "play")
+        if grant.resident is not None:
+            raise CallRefused("TOKEN_SCOPE", "this token is a bot's own, for playing: it is not its author who asks")
+        return grant.owner
+
+    async def _guarded(self, answer: Callable[[str], Awaitable[Told]], context: Context) -> Told:
+        """What an owner is answered, or the end of the call."""
+        try:
+            owner = await self._owner(context)
+            with self._turn(owner):
+                return await answer(owner)
+        except grpc.aio.BaseError:  # the caller is gone
+            raise
+        except Exception as problem:
+            how = self._ending(problem)
+        await abort(context, how)
+
+    @contextmanager
+    def _turn(self, owner: str) -> Iterator[None]:
+        """A call is being answered; one that was not let in is none.  Raises CallRefused if there are too many."""
+        if self._calls[owner] >= MOST_BY_OWNER:
+            raise CallRefused("STREAMS", f"{MOST_BY_OWNER} calls of {owner} are being answered; wait for one")
+        if self._calls.total() >= MOST_CALLS:
+            raise CallRefused("STREAMS", f"{MOST_CALLS} calls are being answered; come back later")
+        self._calls[owner] += 1
+        try:
+            yield
+        finally:
+            self._calls[owner] -= 1
+            if not self._calls[owner]:
+                del self._calls[owner]
+
+    async def _apart(self, work: Callable[[], Told]) -> Told:
+        """On a thread."""
+        return await asyncio.wrap_future(self._threads.submit(work))
+
+    def _ending(self, problem: Exception) -> CallStatus:
+        unable = "nothing can be kept now; hand it in again later"
+        return ending_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
+
+
+def _check_head(head: submission_pb2.SubmissionHead) -> None:
+    if not 0 < head.size <= MOST_PACKED:
+        raise CallRefused(
+            "BAD_MESSAGE", f"an archive of {head.size:,} bytes is not taken; {MOST_PACKED:,} are the most"
+        )
+    if len(head.sha256) != 32 or len(head.ladders) > 100:
+        raise CallRefused("BAD_MESSAGE", "the head has no SHA-256 of 32 bytes, or too many ladders")

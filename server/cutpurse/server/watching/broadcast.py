@@ -1,0 +1,504 @@
+"""Matches that are followed as they are played: by spectators some time later, and as a seat, at once, by its owner.
+
+A match that nobody watches costs nothing; one that is watched is looked at when something has happened in it, once for
+each of its points of view, and what is told goes to any number of watchers in the same bytes. It is looked at ten times
+a second at most, and what has happened meanwhile is told together: fast bots play a thousand times faster than anybody
+can watch, and a message costs more than a move. A spectator is told what the rules let everybody know, so late that no
+bot could be helped by it, and a moment tells nothing that its events do not: what changes without an event, as an
+answer that is sealed, is told with the next one.
+
+Watchers that do not read are dropped, and no table waits for one. Whatever breaks here ends the watch and not the
+match. This module knows no stream, no token and no clock: whoever drives it hands in a clock, and calls `tick` at
+`next_event_at`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import heappop, heappush
+from math import inf
+from typing import Final
+
+from cutpurse.engine.events import Event
+from cutpurse.sdk.wire.wire_format import field, uint_field
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident, legible
+from cutpurse.server.ladder_config import Ladder
+from cutpurse.server.limits import ServerLimits
+from cutpurse.server.logs import Logger, places
+from cutpurse.server.matches.lobby import Lobby, OpenMatch
+from cutpurse.server.matches.server_match import ServerMatch
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["STOPPING", "Visitor", "WatchSubscriber", "Watching"]
+
+_SAME_CARDS: Final = (
+    "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
+    "played is shown once all of it is over"
+)
+_HIDDEN: Final = ending("NOT_FOUND", "this ladder is no longer shown here")
+STOPPING: Final = ending("DRAINING", "the server is stopping")
+LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
+MOST_NAMED: Final = 5  # matches of those that begin alike
+EVERY_S: Final = 0.1  # between two looks at a match from one point of view
+
+_NOTHING_MORE: Final = ("SILENT", "TOKEN_INVALID")  # who is dropped so is not told what waits for him
+
+# Fields of the messages that are told, see ladder.proto.
+_STARTED: Final = 1
+_MOVED: Final = 2
+_ENDED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who wants to watch.
+
+    owner: whose bots are his; None without a token. sees: whether a ladder is there for him. is_good: whether he may
+    still be told anything.
+    """
+
+    owner: str | None
+    address: str
+    sees: Callable[[Ladder], bool]
+    is_good: Callable[[], bool] = lambda: True
+
+
+class WatchSubscriber:
+    """One who watches; `woken` is called when there is something to take, or the end."""
+
+    __slots__ = ("_most", "_unread", "_unread_bytes", "ending", "ladder", "shows", "visitor", "woken")
+
+    def __init__(self, visitor: Visitor, ladder: str, woken: Callable[[], None], most: int) -> None:
+        self.visitor = visitor
+        self.ladder = ladder  # whose matches he follows one after the other; empty: only the one that he named
+        self.woken = woken
+        self.shows: list[_Show] = []
+        self.ending: CallStatus | None = None  # how his call ends when nothing is left to take
+        self._unread: deque[bytes] = deque()
+        self._unread_bytes = 0
+        self._most = most
+
+    def take(self) -> bytes | None:
+        """The next WatchMatchResponse, or None."""
+        if not self._unread:
+            return None
+        message = self._unread.popleft()
+        self._unread_bytes -= len(message)
+        return message
+
+    def tell(self, message: bytes) -> CallStatus | None:
+        """One more to be taken; or how the watch ends, for he takes nothing, or may be told no more."""
+        if not self.visitor.is_good():
+            return ending("TOKEN_INVALID", "the token is no longer good here")
+        if self._unread and self._unread_bytes + len(message) > self._most:
+            return ending("SILENT", f"more than {self._most} bytes were not read: watch again, and read faster")
+        self._unread.append(message)
+        self._unread_bytes += len(message)
+        self.woken()
+        return None
+
+    def end(self, how: CallStatus) -> None:
+        """The call is to end; what is unread is still to be taken, but by those who do not read or may not."""
+        if self.ending is None:
+            self.ending = how
+            if how.reason in _NOTHING_MORE:
+                self._unread.clear()
+                self._unread_bytes = 0
+            self.woken()
+
+
+class _Show:
+    """One match from one point of view: a seat, or None for spectators."""
+
+    def __init__(self, watching: Watching, match: OpenMatch, viewer: int | None) -> None:
+        self.watching = watching
+        self.match = match
+        self.viewer = viewer
+        self.watchers: dict[WatchSubscriber, bool] = {}  # those whom it is or will be told; whether their beginning was
+        self.is_closed = False
+        self._shown: bytes | None = None  # how the table looks for all that the watchers know; None: not told yet
+        self._told = 0  # events that have been looked at
+        self._looked_at = self._moved_at = watching.clock()
+        self._is_waiting = False  # for the next look
+        self._later(partial(self._tell, b"", self._look()))
+
+    # -- what happens at the table
+    def moved(self) -> None:
+        """Something may have happened."""
+        table, now = self.match.table, self.watching.clock()
+        if self.is_closed:
+            return
+        if self._news():
+            self._moved_at = now
+            if now >= self._looked_at + EVERY_S:
+                self.look()
+            elif not self._is_waiting:
+                self._is_waiting = True
+                self.watching.look_later(self._looked_at + EVERY_S, self)
+        if table.ended(self._viewer, 0, self._told, wants_events=False) is not None:
+            self.look()
+            body = table.ended(self._viewer, 0, self._told, wants_events=True) or b""
+            self.is_closed = True
+            self._later(partial(self._end, field(_ENDED, field(1, body))))
+
+    def look(self) -> None:
+        """Tell what has happened since the last look."""
+        self._is_waiting = False
+        events = self._news()
+        if self.is_closed or not events or not self.watchers:
+            return
+        table, first = self.match.table, self._told
+        self._looked_at = self.watching.clock()
+        observation = self._look()
+        at_ms = max(0, round((self._moved_at - table.began) * 1_000))
+        told = uint_field(1, at_ms) + uint_field(2, first) + table.encoder.events(3, events, self._viewer)
+        message = field(_MOVED, told + field(4, observation))
+        self._later(partial(self._tell, message, observation))
+
+    def _news(self) -> Sequence[Event]:
+        """The events since the last look; what a broken game has told may be wrong, and may be what breaks it."""
+        table = self.match.table
+        return (table.match.game.log or ())[self._told :] if table.incident is None else ()
+
+    def _look(self) -> bytes:
+        """How the table looks now."""
+        table = self.match.table
+        game = table.match.game
+        self._told = len(game.log or ())
+        return table.encoder.observation_of(game, self.viewer, agenda=True)
+
+    @property
+    def _viewer(self) -> int:
+        """As events count viewers."""
+        return len(self.match.seats) if self.viewer is None else self.viewer
+
+    @property
+    def _delay_s(self) -> float:
+        return self.watching.delay_s if self.viewer is None else 0.0
+
+    def _later(self, what: Callable[[], None]) -> None:
+        self.watching.after(self._delay_s, self, what)
+
+    # -- what the watchers are told
+    def join(self, watcher: WatchSubscriber) -> None:
+        """One more watches; if he has not yet been told the end of the match before, he is told of this after it."""
+        self.watchers[watcher] = False
+        watcher.shows.append(self)
+        if self._is_next(watcher):
+            self._later(partial(self._begin, watcher))
+        else:
+            self._begin(watcher)
+
+    def _begin(self, watcher: WatchSubscriber) -> None:
+        """Tell how the table looks, if that may be told by now; else he is told as soon as it may be."""
+        if self._shown is None or self.watchers.get(watcher, True):
+            return
+        self.watchers[watcher] = True
+        started = self.match.table.started(self.viewer or 0, 0)
+        told = field(1, started) + uint_field(2, round(self._delay_s * 1_000)) + field(3, self._shown)
+        self.watching.tell(self, watcher, field(_STARTED, told))
+
+    def _tell(self, message: bytes, observation: bytes) -> None:
+        is_first, self._shown = self._shown is None, observation
+        for watcher, has_begun in list(self.watchers.items()):
+            if has_begun:
+                self.watching.tell(self, watcher, message)
+            elif is_first and not self._is_next(watcher):
+                self._begin(watcher)
+
+    def _is_next(self, watcher: WatchSubscriber) -> bool:
+        return watcher.shows[0] is not self
+
+    def _end(self, message: bytes) -> None:
+        for watcher in list(self.watchers):
+            self.watching.tell(self, watcher, message)
+            if watcher.ladder:
+                self.leave(watcher)
+            else:
+                self.watching.dismiss(watcher, LEFT)
+        self.watching.forget(self)
+
+    def leave(self, watcher: WatchSubscriber) -> None:
+        """He watches this no more."""
+        self.watchers.pop(watcher, None)
+        if self in watcher.shows:
+            watcher.shows.remove(self)
+
+
+class Watching:
+    """See the module's docstring."""
+
+    def __init__(
+        self,
+        lobby: Lobby,
+        log: Logger,
+        *,
+        delay_s: float,
+        limits: ServerLimits | None = None,
+    ) -> None:
+        """delay_s: how much later spectators are told. Nobody may watch before `begin`."""
+        self.delay_s = delay_s
+        self._lobby = lobby
+        self._log = log
+        self._limits = limits or ServerLimits()
+        self._shows: dict[str, dict[int | None, _Show]] = {}  # by the name of the match, by viewer
+        self._waiting: dict[str, list[WatchSubscriber]] = {}  # for the next match of a ladder
+        self._watchers: dict[WatchSubscriber, None] = {}  # whose calls have not ended
+        self._addresses: Counter[str] = Counter()  # of them
+        self._later: deque[tuple[float, _Show, Callable[[], None]]] = deque()  # in order: there is one delay
+        self._looks: list[tuple[float, int, _Show]] = []  # a heap
+        self._count = 0
+        lobby.on_started.append(self._started)
+        lobby.on_terms.append(self._terms_changed)
+
+    def begin(self, *, clock: Callable[[], float], due: Callable[[], None], incident_number: Callable[[], str]) -> None:
+        """`clock` is the one that the lobby is driven by; `due` is called when `next_event_at` may be sooner."""
+        self.clock = clock
+        self._due = due
+        self._incident_number = incident_number
+
+    # -- who watches
+    def watch(
+        self, asked: ladder_pb2.WatchMatchRequest, visitor: Visitor, woken: Callable[[], None]
+    ) -> WatchSubscriber:
+        """One more watcher, to be let go with `leave`.  Raises CallRefused."""
+        seat = asked.seat if asked.HasField("seat") else None
+        if bool(asked.match) == bool(asked.ladder):
+            raise CallRefused("BAD_MESSAGE", "watch a match or a ladder: name one of them")
+        if seat is not None and not asked.match:
+            raise CallRefused("BAD_MESSAGE", "a seat is watched in one match: name it")
+        self._check_room(visitor.address)
+        watcher = WatchSubscriber(visitor, asked.ladder, woken, self._limits.watcher_bytes)
+        if asked.match:
+            match = self._match(asked.match, visitor, is_at_once=seat is not None)
+            if seat is not None:
+                _check_owner(match, seat, visitor)
+            elif match.table.tables:
+                raise CallRefused("NOT_YOURS", f"of match {match.name} {_SAME_CARDS}")
+            self._join(watcher, match, seat)
+        else:
+            ladder = self._lobby.ladder_named(asked.ladder)
+            if ladder is None or not visitor.sees(ladder):
+                raise CallRefused("NOT_FOUND", f"no ladder is called '{legible(asked.ladder, 40)}' here")
+            if ladder.boards != "plain":
+                raise CallRefused("NOT_YOURS", f"on ladder {ladder.name} {_SAME_CARDS}")
+            self._go_on(watcher)
+        self._watchers[watcher] = None
+        self._addresses[visitor.address] += 1
+        return watcher
+
+    def leave(self, watcher: WatchSubscriber) -> None:
+        """His call has ended."""
+        if watcher in self._watchers:
+            del self._watchers[watcher]
+            self._addresses[watcher.visitor.address] -= 1
+            if not self._addresses[watcher.visitor.address]:
+                del self._addresses[watcher.visitor.address]
+            self._let_go(watcher)
+
+    @property
+    def watchers(self) -> int:
+        """How many calls there are."""
+        return len(self._watchers)
+
+    def close(self) -> None:
+        """The server stops and no match is played any more: what waits is told, and then everybody that it stops."""
+        self.tick(inf)
+        for watcher in list(self._watchers):
+            self.dismiss(watcher, STOPPING)
+
+    def _check_room(self, address: str) -> None:
+        limits = self._limits
+        if len(self._watchers) >= limits.most_watchers:
+            raise CallRefused("STREAMS", f"{limits.most_watchers} are watching already; come back later")
+        if self._addresses[address] >= limits.watchers_per_address:
+            raise CallRefused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
+
+    def _match(self, name: str, visitor: Visitor, *, is_at_once: bool) -> OpenMatch:
+        """A match that is played, or whose end spectators have not been told.  Raises CallRefused."""
+        there = {match.name: match for match in self._lobby.open_matches()}
+        if not is_at_once:
+            there |= {key: shows[None].match for key, shows in self._shows.items() if None in shows}
+        found = [
+            match
+            for key, match in there.items()
+            if (key == name or (len(name) >= LEAST_NAME and key.startswith(name))) and self._may_see(visitor, match)
+        ]
+        if len(found) != 1:
+            shown = legible(name, 40)
+            if found:
+                names = ", ".join(match.name for match in found[:MOST_NAMED])
+                more = " and others" if len(found) > MOST_NAMED else ""
+                text = f"several matches that are played begin with '{shown}', give more of it: {names}{more}"
+                raise CallRefused("BAD_MESSAGE", text)
+            if len(name) < LEAST_NAME:
+                text = f"a match is named in full, or by the first {LEAST_NAME} or more characters of its name"
+                raise CallRefused("NOT_FOUND", f"no match '{shown}' is being played; {text}")
+            raise CallRefused(
+                "NOT_FOUND",
+                f"no match '{shown}' is being played; one that is over is shown by: cutpurse match replay {shown}",
+            )
+        return found[0]
+
+    def _may_see(self, visitor: Visitor, match: OpenMatch) -> bool:
+        """Whether a match is there for him: by the terms that its ladder has now, and not by those it began under."""
+        return visitor.sees(self._lobby.ladder_named(match.ladder.name) or match.ladder)
+
+    def _join(self, watcher: WatchSubscriber, match: OpenMatch, viewer: int | None) -> None:
+        """Let one watch a match from a point of view.  Raises CallRefused where that breaks down."""
+        try:
+            shows = self._shows.get(match.name)
+            if shows is None:
+                shows = self._shows[match.name] = {}
+                match.table.on_moved.append(self._moved)
+            if viewer not in shows:
+                shows[viewer] = _Show(self, match, viewer)
+            shows[viewer].join(watcher)
+        except Exception as problem:
+            how = self._broke(problem, match.name)
+            self._let_go(watcher)
+            self._unhook_if_unwatched(match)
+            raise CallRefused(how.reason, how.text) from None
+
+    # -- one match after the other
+    def _go_on(self, watcher: WatchSubscriber) -> None:
+        """Follow the newest match of his ladder, or the next that begins.  Raises CallRefused."""
+        name, visitor = watcher.ladder, watcher.visitor
+        if watcher.ending is not None:
+            return
+        for match in reversed(self._lobby.open_matches()):
+            if match.ladder.name == name and self._may_see(visitor, match):
+                self._join(watcher, match, None)
+                return
+        self._waiting.setdefault(name, []).append(watcher)
+
+    def _started(self, match: OpenMatch) -> None:
+        """A match has begun; never raises."""
+        for watcher in self._waiting.pop(match.ladder.name, ()):
+            if not self._may_see(watcher.visitor, match):
+                self.dismiss(watcher, _HIDDEN)
+                continue
+            try:
+                self._join(watcher, match, None)
+            except CallRefused as refused:
+                self.dismiss(watcher, refused.ending)
+
+    def _terms_changed(self, name: str) -> None:
+        """Who waits for the next match of a ladder that is gone, or no longer there for him, waits no more."""
+        ladder = self._lobby.ladder_named(name)
+        for watcher in list(self._waiting.get(name, ())):
+            if ladder is None or not watcher.visitor.sees(ladder):
+                self.dismiss(watcher, _HIDDEN)
+
+    # -- what happens at a table
+    def _moved(self, table: ServerMatch) -> None:
+        """Something may have happened in a match that is watched; never raises."""
+        shows = list(self._shows.get(table.name, {}).values())
+        try:
+            for show in shows:
+                was_closed, followers = show.is_closed, [one for one in show.watchers if one.ladder]
+                show.moved()
+                if show.is_closed and not was_closed:
+                    for watcher in followers:
+                        self._go_on(watcher)
+        except Exception as problem:
+            how = problem.ending if isinstance(problem, CallRefused) else self._broke(problem, table.name)
+            for show in shows:
+                self._break_off(show, how)
+
+    def _break_off(self, show: _Show, how: CallStatus) -> None:
+        for watcher in list(show.watchers):
+            self.dismiss(watcher, how)
+        self.forget(show)
+
+    def _broke(self, problem: Exception, match: str) -> CallStatus:
+        number = self._incident_number()
+        self._log.error(
+            "watching broke", incident=number, match=match, error=type(problem).__name__, places=places(problem)
+        )
+        return incident(number)
+
+    # -- the course of time
+    def after(self, delay_s: float, show: _Show, what: Callable[[], None]) -> None:
+        """Have something done so much later: at once, or after the delay, which is the same for all."""
+        if not delay_s:
+            what()
+            return
+        self._later.append((self.clock() + delay_s, show, what))
+        if len(self._later) == 1:
+            self._due()
+
+    def look_later(self, at: float, show: _Show) -> None:
+        """Have a match looked at again at this moment."""
+        self._count += 1
+        heappush(self._looks, (at, self._count, show))
+        self._due()
+
+    def next_event_at(self) -> float | None:
+        """When `tick` has something to do; None: not before something happens."""
+        moments = [one[0][0] for one in (self._later, self._looks) if one]
+        return min(moments, default=None)
+
+    def tick(self, now: float) -> None:
+        """Look at matches again, and tell what may be told by now."""
+        while self._looks and self._looks[0][0] <= now:
+            _, _, show = heappop(self._looks)
+            self._guarded(show, show.look)
+        while self._later and self._later[0][0] <= now:
+            _, show, what = self._later.popleft()
+            self._guarded(show, what)
+
+    def _guarded(self, show: _Show, what: Callable[[], None]) -> None:
+        try:
+            what()
+        except Exception as problem:
+            self._break_off(show, self._broke(problem, show.match.name))
+
+    # -- for the shows
+    def tell(self, show: _Show, watcher: WatchSubscriber, message: bytes) -> None:
+        """Tell one watcher; he is dropped if he cannot be told, or may not see the match any more."""
+        if watcher.ending is not None:
+            return
+        is_hidden = show.viewer is None and not self._may_see(watcher.visitor, show.match)
+        if (how := _HIDDEN if is_hidden else watcher.tell(message)) is not None:
+            self.dismiss(watcher, how)
+
+    def dismiss(self, watcher: WatchSubscriber, how: CallStatus) -> None:
+        """He is told nothing more, and his call is to end."""
+        self._let_go(watcher)
+        watcher.end(how)
+
+    def forget(self, show: _Show) -> None:
+        """Nobody watches this match from there any more."""
+        shows = self._shows.get(show.match.name, {})
+        if shows.get(show.viewer) is show:
+            del shows[show.viewer]
+        self._unhook_if_unwatched(show.match)
+
+    def _let_go(self, watcher: WatchSubscriber) -> None:
+        for show in list(watcher.shows):
+            show.leave(watcher)
+            if not show.watchers:
+                self.forget(show)
+        waiting = self._waiting.get(watcher.ladder, [])
+        if watcher in waiting:
+            waiting.remove(watcher)
+            if not waiting:
+                del self._waiting[watcher.ladder]
+
+    def _unhook_if_unwatched(self, match: OpenMatch) -> None:
+        if match.name in self._shows and not self._shows[match.name]:
+            del self._shows[match.name]
+            # Another list, since this one may be gone through at this moment.
+            match.table.on_moved = [hook for hook in match.table.on_moved if hook != self._moved]
+
+
+def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:
+    """Raises CallRefused unless the seat is taken by a bot of the visitor's."""
+    if seat >= len(match.seats):
+        raise CallRefused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
+    if visitor.owner is None or match.seats[seat].owner != visitor.owner:
+        raise CallRefused("NOT_YOURS", f"seat {seat} is watched by the owner of its bot, with his token")

@@ -1,0 +1,266 @@
+"""The calls of the API, each with what may be asked and what is answered: from here routes and description are made.
+
+A call asks an `Asking` and gives a message. This module knows no request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+
+from cutpurse.engine.errors import UsageError
+from cutpurse.sdk.terminal import legible
+from cutpurse.server.web.league_client import Asking
+from cutpurse.v1 import ladder_pb2
+
+__all__ = ["CALLS", "MOST", "PREFIX", "Call", "Parameter", "Values", "read_parameters"]
+
+PREFIX: Final = "/api/v1"
+MOST: Final = 2**53 - 1  # what every reader of JSON takes for a number
+_TEXT_MOST: Final = 200  # signs; no name here is longer
+
+Value = str | int | bool
+Values = Mapping[str, Any]  # a Value for each parameter of the call
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What may be asked. default: what is meant without it, and so of which kind it is; most: of a number."""
+
+    name: str
+    text: str
+    default: Value = ""
+    most: int = MOST
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """As OpenAPI has it."""
+        if isinstance(self.default, bool):
+            return {"type": "boolean", "default": self.default}
+        if isinstance(self.default, int):
+            return {"type": "integer", "minimum": 0, "maximum": self.most, "default": self.default}
+        return {"type": "string", "maxLength": _TEXT_MOST}
+
+    def read(self, given: str) -> Value:
+        """What was meant.  Raises UsageError."""
+        if isinstance(self.default, bool):
+            if given in ("true", "1"):
+                return True
+            if given in ("false", "0"):
+                return False
+            raise UsageError(f"{self.name} is {given!r:.80}; it can be true or false")
+        if isinstance(self.default, int):
+            if not re.fullmatch(r"\d{1,16}", given, re.ASCII) or int(given) > self.most:
+                raise UsageError(f"{self.name} is {given!r:.80}; it can be a number from 0 to {self.most:,}")
+            return int(given)
+        if len(given) > _TEXT_MOST:
+            raise UsageError(f"{self.name} is {given!r:.80}; it can be a text of {_TEXT_MOST} signs at most")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call. path: below PREFIX; text: what it answers; keep_s: for how long the answer is good."""
+
+    name: str
+    path: str
+    text: str
+    answer: Descriptor
+    ask: Callable[[Asking, Values], Message]
+    parameters: tuple[Parameter, ...] = ()
+    keep_s: int = 1
+    next_page: Callable[[Any], int] | None = None  # of a page: what `paged_by` is for the next one; 0: there is none
+    paged_by: str = "before"  # the parameter by which the next page is asked for
+
+    @property
+    def in_path(self) -> list[str]:
+        """The names of the parameters that are a part of the path."""
+        return re.findall(r"{(\w+)", self.path)
+
+
+def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[str, str]]) -> dict[str, Value]:
+    """What is asked, by name.  Raises UsageError for what makes no sense, or is no parameter of this call."""
+    known = {one.name: one for one in call.parameters}
+    free = sorted(set(known) - set(call.in_path))
+    values = {name: one.default for name, one in known.items()}
+    given: set[str] = set()
+    for name, text in query:
+        if name not in free:
+            there = ", ".join(free) or "none"
+            raise UsageError(f"there is no parameter {legible(name, 40)!r} here; there are: {there}")
+        if name in given:
+            raise UsageError(f"{name} is given twice")
+        given.add(name)
+        values[name] = known[name].read(text)
+    for name, text in in_path.items():
+        values[name] = known[name].read(text)
+    return values
+
+
+# -- the calls
+_LADDER: Final = Parameter("ladder", "The name of a ladder.")
+_OWNER: Final = Parameter("owner", 'Whose bot; "local" where a server asks nobody who he is.')
+_BOT: Final = Parameter("bot", "The name of a bot.")
+_VERSION: Final = Parameter("version", "Of the bot; every version without it.")
+_MATCH: Final = Parameter("match", "The name of a match, or its first eight signs or more.")
+
+
+def _page(usual: int, most: int) -> tuple[Parameter, Parameter]:
+    return (
+        Parameter("limit", f"At most so many; 0: {usual}.", 0, most),
+        Parameter("before", "Only those with a number below this; 0: from the newest on.", 0),
+    )
+
+
+def _bot(values: Values) -> ladder_pb2.BotName:
+    return ladder_pb2.BotName(owner=values["owner"], bot=values["bot"], version=values.get("version", ""))
+
+
+def _ladders(ask: Asking, values: Values) -> Message:
+    return ladder_pb2.ListLaddersResponse(ladders=ask.ladders(values["game"]))
+
+
+def _ladder(ask: Asking, values: Values) -> Message:
+    return ask.ladder(values["ladder"])
+
+
+def _rankings(ask: Asking, values: Values) -> Message:
+    return ask.rankings_page(values["ladder"], values["every_version"], values["limit"], values["after"])
+
+
+def _history(ask: Asking, values: Values) -> Message:
+    ladder, bot, before = values["ladder"], _bot(values), values["before"]
+    steps = ask.history(ladder, bot, values["limit"] or _HISTORY, before)
+    return ladder_pb2.ListHistoryResponse(steps=steps, ratings=() if before else ask.ratings(ladder, bot))
+
+
+def _before_history(told: ladder_pb2.ListHistoryResponse) -> int:
+    return told.steps[-1].number if told.steps and told.steps[-1].number > 1 else 0
+
+
+def _opponents(ask: Asking, values: Values) -> Message:
+    return ladder_pb2.ListOpponentsResponse(opponents=ask.opponents(values["ladder"], _bot(values)))
+
+
+def _matches(ask: Asking, values: Values) -> Message:
+    if not values["owner"] and (values["bot"] or values["version"]):
+        raise UsageError("bot and version name a bot together with its owner: give that too")
+    return ask.matches(
+        values["ladder"],
+        _bot(values) if values["owner"] else None,
+        faulted=values["faulted"],
+        since_ms=values["since_ms"],
+        until_ms=values["until_ms"],
+        limit=values["limit"],
+        before=values["before"],
+    )
+
+
+def _match(ask: Asking, values: Values) -> Message:
+    return ask.match(values["match"])
+
+
+def _open_matches(ask: Asking, values: Values) -> Message:
+    return ladder_pb2.ListOpenMatchesResponse(matches=ask.open_matches(values["ladder"]).matches)
+
+
+def _bots(ask: Asking, values: Values) -> Message:
+    return ladder_pb2.ListBotsResponse(bots=ask.bots(values["owner"], values["ladder"]))
+
+
+_HISTORY: Final = 100
+_ANSWERS: Final = ladder_pb2.DESCRIPTOR.message_types_by_name
+CALLS: Final[tuple[Call, ...]] = (
+    Call(
+        "ladders",
+        "/ladders",
+        "Which ladders there are.",
+        _ANSWERS["ListLaddersResponse"],
+        _ladders,
+        (Parameter("game", 'Of this game, as "greed"; of all without it.'),),
+    ),
+    Call("ladder", "/ladders/{ladder}", "One ladder.", _ANSWERS["LadderShown"], _ladder, (_LADDER,)),
+    Call(
+        "rankings",
+        "/ladders/{ladder}/rankings",
+        "Ratings on a ladder with their 95 % intervals: placed bots by rating, then those that are not placed yet.",
+        _ANSWERS["ListRankingsResponse"],
+        _rankings,
+        (
+            _LADDER,
+            Parameter("every_version", "Not only the newest of each bot.", False),
+            Parameter("limit", "At most so many; 0: 1000.", 0, 1_000),
+            Parameter("after", "Only those behind so many; 0: from the best on.", 0),
+        ),
+        next_page=lambda told: int(told.next),
+        paged_by="after",
+    ),
+    Call(
+        "history",
+        "/ladders/{ladder}/bots/{owner}/{bot}/history",
+        "The ratings that a bot had on a ladder, and how its pairing skill changed step by step, the newest first.",
+        _ANSWERS["ListHistoryResponse"],
+        _history,
+        (_LADDER, _OWNER, _BOT, _VERSION, *_page(_HISTORY, 1_000)),
+        next_page=_before_history,
+    ),
+    Call(
+        "opponents",
+        "/ladders/{ladder}/bots/{owner}/{bot}/opponents",
+        "How a bot did on a ladder against each other; all its versions count together.",
+        _ANSWERS["ListOpponentsResponse"],
+        _opponents,
+        (_LADDER, _OWNER, _BOT),
+    ),
+    Call(
+        "matches",
+        "/matches",
+        "Matches that are over, the newest first.",
+        _ANSWERS["ListMatchesResponse"],
+        _matches,
+        (
+            _LADDER,
+            Parameter("owner", "Only those in which a bot of this owner sat."),
+            Parameter("bot", "And this bot of his."),
+            Parameter("version", "And this version of it."),
+            Parameter("faulted", "Only those in which a seat, or that bot, had a fault.", False),
+            Parameter("since_ms", "Only those that were over at or after this moment, ms since 1970.", 0),
+            Parameter("until_ms", "And before this one; 0: up to now.", 0),
+            *_page(50, 500),
+        ),
+        next_page=lambda told: int(told.next),
+    ),
+    Call(
+        "match",
+        "/matches/{match}",
+        "A match that is over: its seats, their pairing skills before and after, each decision's time, and the faults.",
+        _ANSWERS["GetMatchResponse"],
+        _match,
+        (_MATCH,),
+        keep_s=60,
+    ),
+    Call(
+        "open_matches",
+        "/open-matches",
+        "Matches that are being played; none in an archive.",
+        _ANSWERS["ListOpenMatchesResponse"],
+        _open_matches,
+        (Parameter("ladder", "On this ladder; on all without it."),),
+    ),
+    Call(
+        "bots",
+        "/bots",
+        "Versions of bots: who is there, at how many tables, and who is paused.",
+        _ANSWERS["ListBotsResponse"],
+        _bots,
+        (
+            Parameter("owner", "Of this owner; of all without it."),
+            Parameter("ladder", "On this ladder; on all without it."),
+        ),
+    ),
+)

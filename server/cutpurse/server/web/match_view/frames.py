@@ -1,0 +1,438 @@
+"""What one viewer may see at one moment, as plain data to be drawn: zones, cards, numbers, markers, what has happened.
+
+It is made of an engine `View`, the events as that viewer was told them, and the words of the game, so it holds nothing
+that the viewer was not given and needs to know no game. `whole_view` is for a board that is over: it also opens what
+lies before the seats. This module knows no HTML, no clock and no network.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Multiset
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from cutpurse.engine.agenda import Choice, Question
+from cutpurse.engine.events import Asked, Event, Happened, Moved
+from cutpurse.engine.game import Game
+from cutpurse.engine.history import ZoneHistory
+from cutpurse.engine.text import act_text
+from cutpurse.engine.view import View
+from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
+from cutpurse.engine.zones import TABLE, ZoneView
+from cutpurse.sdk.terminal import legible
+from cutpurse.server.web.match_view.event_text import EventLine, came_by, told_lines
+from cutpurse.server.web.match_view.layouts import Layout, layout_of
+
+__all__ = [
+    "CardShown",
+    "Face",
+    "Frame",
+    "SeatMarks",
+    "SeatShown",
+    "ZoneShown",
+    "asked_of",
+    "frame",
+    "whole_events",
+    "whole_view",
+]
+
+LONG_WORD: Final = 10  # signs that a card's width has room for
+MOST_BACKS: Final = 14  # drawn side by side; of more, the number is told
+NAME: Final = 100  # signs of a bot's name
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What is drawn on a card; `index` is in its corner, `marks` are symbols by name."""
+
+    name: str
+    title: str
+    text: str
+    sort: str
+    index: str
+    tone: str
+    emblem: str
+    marks: tuple[str, ...]
+    is_plain: bool  # the index says it all
+
+    @property
+    def has_long_words(self) -> bool:
+        """Whether a word of its title is wider than a card, as type usually is."""
+        return max(map(len, self.title.split()), default=0) > LONG_WORD
+
+
+@dataclass(frozen=True, slots=True)
+class CardShown:
+    """A card.  face: None if it lies face down to the viewer.
+
+    key: the same in the next frame for a card of this face that stays where it is.  came_from: the zone in which it lay
+    before what has happened.  is_known: face down, but the viewer knows it to be there.  notes: numbers that lie on it;
+    more: those that matter less.
+    """
+
+    key: str
+    face: Face | None
+    came_from: int | None = None
+    is_known: bool = False
+    notes: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneShown:
+    """A zone.  style: "fan", "spread" or "stack"; backs: how many cards face down are not drawn one by one.
+
+    maybe: faces that may be among those face down.  is_secret: others do not see all of what is seen here.
+    """
+
+    number: int
+    kind: str
+    title: str
+    text: str
+    style: str
+    size: int
+    cards: tuple[CardShown, ...]
+    backs: int
+    maybe: tuple[Face, ...]
+    notes: tuple[str, ...]
+    worth: str
+    is_secret: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeatMarks:
+    """What is known of a seat beside the table: faults so far, thinking time, and at the end its place and score."""
+
+    faults: int = 0
+    thinking_ms: int | None = None
+    thinking_share: float = 0.0  # of the longest of the match, 0 to 1
+    place: int | None = None
+    score: int | None = None
+    end_cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with its name; `text` says what it is."""
+
+    name: str
+    text: str
+    value: str
+    is_main: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeatShown:
+    """A seat with what lies before it."""
+
+    seat: int
+    name: str
+    is_viewer: bool
+    is_asked: bool
+    is_acting: bool
+    badges: tuple[str, ...]
+    numbers: tuple[Number, ...]
+    zones: tuple[ZoneShown, ...]
+    marks: SeatMarks
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A moment.  seats: clockwise, the viewer's last; question: what is asked, with the number of its rule."""
+
+    game: str
+    title: str
+    viewer: int | None
+    numbers: tuple[Number, ...]
+    zones: tuple[ZoneShown, ...]
+    seats: tuple[SeatShown, ...]
+    pending: tuple[str, ...]
+    question: str
+    rule: str
+    asked: tuple[int, ...]
+    told: tuple[EventLine, ...]
+    is_over: bool
+
+
+# -- what is looked at
+def whole_view(game: Game) -> View:
+    """The spectator's view, and all that lies before the seats or is open to some: for a board that is over."""
+    view = game.view(None)
+    zones = [
+        _opened(seen, tuple(zone.cards), tuple([tuple(column) for column in zone.columns or ()]))
+        if (zone.owner != TABLE or zone.masks is not None) and zone.cards
+        else seen
+        for seen, zone in zip(view.zones, game.zones(), strict=True)
+    ]
+    return view._replace(zones=tuple(zones))
+
+
+def _opened(seen: ZoneView, cards: tuple[int, ...], columns: tuple[tuple[int, ...], ...]) -> ZoneView:
+    return seen._replace(cards=cards, columns=columns, known=(), maybe=())
+
+
+def whole_events(events: Sequence[Event]) -> list[Event]:
+    """Events with every face: for a board that is over."""
+    return [event._replace(masks=()) if isinstance(event, Happened | Moved) else event for event in events]
+
+
+def asked_of(view: View, events: Sequence[Event], before: Sequence[int] = ()) -> tuple[int, ...]:
+    """Who is asked, as all know: the seat of a choice, or whom the last of the events says; `before` if none does."""
+    if not view.agenda:
+        return ()
+    top = view.agenda[-1]
+    if isinstance(top, Choice):
+        return (top.seat,)
+    return next((event.seats for event in reversed(events) if isinstance(event, Asked)), tuple(before))
+
+
+def frame(
+    view: View,
+    events: Sequence[Event],
+    names: Sequence[str],
+    *,
+    asked: Sequence[int] = (),
+    first_event: int = 0,
+    public: View | None = None,
+    marks: Mapping[int, SeatMarks] | None = None,
+    history: ZoneHistory | None = None,
+) -> Frame:
+    """A moment, made of what a viewer sees and the events that he was told since the last.
+
+    public: what a spectator sees at that moment, if it is known, so that secrets are marked as such.  history: has
+    the events, for their sentences (see `told_lines`).
+    """
+    words = view.rules.words
+    layout = layout_of(words.game)
+    drawing = _Zones(view, layout, came_by(events), public)
+    told = told_lines(view, events, first_event, history)
+    acting = next((event.act.actor for event in reversed(events) if isinstance(event, Happened)), None)
+    badges = _badges(view)
+    order = (
+        range(view.seats) if view.viewer is None else [(view.viewer + 1 + i) % view.seats for i in range(view.seats)]
+    )
+    top = view.agenda[-1] if view.agenda else None
+    is_asking = isinstance(top, Question)
+    return Frame(
+        game=words.game,
+        title=words.title,
+        viewer=view.viewer,
+        numbers=_table_numbers(view),
+        zones=drawing.of(TABLE),
+        seats=tuple(
+            [
+                SeatShown(
+                    seat=seat,
+                    name=legible(names[seat], NAME),
+                    is_viewer=seat == view.viewer,
+                    is_asked=seat in asked,
+                    is_acting=seat == acting,
+                    badges=tuple(badges.get(seat, ())),
+                    numbers=_seat_numbers(view, seat),
+                    zones=drawing.of(seat),
+                    marks=(marks or {}).get(seat, SeatMarks()),
+                )
+                for seat in order
+            ]
+        ),
+        pending=tuple([act_text(view, act) for act in view.pending]),
+        question=top.text if isinstance(top, Question) else "",
+        rule=top.rule() if is_asking and isinstance(top, Question) else "",
+        asked=tuple(asked),
+        told=told,
+        is_over=not view.agenda,
+    )
+
+
+# -- zones and cards
+class _Zones:
+    """The zones of one view."""
+
+    def __init__(
+        self, view: View, layout: Layout, came: Mapping[int, list[tuple[int, int]]], public: View | None
+    ) -> None:
+        self.view = view
+        self.layout = layout
+        self.came = came
+        self.words = view.rules.words
+        self.made = {kind.name for kind in self.words.zones if kind.many}
+        self.values = view.rules.values(view.settings) if layout.worth else []
+        self.public = {zone.number: zone for zone in public.zones} if public else {}
+
+    def of(self, owner: int) -> tuple[ZoneShown, ...]:
+        """What lies before a seat, or on the table; empty places only where a fan or stack belongs."""
+        shown = [self.shown(zone) for zone in self.view.zones if zone.owner == owner]
+        empty = "stack" if owner == TABLE else "fan"
+        return tuple([zone for zone in shown if zone.size or (zone.style == empty and zone.kind not in self.made)])
+
+    def shown(self, zone: ZoneView) -> ZoneShown:
+        """A zone with its cards: the faces seen, those known to be among the others, and backs."""
+        style = self.layout.style(zone.kind)
+        faces = list(zone.cards) or [FACE_DOWN] * zone.size
+        hidden = faces.count(FACE_DOWN)
+        if hidden and zone.known:
+            known = zone.known[:hidden]
+            hidden -= len(known)
+        else:
+            known = ()
+        drawn = 0 if style == "stack" or hidden > MOST_BACKS else hidden
+        came = Multiset(card for card, _ in self.came.get(zone.number, ()))
+        cards = self._seen(zone, faces, drawn, came)
+        cards += [
+            CardShown(f"z{zone.number}-k{card}-{i}", _face(self.words, card), is_known=True)
+            for i, card in enumerate(known)
+        ]
+        return ZoneShown(
+            number=zone.number,
+            kind=zone.kind.name,
+            title=_title(zone),
+            text=zone.kind.text,
+            style=style,
+            size=zone.size,
+            cards=tuple(cards),
+            backs=hidden - drawn,
+            maybe=tuple([face for card in zone.maybe if (face := _face(self.words, card)) is not None]),
+            notes=tuple(_notes(zone.kind.counters, zone.counters, self.words)),
+            worth=self._worth(zone, faces),
+            is_secret=self._is_secret(zone),
+        )
+
+    def _seen(self, zone: ZoneView, faces: Sequence[int], drawn: int, came: Multiset[int]) -> list[CardShown]:
+        """The cards in their order, as many backs as are drawn one by one among them."""
+        copies = Multiset(faces)
+        met: Multiset[int] = Multiset()
+        cards = []
+        for place, card in enumerate(faces):
+            if card == FACE_DOWN and met[card] >= drawn:
+                continue
+            number = met[card]
+            met[card] += 1
+            is_new = copies[card] - number <= came[card]
+            cards.append(
+                CardShown(
+                    key=f"z{zone.number}-{card}-{number}",
+                    face=_face(self.words, card),
+                    came_from=self._origin(zone.number, card) if is_new else None,
+                    notes=tuple(self._columns(zone, place, card, False)),
+                    more=tuple(self._columns(zone, place, card, True)),
+                )
+            )
+        return cards
+
+    def _origin(self, zone: int, card: int) -> int | None:
+        return next((origin for face, origin in self.came.get(zone, ()) if face == card and origin != zone), None)
+
+    def _columns(self, zone: ZoneView, place: int, card: int, is_small: bool) -> list[str]:
+        if not zone.columns:
+            return []
+        values = [column[place] for column in zone.columns]
+        return [
+            note
+            for kind, value in zip(zone.kind.columns, values, strict=True)
+            if not (kind.unit is Unit.CARD and value == card) and (kind.name in self.layout.small) is is_small
+            for note in _notes((kind,), (value,), self.words)
+        ]
+
+    def _worth(self, zone: ZoneView, faces: Sequence[int]) -> str:
+        if zone.kind.name not in self.layout.worth or FACE_DOWN in faces or not faces:
+            return ""
+        return _amount(sum(self.values[card] for card in faces), Unit.MONEY if self.layout.is_money else Unit.POINTS)
+
+    def _is_secret(self, zone: ZoneView) -> bool:
+        seen = self.public.get(zone.number)
+        return seen is not None and bool(zone.cards) and seen.cards != zone.cards
+
+
+def _title(zone: ZoneView) -> str:
+    return f"{zone.kind.title} {zone.number}" if zone.kind.many else zone.kind.title
+
+
+@cache
+def _face_of(words: Words, card: int) -> Face:
+    kind = words.cards[card - 1]
+    layout = layout_of(words.game)
+    return Face(
+        name=kind.name,
+        title=kind.title,
+        text=kind.text,
+        sort=kind.sort,
+        index=_index(layout, kind.traits.get("number"), kind.value),
+        tone=layout.tone(kind),
+        emblem=layout.emblem(kind),
+        marks=tuple([mark for mark in layout.marks for _ in range(kind.traits.get(mark, 0))]),
+        is_plain=layout.index is Unit.COUNT,
+    )
+
+
+def _face(words: Words, card: int) -> Face | None:
+    return None if card == FACE_DOWN else _face_of(words, card)
+
+
+def _index(layout: Layout, number: int | None, value: int) -> str:
+    """What stands in the corner."""
+    if layout.index is Unit.COUNT:
+        return str(number) if number else ""
+    if layout.index is None or not value:
+        return ""
+    return _short_money(value) if layout.index is Unit.MONEY else str(value)
+
+
+def _short_money(value: int) -> str:
+    """50000 as "50k": there is little room in a corner."""
+    return f"{value // 1000}k" if value % 1000 == 0 else str(value)
+
+
+# -- numbers
+def _amount(value: int, unit: Unit) -> str:
+    if unit is Unit.MONEY:
+        return f"-${-value:,}" if value < 0 else f"${value:,}"
+    return f"{value:,}"
+
+
+def _notes(kinds: Sequence[Counter], values: Sequence[int], words: Words) -> list[str]:
+    """What lies on a card or zone: "markers 2", "locked", "counts as Hideout"; nothing for 0."""
+    notes = []
+    for kind, value in zip(kinds, values, strict=True):
+        if not value:
+            continue
+        name = kind.name.replace("_", " ")
+        if kind.unit is Unit.FLAG:
+            notes.append(name)
+        elif kind.unit is Unit.CARD:
+            notes.append(f"{name} {words.cards[value - 1].title}")
+        else:
+            notes.append(f"{name} {_amount(value, kind.unit)}")
+    return notes
+
+
+def _table_numbers(view: View) -> tuple[Number, ...]:
+    return tuple(
+        [
+            Number(kind.name.replace("_", " "), kind.text, _amount(value, kind.unit), False)
+            for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True)
+            if value and kind.unit is not Unit.SEAT
+        ]
+    )
+
+
+def _seat_numbers(view: View, seat: int) -> tuple[Number, ...]:
+    """Money and points always, all else where it is not 0."""
+    numbers = []
+    for kind, values in zip(view.rules.words.seat_counters, view.seat_counters, strict=True):
+        is_main = kind.unit in (Unit.MONEY, Unit.POINTS)
+        value = values[seat]
+        if is_main or value:
+            shown = "" if kind.unit is Unit.FLAG else _amount(value, kind.unit)
+            numbers.append(Number(kind.name.replace("_", " "), kind.text, shown, is_main))
+    return tuple(numbers)
+
+
+def _badges(view: View) -> dict[int, list[str]]:
+    """What the table says of a seat: who deals, who began."""
+    badges: dict[int, list[str]] = {}
+    for kind, value in zip(view.rules.words.table_counters, view.counters, strict=True):
+        if kind.unit is Unit.SEAT and value:
+            badges.setdefault(value - 1, []).append(kind.name.replace("_", " "))
+    return badges

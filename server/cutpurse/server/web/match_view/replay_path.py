@@ -1,0 +1,415 @@
+"""A match that is over, played again: its moments as somebody saw them, and how to get from one to another.
+
+A moment is the table before a decision; the last is the end. A seat has a moment for each of its own decisions, with
+what it was told since the one before: how many others had something to decide is no business of it. Whoever has no seat
+sees all cards that lie before the seats, for the board is over.
+
+The match is played once when it is opened, and a copy of it kept every `STRIDE` decisions, so that any moment is near
+one of them. This module knows no HTML, no league and no file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from threading import Lock
+from typing import Final
+
+from cutpurse.engine.errors import RecordError
+from cutpurse.engine.events import Asked as Question
+from cutpurse.engine.events import Event, Happened, Scored
+from cutpurse.engine.history import ZoneHistory
+from cutpurse.engine.match import Chosen, EndCause, Match
+from cutpurse.engine.match import OpenDecision as Asked
+from cutpurse.engine.record import Record, event_hashes, replay, replay_on
+from cutpurse.engine.text import event_text, option_text
+from cutpurse.engine.view import View
+from cutpurse.games import game_named
+from cutpurse.sdk.as_test import WHY
+from cutpurse.server.web.match_view.frames import Frame, SeatMarks, asked_of, frame, whole_events, whole_view
+from cutpurse.server.web.match_view.layouts import layout_of
+
+__all__ = ["STRIDE", "Decided", "Moment", "OptionShown", "Path", "Replayed", "LogLine", "Swing"]
+
+STRIDE: Final = 64  # decisions between two copies that are kept
+MOST_OPTIONS: Final = 60  # that are shown
+ROWS_BEFORE: Final = 12  # of the log, beside what has happened at the moment itself
+ROWS_AFTER: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class OptionShown:
+    """An option in words."""
+
+    text: str
+    is_chosen: bool
+    is_safe: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision: what was asked, what could be answered, and what was.
+
+    more: options that are not shown; cause: why the server answered instead, in words, or nothing.
+    """
+
+    seat: int
+    number: int
+    text: str
+    rule: str
+    options: tuple[OptionShown, ...]
+    more: int
+    cause: str
+    thinking_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of the log.  at: the moment at which it had happened, by its place in a `Path`."""
+
+    at: int
+    text: str
+    seat: int | None
+    is_steal: bool
+    is_fault: bool
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Everything about a moment; at: its place in the record; index: its place in the `Path`."""
+
+    at: int
+    index: int
+    frame: Frame
+    decided: Decided | None
+    rows: tuple[LogLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The moments of one viewer: places in the record, and which of them are faults, steals and beginnings of turns."""
+
+    ats: tuple[int, ...]
+    faults: tuple[int, ...]
+    steals: tuple[int, ...]
+    turns: tuple[int, ...]
+
+    def index(self, at: int) -> int:
+        """The moment at this place of the record, or the last before it."""
+        return max(0, bisect_right(self.ats, at) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Swing:
+    """A moment by which scores had moved.
+
+    at: its place in the path of all cards; texts: what had happened since the moment before; changed: whose score, and
+    by how much.
+    """
+
+    at: int
+    texts: tuple[str, ...]
+    changed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _DecisionStep:
+    """A decision as it was met when the match was opened."""
+
+    at: int
+    seat: int
+    number: int
+    until: int  # events before it
+    turn: tuple[int, ...]
+    asked: tuple[int, ...]  # how many decisions each seat was put before it
+    chosen: Chosen | None  # None at the end
+    scores: tuple[int, ...]  # of each seat before it, with all cards
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Something that happened, in the words that each viewer was told."""
+
+    number: int
+    seat: int | None
+    is_steal: bool
+    is_fault: bool
+    texts: tuple[str, ...]  # one for all, or one for each viewer and last for who sees everything
+
+    def to(self, viewer: int | None) -> str:
+        """The words of a seat, or (None) of who sees everything."""
+        return self.texts[0] if len(self.texts) == 1 else self.texts[-1 if viewer is None else viewer]
+
+
+@dataclass(frozen=True, slots=True)
+class _ViewerPath:
+    """What one viewer goes through: his path, the step of each moment, the events before it, and his log."""
+
+    path: Path
+    steps: tuple[int, ...]
+    untils: list[int]
+    lines: list[_Line]
+    numbers: list[int]  # of the events of these lines
+
+
+class Replayed:
+    """A match that was played again.  One thread at a time may look at it: hold `lock`."""
+
+    def __init__(self, record: Record, names: Sequence[str], thinking_ms: Sequence[Sequence[int]] = ()) -> None:
+        """names: who sat where; thinking_ms: of each seat how long it thought over its decisions, if that was kept.
+
+        Raises RecordError where the record and the rules part, and UnknownGame.
+        """
+        self.lock: Final = Lock()
+        self.record: Final = record
+        self.names: Final = tuple(names)
+        self.seats: Final = len(record.seats)
+        self._thinking: Final = [list(one) for one in thinking_ms] if len(thinking_ms) == self.seats else []
+        self._longest: Final = max([1, *map(sum, self._thinking)])
+        self._steps: list[_DecisionStep] = []
+        self._lines: list[_Line] = []
+        self._kept: dict[int, Match] = {}
+        self._history: Final = ZoneHistory(game_named(record.game).words, self.seats)
+        self._end = self._play()
+        self._log: Final[Sequence[Event]] = self._end.game.log or ()
+        self._faults: Final = [(at, one.seat) for at, one in enumerate(self._end.choices) if _is_fault(one)]
+        self._ways: dict[int | None, _ViewerPath] = {}
+        self.hashes: Final = tuple(event_hashes(self._end.game))
+
+    # -- opening
+    def _play(self) -> Match:
+        rules = game_named(self.record.game)
+        has = {counter.name for counter in rules.words.table_counters}
+        turns = [name for name in layout_of(self.record.game).turns if name in has]
+        steals = layout_of(self.record.game).steals
+        numbers: list[list[int]] = [[] for _ in range(self.seats)]  # of the decisions of each seat
+        match, told = None, 0
+        for match, asked, chosen in replay(self.record, rules):
+            told = self._tell(match, told, steals)
+            index = len(self._steps)
+            if index % STRIDE == 0:
+                self._kept[index] = match.fork()
+            turn = tuple([getattr(match.game, name) for name in turns])
+            counts = tuple([match.asked(seat) - (seat in match.open) for seat in range(self.seats)])
+            scores = tuple(match.game.scores())
+            self._steps.append(
+                _DecisionStep(len(match.choices), asked.seat, asked.number, told, turn, counts, chosen, scores)
+            )
+            numbers[asked.seat].append(asked.number)
+            if _is_fault(chosen):
+                self._lines.append(_Line(told, chosen.seat, False, True, (_fault_text(chosen),)))
+        if match is None:
+            raise RecordError("this match was void before anything was decided in it")
+        self._tell(match, told, steals)
+        turn, counts = self._steps[-1].turn, tuple([match.asked(seat) for seat in range(self.seats)])
+        scores = tuple(match.game.scores())
+        self._steps.append(
+            _DecisionStep(len(match.choices), -1, 0, len(match.game.log or ()), turn, counts, None, scores)
+        )
+        for seat, thought in enumerate(self._thinking):
+            self._thinking[seat] = _by_number(thought, numbers[seat], counts[seat])
+        return match
+
+    def _tell(self, match: Match, told: int, steals: frozenset[str]) -> int:
+        """Put into words what has happened since; how many events there are now."""
+        game = match.game
+        log = game.log or []
+        viewers = range(self.seats + 1)
+        self._history.add(log[told:], told)
+        for number, event in enumerate(log[told:], told):
+            then = self._history.at(number)
+            if isinstance(event, Happened):
+                seen = [event.to(viewer) for viewer in viewers] if event.masks else [event]
+                texts = [event_text(then, one) for one in (*seen, event)] if event.masks else [event_text(then, event)]
+                is_steal = game.words.verbs[event.act.verb - 1].name in steals
+                self._lines.append(_Line(number, event.act.actor, is_steal, False, tuple(texts)))
+            elif isinstance(event, Scored):
+                self._lines.append(_Line(number, None, False, False, (event_text(then, event),)))
+        return len(log)
+
+    # -- ways through it
+    def path(self, viewer: int | None) -> Path:
+        """The moments of a seat, or (None) of who sees everything."""
+        return self._way(viewer).path
+
+    def _way(self, viewer: int | None) -> _ViewerPath:
+        if viewer in self._ways:
+            return self._ways[viewer]
+        mine = tuple([i for i, one in enumerate(self._steps) if viewer in (None, one.seat) or one.chosen is None])
+        steps = [self._steps[i] for i in mine]
+        ats = tuple([one.at for one in steps])
+        untils = [one.until for one in steps]
+        lines = [one for one in self._lines if not one.is_fault or viewer in (None, one.seat)]
+        path = Path(
+            ats,
+            faults=_ascending([bisect_right(ats, at) - 1 for at, seat in self._faults if viewer in (None, seat)]),
+            steals=_ascending([_first_after(untils, one.number) for one in lines if one.is_steal]),
+            turns=tuple([i for i, one in enumerate(steps) if i == 0 or one.turn != steps[i - 1].turn]),
+        )
+        self._ways[viewer] = way = _ViewerPath(path, mine, untils, lines, [one.number for one in lines])
+        return way
+
+    # -- how it went
+    @property
+    def scores(self) -> list[tuple[int, ...]]:
+        """What each seat had at each moment of the path of all cards, hidden cards counted too."""
+        return [step.scores for step in self._steps]
+
+    def swings(self, most: int) -> list[Swing]:
+        """So many moments by which scores had moved most, in their order; of equal ones the last."""
+        found = []
+        for at, (before, now) in enumerate(pairwise(self._steps), 1):
+            changes = [new - old for old, new in zip(before.scores, now.scores, strict=True)]
+            changed = tuple([(seat, change) for seat, change in enumerate(changes) if change])
+            if changed:
+                found.append((sum(map(abs, changes)), at, before.until, now.until, changed))
+        largest = sorted(sorted(found, reverse=True)[:most], key=lambda one: one[1])
+        return [Swing(at, self._happened(since, until), changed) for _, at, since, until, changed in largest]
+
+    def _happened(self, since: int, until: int) -> tuple[str, ...]:
+        """What happened between two events, with all cards; the scores, which are told besides, left out."""
+        way = self._way(None)
+        some = way.lines[bisect_left(way.numbers, since) : bisect_left(way.numbers, until)]
+        return tuple([one.to(None) for one in some if not isinstance(self._log[one.number], Scored)])
+
+    # -- looking
+    def moments(self, viewer: int | None, first: int, count: int = 1) -> Iterator[Moment]:
+        """So many moments from one on, as a seat, or (None) who sees everything, saw them."""
+        way = self._way(viewer)
+        match: Match | None = None
+        at = -1
+        for index in range(first, min(first + count, len(way.steps))):
+            wanted = way.steps[index]
+            if self._steps[wanted].chosen is None:
+                yield self._moment(viewer, way, index, self._end, None)
+                return
+            nearest = wanted // STRIDE * STRIDE
+            if match is None or nearest > at:
+                match, at = self._kept[nearest].fork(), nearest
+                again = replay_on(match, self.record)
+                asked = next(again)[1]
+            while at < wanted:
+                asked = next(again)[1]
+                at += 1
+            yield self._moment(viewer, way, index, match, asked)
+
+    def _moment(self, viewer: int | None, way: _ViewerPath, index: int, match: Match, asked: Asked | None) -> Moment:
+        step = self._steps[way.steps[index]]
+        since = way.untils[index - 1] if index else 0
+        events = self._log[since : step.until]
+        if viewer is None:
+            view, told = whole_view(match.game), whole_events(events)
+        else:
+            view, told = match.game.view(viewer), [event.to(viewer) for event in events]
+        made = frame(
+            view,
+            told,
+            self.names,
+            asked=self._asked(view, step.until) if asked is not None else (),
+            first_event=since,
+            public=match.game.view(None),
+            marks=self._marks(viewer, step),
+            history=self._history,
+        )
+        decided = self._decided(match, asked, step) if asked is not None else None
+        return Moment(step.at, index, made, decided, self._rows(way, viewer, since, step.until))
+
+    def _asked(self, view: View, until: int) -> tuple[int, ...]:
+        """Whom the last question before this event was put to."""
+        last = next((one for one in range(until - 1, -1, -1) if isinstance(self._log[one], Question)), 0)
+        return asked_of(view, self._log[last:until])
+
+    def _decided(self, match: Match, asked: Asked, step: _DecisionStep) -> Decided:
+        chosen = step.chosen
+        assert chosen is not None
+        safe = match.game.safe_option(asked.seat, asked.options)
+        options = [
+            OptionShown(option_text(match.game, option), option == chosen.option, option == safe)
+            for option in asked.options
+        ]
+        shown = [one for place, one in enumerate(options) if place < MOST_OPTIONS or one.is_chosen]
+        thought = self._thinking[asked.seat] if self._thinking else []
+        return Decided(
+            seat=asked.seat,
+            number=asked.number,
+            text=match.game.question.text,
+            rule=match.game.question.rule(),
+            options=tuple(shown),
+            more=len(options) - len(shown),
+            cause=WHY[chosen.cause] if _is_fault(chosen) else "",
+            thinking_ms=thought[asked.number] if asked.number < len(thought) else None,
+        )
+
+    def _marks(self, viewer: int | None, step: _DecisionStep) -> Mapping[int, SeatMarks]:
+        """What stands beside the seats; a seat is told its own only, and everything at the end."""
+        is_over = step.chosen is None
+        faults = Counter(seat for at, seat in self._faults if at < step.at)
+        result = self._end.result() if is_over else None
+        marks = {}
+        for seat in range(self.seats):
+            if viewer not in (None, seat) and not is_over:
+                continue
+            spent = sum(self._thinking[seat][: step.asked[seat]]) if self._thinking else None
+            is_placed = result is not None and not result.voided
+            cause = result.end_causes[seat] if result is not None else EndCause.NORMAL
+            marks[seat] = SeatMarks(
+                faults=faults[seat],
+                thinking_ms=spent,
+                thinking_share=(spent or 0) / self._longest,
+                place=result.places[seat] if result is not None and is_placed else None,
+                score=result.scores[seat] if result is not None and is_placed else None,
+                end_cause="" if cause is EndCause.NORMAL else cause.value.replace("_", " "),
+            )
+        return marks
+
+    def _rows(self, way: _ViewerPath, viewer: int | None, since: int, until: int) -> tuple[LogLine, ...]:
+        """The log around what happened between two moments."""
+        begins, ends = bisect_left(way.numbers, since), bisect_left(way.numbers, until)
+        first = max(0, begins - ROWS_BEFORE)
+        return tuple(
+            [
+                LogLine(
+                    at=_first_after(way.untils, one.number),
+                    text=one.to(viewer),
+                    seat=one.seat,
+                    is_steal=one.is_steal,
+                    is_fault=one.is_fault,
+                    is_now=begins <= place < ends,
+                )
+                for place, one in enumerate(way.lines[first : ends + ROWS_AFTER], first)
+            ]
+        )
+
+
+def _by_number(thought: list[int], numbers: list[int], asked: int) -> list[int]:
+    """List the thinking times of a seat by the numbers of its decisions.
+
+    Older servers answered questions with one option themselves, so they kept no time for those: it is 0.
+    """
+    if len(thought) != len(numbers) or asked == len(numbers):
+        return thought
+    times = [0] * asked
+    for number, thinking_ms in zip(numbers, thought, strict=True):
+        times[number] = thinking_ms
+    return times
+
+
+def _is_fault(chosen: Chosen) -> bool:
+    return chosen.cause is not EndCause.NORMAL
+
+
+def _fault_text(chosen: Chosen) -> str:
+    return f"the server decides for seat {chosen.seat}: {WHY[chosen.cause]}"
+
+
+def _first_after(untils: Sequence[int], number: int) -> int:
+    """The first moment at which this event has happened."""
+    return min(bisect_right(untils, number), len(untils) - 1)
+
+
+def _ascending(places: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted({max(0, place) for place in places}))
