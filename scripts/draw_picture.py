@@ -14,7 +14,7 @@ from rich.terminal_theme import MONOKAI
 
 from cutpurse.engine.match import Match
 from cutpurse.games import GAMES
-from cutpurse.sdk.text_view import event_lines, picture
+from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.sdk.views import VIEWS
 
 DECISION = 33  # a raid is under way
@@ -32,7 +32,7 @@ def draw() -> str:
     view = VIEWS["greed"](match.game.view(None), log[since:], since)
     console = Console(record=True, width=84, file=io.StringIO())
     console.print("$ cutpurse play greed greedy my_bot.py random random --watch", style="bold green", highlight=False)
-    for line in [*event_lines(view), "", *picture(view, NAMES)]:
+    for line in [*event_lines(view), "", *render_table(view, NAMES)]:
         console.print(line, style="bold" if not line.startswith((" ", "-")) else "", highlight=False)
     svg = console.export_svg(title="cutpurse", theme=MONOKAI, unique_id="watch")
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)

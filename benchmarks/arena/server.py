@@ -28,7 +28,7 @@ from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.garbage import rarely_collected
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
 
@@ -64,7 +64,7 @@ class Server:
 
     def __init__(self) -> None:
         self._log = logger(sys.stderr, "error")
-        take_others(self._log)
+        capture_library_logs(self._log)
         self._open = ExitStack()
 
     async def open(

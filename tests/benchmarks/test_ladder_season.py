@@ -56,7 +56,7 @@ def test_ours_is_the_servers_own_company_with_what_is_believed_of_each(monkeypat
 
     def watched(free, seats, beta, chance):  # type: ignore[no-untyped-def]
         asked.append(({entry.player.identity.owner: entry.mu for entry in free}, seats, beta))
-        return opponents.company(free, seats, beta, chance)
+        return opponents.choose_opponents(free, seats, beta, chance)
 
     monkeypatch.setattr(matchmaking, "company", watched)
     ours = Ours(6, 3, LIBRARY, "plugged in")

@@ -71,9 +71,9 @@ def test_how_long_a_seat_thought_is_told_decision_by_decision() -> None:
         2.0306 answer 0#1 1  -> accepted
         """,
     )
-    assert (timed.thinking_course(0), timed.thinking_ms(0)) == ([1000, 31], 1031)  # 1,000.6 ms and 30.6 ms
-    assert (timed.thinking_course(1), timed.thinking_ms(1)) == ([200], 200)
-    assert timed.thinking_times() == [1.0006, 0.0306, 0.2]
+    assert (timed.thinking_times(0), timed.thinking_ms(0)) == ([1000, 31], 1031)  # 1,000.6 ms and 30.6 ms
+    assert (timed.thinking_times(1), timed.thinking_ms(1)) == ([200], 200)
+    assert timed.all_thinking_times_s() == [1.0006, 0.0306, 0.2]
 
 
 def test_a_bank_that_is_used_up_leaves_the_base() -> None:

@@ -151,7 +151,7 @@ def test_nothing_that_is_sent_for_a_decision_never_put_does_anything(seat: int, 
 def test_whoever_looks_when_he_was_told_is_never_late_whatever_is_handed_over_meanwhile() -> None:
     for handed in (0.0, 0.3, 0.999, 1.5):
         timed = toy()
-        look = timed.look_at()
+        look = timed.next_poll_at()
         assert look is not None
         timed.handed_over(0, 0, handed)
         due = timed.next_event_at()
@@ -160,7 +160,7 @@ def test_whoever_looks_when_he_was_told_is_never_late_whatever_is_handed_over_me
         looks = 0
         while look < due:
             assert timed.tick(look) == []  # too early does nothing
-            looks, again = looks + 1, timed.look_at()
+            looks, again = looks + 1, timed.next_poll_at()
             assert again is not None
             assert look < again <= due
             look = again
@@ -172,7 +172,7 @@ def test_whoever_looks_while_nothing_is_handed_over_does_not_look_all_the_time()
     timed = toy()
     looks = 0
     while not timed.match.faults:
-        look = timed.look_at()
+        look = timed.next_poll_at()
         assert look is not None
         timed.tick(look)
         looks += 1
@@ -185,7 +185,7 @@ def test_whoever_looks_is_told_of_the_clock_that_ends_first(order: tuple[int, in
     assert timed.answer(0, 0, 1, 0.0).kind is OutcomeKind.ACCEPTED
     for seat, handed in zip(order, (0.0, 0.4), strict=True):
         timed.handed_over(seat, 0, handed)
-    assert timed.look_at() == timed.next_event_at() == 1.151
+    assert timed.next_poll_at() == timed.next_event_at() == 1.151
     assert timed.none_ends_before == 1.15
 
 

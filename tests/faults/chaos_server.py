@@ -23,7 +23,7 @@ from cutpurse.server.finished_match import FinishedMatch
 from cutpurse.server.hosting.arena import serve
 from cutpurse.server.hosting.open_arena import OpenArena, open_arena
 from cutpurse.server.ladder_config import default_ladders
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.matches.server_match import ServerMatch
 
 __all__ = ["main"]
@@ -136,7 +136,7 @@ def main(folder: Path, drain_s: float) -> None:
     watch.put_on()
     with (folder / "server.log").open("w", encoding="utf-8") as file:
         log = logger(file, "info")
-        take_others(log)
+        capture_library_logs(log)
         with open_arena("127.0.0.1:0", folder / "chaos.db", default_ladders(), log) as opened:
             asyncio.run(run(opened, watch, drain_s))
     tell(closed=True)

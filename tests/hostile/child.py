@@ -31,7 +31,7 @@ from cutpurse.server.league.ladder_service import RunningLeague
 from cutpurse.server.league.league_queries import Answers
 from cutpurse.server.league.steering import LadderAdmin
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.matches.leaderboard_store import Ledger
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.watching.broadcast import Watching
@@ -164,7 +164,7 @@ def main(folder: Path, changed: dict[str, Any]) -> None:
 
     with (folder / "log").open("w", buffering=1) as stream, Store(folder / "arena.db") as store:
         log = logger(stream, "debug")
-        take_others(log)
+        capture_library_logs(log)
         ledger = Ledger(store, LADDERS)
         try:
             lobby = Lobby(LADDERS, ledger, entropy=entropy, utc=utc, log=log)

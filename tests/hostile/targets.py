@@ -15,7 +15,7 @@ from typing import Protocol
 
 from google.protobuf.message import DecodeError
 
-from cutpurse.server.errors import CallRefused, ending
+from cutpurse.server.errors import CallRefused, call_status
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.lobby import Lobby
 from cutpurse.server.streams.link import Link
@@ -155,7 +155,7 @@ class LinksTarget:
         except CallRefused as refused:
             how = refused.ending
             _is_legible(how.text)
-            if ending(how.reason, "").code != how.code:
+            if call_status(how.reason, "").code != how.code:
                 raise Harmed(f"{how} is not in the table of reasons") from None
             return None
         self._lobby.tick(self.now)

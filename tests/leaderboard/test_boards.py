@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, fields_of, half_points, misfit
+from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, half_points, why_incompatible
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.ladders import NewLadder
 from cutpurse.leaderboard.ratings import rate
@@ -103,7 +103,7 @@ def test_a_rotation_is_ranked_by_the_sum_of_its_points() -> None:
     seats = [(5, 6, 7), (6, 7, 5), (7, 5, 6)]
     places = [(1, 2, 3), (1, 2, 3), (1, 2, 2)]  # of 5: 4 0 1, of 6: 2 4 1, of 7: 0 2 4
     matches = [BoardMatch(sat, at, (0, 0, 1)) for sat, at in zip(seats, places, strict=True)]
-    (field,) = fields_of("rotation", matches)
+    (field,) = comparisons_of("rotation", matches)
     assert field == Comparison((5, 6, 7), (3, 1, 2), (1, 1, 1))
 
 
@@ -113,7 +113,7 @@ def test_a_duplicate_compares_those_who_held_the_same_seat() -> None:
         BoardMatch((4, 5, 6), (2, 1, 3), (0, 2, 0)),
         BoardMatch((7, 8, 9), (1, 2, 2), (0, 0, 0)),
     ]
-    assert fields_of("duplicate", matches) == [
+    assert comparisons_of("duplicate", matches) == [
         Comparison((1, 4, 7), (1, 3, 1), (0, 0, 0)),
         Comparison((2, 5, 8), (2, 1, 3), (0, 2, 0)),
         Comparison((3, 6, 9), (2, 2, 1), (0, 0, 0)),
@@ -121,14 +121,14 @@ def test_a_duplicate_compares_those_who_held_the_same_seat() -> None:
 
 
 def test_what_does_not_fit_a_board() -> None:
-    assert misfit("plain", 1, (1, 2), [(1, 2)]) is None
-    assert "have one" in str(misfit("plain", 2, (1, 2), []))
-    assert "as many" in str(misfit("rotation", 3, (1, 2), []))
-    assert misfit("rotation", 2, (1, 2), [(2, 1)]) is None
-    assert "others sit" in str(misfit("rotation", 2, (1, 3), [(2, 1)]))
-    assert "the same seat" in str(misfit("rotation", 2, (2, 1), [(2, 1)]))
-    assert misfit("duplicate", 3, (1, 2), [(3, 4), (5, 6)]) is None
-    assert "has seen its cards" in str(misfit("duplicate", 3, (1, 2), [(3, 4), (5, 1)]))
+    assert why_incompatible("plain", 1, (1, 2), [(1, 2)]) is None
+    assert "have one" in str(why_incompatible("plain", 2, (1, 2), []))
+    assert "as many" in str(why_incompatible("rotation", 3, (1, 2), []))
+    assert why_incompatible("rotation", 2, (1, 2), [(2, 1)]) is None
+    assert "others sit" in str(why_incompatible("rotation", 2, (1, 3), [(2, 1)]))
+    assert "the same seat" in str(why_incompatible("rotation", 2, (2, 1), [(2, 1)]))
+    assert why_incompatible("duplicate", 3, (1, 2), [(3, 4), (5, 6)]) is None
+    assert "has seen its cards" in str(why_incompatible("duplicate", 3, (1, 2), [(3, 4), (5, 1)]))
 
 
 # -- what is rated

@@ -8,7 +8,13 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from cutpurse.leaderboard.estimates.likelihood import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.estimates.likelihood import (
+    Field,
+    draw_probability,
+    residual_statistics,
+    score_and_information,
+    tally,
+)
 from cutpurse.leaderboard.estimates.linear_system import LinearSystem
 from cutpurse.leaderboard.estimates.skill_fit import Estimated, estimate
 from cutpurse.leaderboard.placing import is_placed
@@ -216,7 +222,7 @@ def test_pull_and_hold_are_derivatives(apart: float) -> None:
         )
 
     step = 1e-4
-    force, hold = pull(apart, 0.2, 3, 2, 1)
+    force, hold = score_and_information(apart, 0.2, 3, 2, 1)
     assert force == pytest.approx((log_likely(apart + step) - log_likely(apart - step)) / (2 * step), rel=1e-5)
     bend = (log_likely(apart + step) - 2 * log_likely(apart) + log_likely(apart - step)) / step**2
     assert hold == pytest.approx(-bend, rel=1e-3)
@@ -225,7 +231,7 @@ def test_pull_and_hold_are_derivatives(apart: float) -> None:
 @pytest.mark.parametrize("apart", [-60.0, 60.0])
 def test_far_out_in_the_tails_there_are_numbers(apart: float) -> None:
     for results in ((1, 0, 0), (0, 1, 0), (0, 0, 1)):
-        force, hold = pull(apart, 0.1, *results)
+        force, hold = score_and_information(apart, 0.1, *results)
         assert math.isfinite(force)
         assert 0 <= hold <= 1.001
 
@@ -244,12 +250,12 @@ def test_older_fields_fade() -> None:
 
 
 def test_ties_are_foretold() -> None:
-    assert tied_share(0.0, 0.3) == pytest.approx(2 * NORMAL.cdf(0.3) - 1)
-    assert tied_share(0.5, 0.3) == pytest.approx(NORMAL.cdf(-0.2) - NORMAL.cdf(-0.8))
+    assert draw_probability(0.0, 0.3) == pytest.approx(2 * NORMAL.cdf(0.3) - 1)
+    assert draw_probability(0.5, 0.3) == pytest.approx(NORMAL.cdf(-0.2) - NORMAL.cdf(-0.8))
 
 
 def test_who_does_not_change_wanders_a_sixth() -> None:
-    said = surprises(played([0.0] * 40, 4000, "steady"), [0.0] * 40, 0.01)
+    said = residual_statistics(played([0.0] * 40, 4000, "steady"), [0.0] * 40, 0.01)
     assert fmean(said.unsteady) == pytest.approx(1 / 6, abs=0.05)
     assert sum(said.played) == 16_000
     # places by chance: their variance is (n + 1) / 3 of what it were if pairs were independent, of 2 / pi each
@@ -258,17 +264,18 @@ def test_who_does_not_change_wanders_a_sixth() -> None:
 
 def test_a_web_is_solved_and_inverted() -> None:
     web = LinearSystem(4, [0, 0, 1, 2], [1, 2, 2, 3])
-    web.weigh([2.0, 0.5, 1.0, 3.0], [1.0, 0.1, 0.1, 0.2])
+    web.set_weights([2.0, 0.5, 1.0, 3.0], [1.0, 0.1, 0.1, 0.2])
     matrix = [[3.5, -2, -0.5, 0], [-2, 3.1, -1, 0], [-0.5, -1, 4.6, -3], [0, 0, -3, 3.2]]
     assert web.diagonal == pytest.approx([row[at] for at, row in enumerate(matrix)])
     moved = web.solve([1.0, -2.0, 0.5, 3.0])
     assert [sum(a * b for a, b in zip(row, moved, strict=True)) for row in matrix] == pytest.approx([1, -2, 0.5, 3])
-    columns = web.root_of_inverse()
+    columns = web.cholesky_of_inverse()
     full = [[0.0] * at + column for at, column in enumerate(columns)]
     inverse = [[sum(a * b for a, b in zip(one, other, strict=True)) for other in full] for one in full]
     for row in range(4):
         product = [sum(matrix[row][k] * inverse[k][column] for k in range(4)) for column in range(4)]
         assert product == pytest.approx([float(row == column) for column in range(4)], abs=1e-9)
     assert all(
-        near <= exact[at] + 1e-9 for at, (near, exact) in enumerate(zip(web.nearly_inverse(), inverse, strict=True))
+        near <= exact[at] + 1e-9
+        for at, (near, exact) in enumerate(zip(web.approximate_inverse_diagonal(), inverse, strict=True))
     )

@@ -37,11 +37,11 @@ def test_a_version_begins_as_the_heir_of_the_one_before(store: Store) -> None:
     stands = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER)}
     second = store.ensure_version("owner 0", "bot 0", "2.0")
     begin = begins_at(store, second, versions[1:4], "n1")
-    assert begin == RATING.heir(stands[versions[0]])
+    assert begin == RATING.prior_for_new_version(stands[versions[0]])
     assert begin != RATING.newcomer
     third = store.ensure_version("owner 0", "bot 0", "3.0")
     stands = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER, every_version=True)}
-    assert begins_at(store, third, versions[1:4], "n2") == RATING.heir(stands[second])
+    assert begins_at(store, third, versions[1:4], "n2") == RATING.prior_for_new_version(stands[second])
     assert recompute(store)[0].equal
 
 
@@ -51,7 +51,7 @@ def test_a_version_that_never_played_a_ladder_is_passed_over(store: Store) -> No
     stands = store.rankings(LADDER)[0].pairing_skill
     for label in ("2", "3", "4"):
         last = store.ensure_version("owner 0", "bot 0", label)
-    assert begins_at(store, last, versions[1:4], "m2") == RATING.heir(stands)
+    assert begins_at(store, last, versions[1:4], "m2") == RATING.prior_for_new_version(stands)
     store.ensure_ladder("two", game="szmal", seats=2, rating=RATING)
     assert begins_at(store, last, versions[1:2], "t1", "two") == RATING.newcomer  # nobody before it played there
     assert all(check.equal for check in recompute(store))
@@ -70,7 +70,7 @@ def test_parent_and_child_in_one_transaction(store: Store) -> None:
     results = [result("m1", versions[:4]), result("m2", [*versions[:3], child]), result("m3", [child, *versions[4:7]])]
     futures = [store.submit(one) for one in results]
     first, second, third = (future.result() for future in futures)
-    assert second.changes[3].before == RATING.heir(first.changes[0].after)  # as it stood when m2 began
+    assert second.changes[3].before == RATING.prior_for_new_version(first.changes[0].after)  # as it stood when m2 began
     assert third.changes[0].before == second.changes[3].after
     assert recompute(store)[0].equal
 

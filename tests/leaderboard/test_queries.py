@@ -286,7 +286,7 @@ def test_standings_are_what_the_next_match_begins_with(store: Store) -> None:
     parents = {ranking.version_id: ranking.pairing_skill for ranking in store.rankings(LADDER)}
     assert store.standings(versions[0]) == {LADDER: (parents[versions[0]], 5), "two": (wide.newcomer, 0)}
     for version in (child, grandchild):
-        heir = RATING.heir(parents[versions[0]])
+        heir = RATING.prior_for_new_version(parents[versions[0]])
         assert store.standings(version) == {LADDER: (heir, 0), "two": (wide.newcomer, 0)}
     before = store.submit(result("last", [grandchild, *versions[1:4]])).result().changes[0].before
     assert before == heir

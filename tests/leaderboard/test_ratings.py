@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 import trueskill  # type: ignore[import-untyped]
 
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead, rate
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, rate, win_probability
 
 DEFAULT = TrueSkill(draw_probability=0.10)
 
@@ -175,11 +175,11 @@ def test_a_match_of_one_or_of_other_places_is_refused() -> None:
 
 def test_an_heir_has_the_mu_of_its_parent_and_a_wider_sigma() -> None:
     settings = TrueSkill(draw_probability=0.1, mu=25.0, sigma=8.0, widening=0.5)
-    assert settings.heir(Skill(31.5, 3.0)) == Skill(31.5, 5.0)  # 3-4-5
-    assert settings.heir(Skill(18.0, 7.9)) == Skill(18.0, 8.0)  # never wider than that of a newcomer
-    assert TrueSkill(draw_probability=0.1, widening=0.0).heir(Skill(31.5, 3.0)) == Skill(31.5, 3.0)
+    assert settings.prior_for_new_version(Skill(31.5, 3.0)) == Skill(31.5, 5.0)  # 3-4-5
+    assert settings.prior_for_new_version(Skill(18.0, 7.9)) == Skill(18.0, 8.0)  # never wider than that of a newcomer
+    assert TrueSkill(draw_probability=0.1, widening=0.0).prior_for_new_version(Skill(31.5, 3.0)) == Skill(31.5, 3.0)
     wide = TrueSkill(draw_probability=0.1, widening=9.0)
-    assert wide.heir(Skill(31.5, 3.0)) == Skill(31.5, wide.newcomer.sigma)
+    assert wide.prior_for_new_version(Skill(31.5, 3.0)) == Skill(31.5, wide.newcomer.sigma)
 
 
 def test_the_model_does_not_know_of_widening() -> None:
@@ -190,7 +190,7 @@ def test_the_model_does_not_know_of_widening() -> None:
 
 def test_who_is_as_good_is_ahead_half_of_the_time_and_ties_count_half() -> None:
     one, other = Skill(25.0, 3.0), Skill(25.0, 1.0)
-    likely = likely_ahead(DEFAULT)
+    likely = win_probability(DEFAULT)
     assert likely(one, other) == pytest.approx(0.5)
     for apart in (0.3, 2.0, 11.0):
         better = Skill(25.0 + apart, 3.0)
@@ -202,10 +202,10 @@ def test_a_skill_may_have_changed_by_tau_until_the_next_meeting() -> None:
     """Luck of both, drift of both, and what is not known of either, are spread as independent sums are."""
     changing = TrueSkill(draw_probability=1e-9, beta=3.0, tau=4.0)
     spread = math.sqrt(2 * 3.0**2 + 2 * 4.0**2 + 5.0**2 + 1.0**2)
-    likely = likely_ahead(changing)(Skill(spread, 5.0), Skill(0.0, 1.0))
+    likely = win_probability(changing)(Skill(spread, 5.0), Skill(0.0, 1.0))
     assert likely == pytest.approx(0.8413447, abs=1e-6)  # of a normal distribution, what is less than a deviation above
 
 
 def test_beta_is_how_far_apart_the_better_one_wins_76_times_in_100() -> None:
     sure = TrueSkill(draw_probability=1e-9, tau=0.0)
-    assert likely_ahead(sure)(Skill(sure.beta, 1e-9), Skill(0.0, 1e-9)) == pytest.approx(0.7602, abs=1e-4)
+    assert win_probability(sure)(Skill(sure.beta, 1e-9), Skill(0.0, 1e-9)) == pytest.approx(0.7602, abs=1e-4)

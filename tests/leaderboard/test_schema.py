@@ -218,7 +218,9 @@ def test_ratings_of_the_first_schema_go_on_and_a_new_version_inherits(tmp_path: 
         new = store.ensure_version("owner 0", "bot 0", "2.0", datetime(2026, 12, 1, tzinfo=UTC))
         changes = store.submit(result("later", [new, 2, 3, 4])).result().changes
         assert {check.ladder: check.differences for check in recompute(store)} == before
-    assert changes[0].before == TrueSkill(draw_probability=0.1, beta=8.0).heir(old[13])  # bot 0 was known as 1 and 13
+    assert changes[0].before == TrueSkill(draw_probability=0.1, beta=8.0).prior_for_new_version(
+        old[13]
+    )  # bot 0 was known as 1 and 13
     assert [change.before for change in changes[1:]] == [old[2], old[3], old[4]]
 
 

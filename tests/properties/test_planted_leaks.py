@@ -78,7 +78,7 @@ def test_an_event_with_a_face_too_many_is_found(name: str, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_face_shown_to_the_spectator_alone_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    as_written = events._faces
+    as_written = events._visible_cards
 
     def faces(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:
         spectator = GAMES[name].usual_seats

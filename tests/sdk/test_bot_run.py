@@ -20,7 +20,7 @@ from cutpurse.engine.commitment import commitment
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.bot import BotMaker
 from cutpurse.sdk.online.server_address import server_address
-from cutpurse.sdk.run import connect, name_of, run
+from cutpurse.sdk.run import connect, default_bot_name, run
 from cutpurse.v1 import arena_pb2
 from tests.roots import CHECKOUT
 from tests.sdk.arena import Arena, Ending, arena
@@ -52,13 +52,13 @@ class Bot(First):
     ],
 )
 def test_a_bot_plays_under_the_name_of_its_class_or_file(maker: BotMaker, name: str) -> None:
-    assert name_of(maker) == name
+    assert default_bot_name(maker) == name
 
 
 @pytest.mark.parametrize("called", ["???.py", "<lambda>"])
 def test_a_name_that_is_none_is_asked_for(called: str) -> None:
     with pytest.raises(UsageError, match="no name can be made of"):
-        name_of(BotMaker(called, First))
+        default_bot_name(BotMaker(called, First))
 
 
 @pytest.mark.parametrize("address", ["here:80", "[::1]:7777", "unix:/tmp/server", "unix:server"])

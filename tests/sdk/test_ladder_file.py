@@ -11,7 +11,7 @@ import pytest
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.ladder_file import moment_ms, read_ladders
-from cutpurse.sdk.league import bot_name, shown
+from cutpurse.sdk.league import bot_name, format_bot_name
 from cutpurse.v1 import ladder_pb2
 
 WHOLE = """
@@ -132,7 +132,7 @@ def test_a_moment_without_a_zone_is_in_this_machines(monkeypatch: pytest.MonkeyP
 def test_a_bot_is_read_as_it_is_shown(text: str, named: tuple[str, str, str]) -> None:
     bot = bot_name(text)
     assert (bot.owner, bot.bot, bot.version) == named
-    assert shown(bot) == text
+    assert format_bot_name(bot) == text
 
 
 @pytest.mark.parametrize("text", ["", "/", ":", "ann/", "/sneak", "sneak:", "a/b/c", "a:b:c", ":1"])
@@ -143,5 +143,5 @@ def test_what_names_no_bot(text: str) -> None:
 
 def test_any_bot_of_an_owner_where_that_is_enough() -> None:
     assert bot_name("ann/", is_owner_enough=True) == ladder_pb2.BotName(owner="ann")
-    assert shown(ladder_pb2.BotName(owner="local", bot="sneak", version="1")) == "sneak:1"
-    assert shown(ladder_pb2.BotName(owner="a\x1b[1m", bot="b\nc")) == "a [1m/b c"
+    assert format_bot_name(ladder_pb2.BotName(owner="local", bot="sneak", version="1")) == "sneak:1"
+    assert format_bot_name(ladder_pb2.BotName(owner="a\x1b[1m", bot="b\nc")) == "a [1m/b c"

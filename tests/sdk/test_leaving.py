@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cutpurse.sdk.online.graceful_leave import leaves_when_told
+from cutpurse.sdk.online.graceful_leave import leave_on_signal
 
 
 class Session:
@@ -56,8 +56,8 @@ async def test_all_are_told_and_the_signal_is_what_it_was(number: signal.Signals
     try:
         mine = signal.getsignal(number)
         with ExitStack() as anns, ExitStack() as bobs:
-            anns.enter_context(leaves_when_told(ann))
-            bobs.enter_context(leaves_when_told(bob))
+            anns.enter_context(leave_on_signal(ann))
+            bobs.enter_context(leave_on_signal(bob))
             os.kill(os.getpid(), number)
             await asyncio.gather(ann.left.wait(), bob.left.wait())
             assert heard == []
@@ -74,13 +74,13 @@ async def test_a_terminal_that_is_closed_tells_to_leave_and_is_heard_once() -> N
     before = signal.signal(signal.SIGHUP, lambda number, _: ended.append(number))
     ann: Any = Bot()
     try:
-        with leaves_when_told(ann):
+        with leave_on_signal(ann):
             signal.raise_signal(signal.SIGHUP)  # by its shell
             signal.raise_signal(signal.SIGHUP)  # by the system
             await ann.left.wait()
         assert ended == []
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
-        with leaves_when_told(ann):
+        with leave_on_signal(ann):
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -92,7 +92,7 @@ async def test_a_signal_after_that_of_a_closed_terminal_is_the_second(number: si
     before = signal.signal(number, lambda number, _: heard.append(number))
     ann: Any = Bot()
     try:
-        with leaves_when_told(ann):
+        with leave_on_signal(ann):
             signal.raise_signal(signal.SIGHUP)
             await ann.left.wait()
             assert heard == []
@@ -107,8 +107,8 @@ async def test_who_stays_is_still_told_after_another_has_gone() -> None:
     bob: Any = Bot()
     before = signal.getsignal(signal.SIGINT)
     with ExitStack() as bobs:
-        with leaves_when_told(ann):
-            bobs.enter_context(leaves_when_told(bob))
+        with leave_on_signal(ann):
+            bobs.enter_context(leave_on_signal(bob))
         os.kill(os.getpid(), signal.SIGINT)
         await bob.left.wait()
         assert not ann.left.is_set()
@@ -119,7 +119,7 @@ async def test_a_signal_that_comes_to_another_thread_is_heard_at_once() -> None:
     """Nothing else wakes the loop, which is left alone for a moment so that it waits."""
     ann: Any = Bot()
     stranger = threading.Timer(0.1, signal.raise_signal, [signal.SIGTERM])
-    with leaves_when_told(ann):
+    with leave_on_signal(ann):
         stranger.start()
         began = time.monotonic()
         await asyncio.wait_for(ann.left.wait(), 10)

@@ -21,7 +21,7 @@ from cutpurse.sdk.playing.human import Human
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.text_view import picture
+from cutpurse.sdk.text_view import render_table
 from cutpurse.sdk.views import VIEWS
 from tests.sdk.test_command_line import run
 
@@ -64,7 +64,7 @@ def test_what_a_person_is_shown_follows_from_what_the_seat_may_see(game: str) ->
         if len(match.choices) % 10 == 0:
             other = imagine(view, Chance(bytes(32)))
             differ += other.save()["zones"] != match.game.save()["zones"]
-            pictures = [picture(VIEWS[game](world.view(asked.seat)), match.seats) for world in (match.game, other)]
+            pictures = [render_table(VIEWS[game](world.view(asked.seat)), match.seats) for world in (match.game, other)]
             assert pictures[0] == pictures[1]
         match.answer(asked.seat, asked.number, chance.randrange(len(asked.options)))
     assert differ > 2

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cutpurse.sdk.signals import ends, runs_until_told_to_end
+from cutpurse.sdk.signals import ends, run_until_signalled
 
 BEGIN = """
 import asyncio, signal
@@ -83,7 +83,7 @@ def test_what_runs_in_a_loop_is_cancelled(number: signal.Signals) -> None:
     try:
         assert number in ends()
         with pytest.raises(KeyboardInterrupt):
-            runs_until_told_to_end(main())
+            run_until_signalled(main())
     finally:
         signal.signal(number, before)
     assert went == ["tidied up"]
@@ -94,9 +94,9 @@ async def seven() -> int:
 
 
 def test_what_ends_by_itself_says_what_came_of_it() -> None:
-    assert runs_until_told_to_end(seven()) == 7
+    assert run_until_signalled(seven()) == 7
 
 
 def test_what_runs_in_a_thread_hears_no_signal_and_says_what_came_of_it() -> None:
     with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(runs_until_told_to_end, seven()).result() == 7
+        assert threads.submit(run_until_signalled, seven()).result() == 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutpurse.sdk.terminal import counted, table
+from cutpurse.sdk.terminal import format_count, table
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_name_takes_as_many_columns_as_a_terminal_gives_it(name: str, columns:
 
 
 def test_one_of_something_is_called_so() -> None:
-    assert [counted(count, "match", "matches") for count in (0, 1, 2, 12_345)] == [
+    assert [format_count(count, "match", "matches") for count in (0, 1, 2, 12_345)] == [
         "0 matches",
         "1 match",
         "2 matches",

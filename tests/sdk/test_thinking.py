@@ -63,7 +63,7 @@ async def test_nothing_is_done_here_while_the_thread_is_busy(clock: Clock) -> No
     thinker, here = Thinker(False, broken), threading.get_ident()
     for _ in range(PROVEN):
         await where(thinker, Kind.DECIDE, clock)
-    assert thinker.is_here(Kind.DECIDE)
+    assert thinker.in_event_loop(Kind.DECIDE)
     begun, go = threading.Event(), threading.Event()
 
     def slow() -> Generator[Any, Any, None]:
@@ -73,7 +73,7 @@ async def test_nothing_is_done_here_while_the_thread_is_busy(clock: Clock) -> No
 
     thinker.do("other", Kind.BEGIN, slow(), lambda value, took: None)
     assert begun.wait(20)
-    assert not thinker.is_here(Kind.DECIDE)
+    assert not thinker.in_event_loop(Kind.DECIDE)
     waits = asyncio.create_task(where(thinker, Kind.DECIDE, clock))
     await asyncio.sleep(0)
     go.set()

@@ -20,7 +20,7 @@ from cutpurse.games.szmal.cards import SYMBOLS
 from cutpurse.sdk.bot import BotMaker, bot_chance
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import play_match, view_for
-from cutpurse.sdk.text_view import picture
+from cutpurse.sdk.text_view import render_table
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.attributes import Column, CounterAttribute, Flag, OnePile, Piles, SeatOf
 from cutpurse.sdk.views.base import GameView, Player
@@ -145,7 +145,7 @@ def test_a_view_of_greed_speaks_of_cards_by_name() -> None:
     assert view.first == 0
     assert view.winner is None
     assert view.me.sets == Counter(card.value for card in view.me.collection.seen)
-    assert str(picture(view, match.seats)).count("face down") == 3  # two hands and the draw pile
+    assert str(render_table(view, match.seats)).count("face down") == 3  # two hands and the draw pile
     with pytest.raises(KeyError):
         view.pile("hand")
     with pytest.raises(KeyError):
@@ -174,13 +174,13 @@ def test_a_view_can_be_kept_and_does_not_change() -> None:
 
     class Keeps:
         def choose(self, view: GameView[Any], decision: Any) -> int:
-            kept.append((view, picture(view, "abc")))
+            kept.append((view, render_table(view, "abc")))
             return 0
 
     match = Match(GAMES["greed"], ["a", "b", "c"], match_key(3, 0), log=True)
     play_match(match, [BotMaker("keeps", Keeps)] * 3)
     assert len(kept) > 10
-    assert [picture(view, "abc") for view, _ in kept] == [before for _, before in kept]
+    assert [render_table(view, "abc") for view, _ in kept] == [before for _, before in kept]
 
 
 def test_the_safe_option_cannot_be_asked_for_afterwards() -> None:

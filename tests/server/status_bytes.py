@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from cutpurse.sdk.wire.wire_format import varint
-from cutpurse.server.errors import ending
+from cutpurse.server.errors import call_status
 
 __all__ = ["bytes_of", "shown_bytes", "shown_fields", "stopping"]
 
@@ -22,7 +22,7 @@ LINE = 32  # bytes
 
 def stopping() -> status_pb2.Status:
     """Return the status with which a stopping server ends a stream."""
-    return ending("DRAINING", "the server is stopping", 1.5).status()
+    return call_status("DRAINING", "the server is stopping", 1.5).status()
 
 
 def shown_bytes(message: Message) -> str:

@@ -14,7 +14,7 @@ from cutpurse.leaderboard.results import LadderTerms
 from cutpurse.server.finished_match import HOUSE
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.matchmaking import ANCHOR, Pairing, Seating
-from cutpurse.server.matches.opponents import MOST_WORDS, SLACK, company
+from cutpurse.server.matches.opponents import MOST_WORDS, SLACK, choose_opponents
 from cutpurse.server.matches.roster import LAG
 from tests.server.test_pairing import Evening, Somebody, matches_of, spread
 
@@ -258,7 +258,7 @@ def test_a_reason_is_never_too_long_to_be_kept() -> None:
 
 
 def test_too_few_different_bots_are_no_company() -> None:
-    assert company([], 2, BETA, Chance(bytes(32))) is None
+    assert choose_opponents([], 2, BETA, Chance(bytes(32))) is None
 
 
 def test_in_a_game_of_much_luck_company_is_near_beside_the_others_all_the_same() -> None:

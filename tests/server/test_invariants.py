@@ -18,7 +18,7 @@ from cutpurse.engine.match import EndCause, Match, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.leaderboard import result_writer as leaderboard_ledger
 from cutpurse.server import errors
-from cutpurse.server.errors import REASONS, CallStatus, ending
+from cutpurse.server.errors import REASONS, CallStatus, call_status
 from cutpurse.server.invariants import (
     CardsLost,
     DecisionsUncounted,
@@ -29,9 +29,9 @@ from cutpurse.server.invariants import (
     SeatTaken,
     SeedEarly,
     check_ended,
+    check_queue_limit,
     check_seats,
     check_settled,
-    within,
 )
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.lobby import Lobby
@@ -211,17 +211,17 @@ def test_a_call_ends_for_reasons_of_the_protocol_only() -> None:
     known = {name.removeprefix("ERROR_REASON_") for name in arena_pb2.ErrorReason.keys()}  # noqa: SIM118 # no mapping
     assert known - {"UNSPECIFIED"} == set(REASONS)
     for reason in REASONS:
-        assert ending(reason, "why").reason == reason
+        assert call_status(reason, "why").reason == reason
     with pytest.raises(ReasonUnknown):
-        ending("WHO_KNOWS", "why")
+        call_status("WHO_KNOWS", "why")
     with pytest.raises(ReasonUnknown):
         CallStatus(code_pb2.OK, "HELLO", "why")
 
 
 async def test_a_session_with_too_much_waiting_is_ended_and_no_other(tmp_path: Path) -> None:
-    within(7, 7)
+    check_queue_limit(7, 7)
     with pytest.raises(QueueOverflow):
-        within(8, 7)
+        check_queue_limit(8, 7)
     async with running_arena(tmp_path) as server:
         async with RawBot(server.address) as ann, RawBot(server.address) as bob:
             await bob.hello("bob")

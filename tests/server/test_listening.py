@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from cutpurse.server.errors import AddressError, CannotListen
 from cutpurse.server.hosting.arena import Arena
-from cutpurse.server.hosting.listen_address import checked, for_the_house
+from cutpurse.server.hosting.listen_address import checked, house_socket_address
 from cutpurse.server.logs import logger
 from tests.server.dialling import Ended, house
 from tests.server.toys import ToyLobby
@@ -52,7 +52,7 @@ async def test_a_house_that_is_there_is_left_in_peace(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as there:
         there.bind(f"{tmp_path}/arena.0123abcd")
         there.listen()
-        assert for_the_house(f"unix:{tmp_path}/arena", bytes) == f"unix:{tmp_path}/arena.00000000"
+        assert house_socket_address(f"unix:{tmp_path}/arena", bytes) == f"unix:{tmp_path}/arena.00000000"
         assert (tmp_path / "arena.0123abcd").is_socket()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cutpurse.server.logs import _Others, logger, places, take_others
+from cutpurse.server.logs import _Others, capture_library_logs, logger, traceback_locations
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ class FullDisk(io.StringIO):
 def test_a_line_that_cannot_be_written_is_lost_and_nothing_else(restored: None) -> None:
     stream = FullDisk()
     log = logger(stream)
-    take_others(log)
+    capture_library_logs(log)
     for tell in (log.debug, log.info, log.warning, log.error):
         tell("lost")
     logging.getLogger("asyncio").error("lost")
@@ -101,7 +101,7 @@ def test_of_an_exception_the_place_is_told_and_not_the_text() -> None:
     try:
         raise RuntimeError("the deck is copper_wire")
     except RuntimeError as problem:
-        told = places(problem)
+        told = traceback_locations(problem)
     assert len(told) == 1
     assert told[0].startswith("server/test_logs.py:")
     assert told[0].endswith("test_of_an_exception_the_place_is_told_and_not_the_text")
@@ -110,7 +110,7 @@ def test_of_an_exception_the_place_is_told_and_not_the_text() -> None:
 @pytest.mark.usefixtures("restored")
 def test_what_libraries_log_is_told_without_what_exceptions_say() -> None:
     stream = io.StringIO()
-    take_others(logger(stream))
+    capture_library_logs(logger(stream))
     try:
         raise RuntimeError("the deck is copper_wire")
     except RuntimeError:
@@ -126,7 +126,7 @@ def test_what_libraries_log_is_told_without_what_exceptions_say() -> None:
 @pytest.mark.usefixtures("restored")
 def test_a_task_that_failed_unseen_is_told_without_what_it_said() -> None:
     stream = io.StringIO()
-    take_others(logger(stream))
+    capture_library_logs(logger(stream))
 
     async def fails() -> None:
         raise RuntimeError("the deck is copper_wire")

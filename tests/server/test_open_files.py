@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cutpurse.server.logs import logger
-from cutpurse.server.open_files import FILES, see_to_files
+from cutpurse.server.open_files import FILES, raise_file_limit
 
 resource = pytest.importorskip("resource")
 
@@ -63,6 +63,6 @@ def test_it_is_raised_as_far_as_the_hard_one_goes_and_few_are_told(
     monkeypatch.setattr(resource, "getrlimit", lambda which: limits[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda which, wanted: limits.append(wanted))
     said = io.StringIO()
-    see_to_files(logger(said))
+    raise_file_limit(logger(said))
     assert limits[-1] == (then, hard)
     assert [json.loads(line)["most"] for line in said.getvalue().splitlines()] == told

@@ -22,7 +22,7 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.check.scenarios import LEAVE_S, RESTART_S
 from cutpurse.sdk.programs import child
 from cutpurse.sdk.wire.catalogue import catalogue_of
-from cutpurse.server.errors import ending
+from cutpurse.server.errors import call_status
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.matches.seat_notes import NOTE_BYTES, NOTE_LEAST
@@ -131,7 +131,7 @@ def test_every_reason_of_an_error_is_told_with_what_the_server_sends() -> None:
     enum = arena_pb2.DESCRIPTOR.enum_types_by_name["ErrorReason"]
     assert table.keys() == values(enum, "ERROR_REASON_")
     for reason, (status, retry, *_) in table.items():
-        sent = ending(reason, "")
+        sent = call_status(reason, "")
         assert status == code_pb2.Code.Name(sent.code), reason
         assert retry == ("-" if sent.retry_s is None else f"{sent.retry_s:g} s"), reason
 

@@ -238,7 +238,7 @@ class World:
 
     def _is_quiet(self) -> bool:
         server = self._server
-        if server is None or not server.lobby.is_idle or not server.arena.sessions.are_told:
+        if server is None or not server.lobby.is_idle or not server.arena.sessions.notify_sessions:
             return False
         if any(bot.session.tables or not bot.is_there for bot in self.honest.values()):
             return False

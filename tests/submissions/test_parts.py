@@ -23,7 +23,7 @@ from cutpurse.server.streams.hello import introduction
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.resource_meters import ResourceMeters
 from cutpurse.server.submissions.storage import Storage, storage_beside
-from cutpurse.server.submissions.submission_desk import wanted_of
+from cutpurse.server.submissions.submission_desk import requested_ladders
 from cutpurse.v1 import arena_pb2
 
 OFFERED = {"greed": ["greed", "duel"], "szmal": ["szmal"]}
@@ -80,14 +80,14 @@ def test_a_resident_plays_what_it_wants_of_what_it_was_handed_in_for() -> None:
 
 def test_ladders_are_looked_at_when_a_bot_is_handed_in() -> None:
     plays = Manifest("sneak", "1", ("greed",), "python", ("python", "a.py"))
-    assert wanted_of(plays, ["duel", "duel"], OFFERED) == {"greed": ("duel",)}
-    assert wanted_of(plays, [], OFFERED) == {"greed": ()}
+    assert requested_ladders(plays, ["duel", "duel"], OFFERED) == {"greed": ("duel",)}
+    assert requested_ladders(plays, [], OFFERED) == {"greed": ()}
     with pytest.raises(CallRefused, match=r"ladder szmal plays szmal; by its bot\.toml it plays greed only"):
-        wanted_of(plays, ["szmal"], OFFERED)
+        requested_ladders(plays, ["szmal"], OFFERED)
     with pytest.raises(CallRefused, match="no ladder is called 'x'; there are: duel, greed, szmal"):
-        wanted_of(plays, ["x"], OFFERED)
+        requested_ladders(plays, ["x"], OFFERED)
     with pytest.raises(CallRefused, match="greed is not played here; there are: szmal"):
-        wanted_of(plays, [], {"szmal": ["szmal"]})
+        requested_ladders(plays, [], {"szmal": ["szmal"]})
 
 
 @dataclass

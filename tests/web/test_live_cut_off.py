@@ -19,7 +19,7 @@ from starlette.types import Message
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.league import League
 from cutpurse.server.hosting.page import listening_socket
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.web.app import create_app, end_streams
 from cutpurse.server.web.event_broadcast import EventBroadcaster
 from cutpurse.server.web.league_client import Asking
@@ -136,7 +136,7 @@ def test_a_stream_comes_to_its_end_as_the_page_stops_and_nobody_is_told_of_an_er
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said, is_over = io.StringIO(), threading.Event()
-    take_others(logger(said))
+    capture_library_logs(logger(said))
     ask = Asking(League(lambda name, request: EMPTY[name](request)))
     monkeypatch.setattr(ask, "watch", lambda match, ladder: Stream())
     app = create_app(ask, live=True)

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from cutpurse.leaderboard.reader import LeaderboardReader
 from cutpurse.leaderboard.results import CompletedMatch
 from cutpurse.leaderboard.store import Store
-from cutpurse.sdk.league import league_at, ranking_pages, rankings, shown
+from cutpurse.sdk.league import format_bot_name, league_at, ranking_pages, rankings
 from cutpurse.v1 import ladder_pb2
 from tests.leaderboard.sample_results import LADDER, prepare, result
 from tests.sdk.test_command_line import run
@@ -205,7 +205,8 @@ def test_pages_of_any_size_list_each_bot_once_in_the_same_order(league: Path, pa
     while address:
         told = page.get(address).json()
         listed += [
-            shown(ladder_pb2.BotName(owner=one["bot"]["owner"], bot=one["bot"]["bot"])) for one in told["rankings"]
+            format_bot_name(ladder_pb2.BotName(owner=one["bot"]["owner"], bot=one["bot"]["bot"]))
+            for one in told["rankings"]
         ]
         address = told["next"]
     assert listed == expected

@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from cutpurse.leaderboard.reader import LeaderboardReader
-from cutpurse.sdk.league import shown
+from cutpurse.sdk.league import format_bot_name
 from cutpurse.server.web import rendering
 from cutpurse.server.web.charts import axis_of
 from cutpurse.server.web.match_view import drawing
@@ -68,7 +68,7 @@ def test_home_has_every_public_ladder_with_its_leader(page: TestClient, league_d
             continue
         first = words_of(card.split('<ol class="leaders">')[1].split("</li>")[0])
         (leader,) = leaders[ladder]
-        name = shown(pb.BotName(owner=leader.owner, bot=leader.bot))
+        name = format_bot_name(pb.BotName(owner=leader.owner, bot=leader.bot))
         assert first.startswith(f"1 {name} {leader.rating:.1f} ±")
     assert any(leaders.values())
     assert not all(leaders.values())

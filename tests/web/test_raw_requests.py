@@ -12,7 +12,7 @@ import pytest
 
 from cutpurse.sdk.league import League
 from cutpurse.server.hosting.page import listening_socket
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import capture_library_logs, logger
 from cutpurse.server.web import serving
 from cutpurse.server.web.app import create_app
 from cutpurse.server.web.league_client import Asking
@@ -25,7 +25,7 @@ HOST = b"host: arena.test\r\nconnection: close\r\n\r\n"
 def page() -> Iterator[tuple[str, int, io.StringIO]]:
     """Where it listens, and what it logs; heads have to come within half a second."""
     said = io.StringIO()
-    take_others(logger(said))
+    capture_library_logs(logger(said))
     is_over = threading.Event()
     ask = Asking(League(lambda name, request: EMPTY[name](request)))
     listening, _ = listening_socket("127.0.0.1:0")

@@ -279,7 +279,7 @@ class TimedMatch:
         deadlines = [clock.deadline for clock in self._clocks if clock is not None]
         return (min(deadlines) + _AFTERWARDS) / 1e6 if deadlines else None
 
-    def look_at(self) -> float | None:
+    def next_poll_at(self) -> float | None:
         """When to ask again; None when the match is over.
 
         Not after `next_event_at`, also if what is open is handed over in the meantime, which makes its time end sooner.
@@ -326,7 +326,7 @@ class TimedMatch:
         """How long a seat has thought in this match, network included, over the decisions that are closed."""
         return sum(self._thought[seat]) // _MS
 
-    def thinking_course(self, seat: int) -> list[int]:
+    def thinking_times(self, seat: int) -> list[int]:
         """How long a seat has thought over each of its decisions that are closed, in their order, in whole ms.
 
         Rounded so that they add up to `thinking_ms`: each is up to a millisecond more or less than it was.
@@ -334,7 +334,7 @@ class TimedMatch:
         ends = [end // _MS for end in accumulate(self._thought[seat])]
         return [end - before for before, end in pairwise([0, *ends])]
 
-    def thinking_times(self) -> list[float]:
+    def all_thinking_times_s(self) -> list[float]:
         """The seconds of which `thinking_ms` is the sum, decision by decision, of all seats."""
         return [thought / 1e6 for seat in self._thought for thought in seat]
 

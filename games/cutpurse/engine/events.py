@@ -18,7 +18,7 @@ __all__ = ["ALONE", "Asked", "Counted", "Event", "Happened", "Moved", "Placed", 
 ALONE: Final = tuple([(number,) for number in range(1 << (MOST_SEATS + 1))])
 
 
-def _faces(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:
+def _visible_cards(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:
     """The faces this viewer may see. Where some are hidden those seen come first: the order itself would tell."""
     if not masks:
         return cards
@@ -36,7 +36,7 @@ class Happened(NamedTuple):
 
     def to(self, viewer: int) -> Happened:
         """As this viewer is told."""
-        return Happened(self.act._replace(cards=_faces(self.act.cards, self.masks, viewer), places=()))
+        return Happened(self.act._replace(cards=_visible_cards(self.act.cards, self.masks, viewer), places=()))
 
 
 class Moved(NamedTuple):
@@ -49,7 +49,7 @@ class Moved(NamedTuple):
 
     def to(self, viewer: int) -> Moved:
         """As this viewer is told."""
-        return Moved(self.from_zone, self.to_zone, _faces(self.cards, self.masks, viewer))
+        return Moved(self.from_zone, self.to_zone, _visible_cards(self.cards, self.masks, viewer))
 
 
 class Shown(NamedTuple):
@@ -62,7 +62,7 @@ class Shown(NamedTuple):
 
     def to(self, viewer: int) -> Shown:
         """As this viewer is told."""
-        return Shown(self.zone, self.seats, _faces(self.cards, self.masks, viewer))
+        return Shown(self.zone, self.seats, _visible_cards(self.cards, self.masks, viewer))
 
 
 class Shuffled(NamedTuple):

@@ -33,7 +33,7 @@ _new = tuple.__new__
 _usual_settings: dict[tuple[type[Settings], int], Settings] = {}
 
 
-def _usual(settings_type: type[Settings], seats: int) -> Settings:
+def _default_settings(settings_type: type[Settings], seats: int) -> Settings:
     """The default settings, the same object in every game."""
     kept = _usual_settings.get((settings_type, seats))
     if kept is None:
@@ -124,7 +124,7 @@ class Game(Table):
             SettingsError: For an unknown or impossible setting or number of seats, naming what is allowed.
         """
         cls._check_seats(seats)
-        return cls.settings_type.parse(settings, seats) if settings else _usual(cls.settings_type, seats)
+        return cls.settings_type.parse(settings, seats) if settings else _default_settings(cls.settings_type, seats)
 
     @classmethod
     def set_up(cls, seats: int, settings: Mapping[str, object]) -> Settings:

@@ -26,10 +26,10 @@ __all__ = [
     "PLAIN",
     "Comparison",
     "BoardMatch",
-    "fields_of",
+    "comparisons_of",
     "half_points",
     "kind_of",
-    "misfit",
+    "why_incompatible",
 ]
 
 PLAIN: Final = "plain"
@@ -58,7 +58,7 @@ def kind_of(ladder: str, matches: int) -> str:
     return PLAIN if matches == 1 else ladder
 
 
-def fields_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
+def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
     """What is rated on a board of this kind whose matches all count, in the order in which they were stored."""
     if len(matches) == 1:
         return [Comparison(*matches[0])]
@@ -72,7 +72,7 @@ def half_points(places: Sequence[int]) -> list[int]:
     return [2 * sum(other > place for other in places) + places.count(place) - 1 for place in places]
 
 
-def misfit(kind: str, matches: int, versions: Sequence[int], others: Collection[Sequence[int]]) -> str | None:
+def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: Collection[Sequence[int]]) -> str | None:
     """Why a match of these versions, by seat, does not fit with the others of its board, or None.
 
     kind: that of the boards of the ladder; matches: how many its board has.

@@ -23,7 +23,7 @@ from cutpurse.leaderboard.relations import MATCHES, PAUSES, SEATS
 from cutpurse.leaderboard.results import NORMAL, CompletedMatch
 from cutpurse.leaderboard.rows import stamp
 
-__all__ = ["Conduct", "PauseTerms", "conduct", "lift_pause"]
+__all__ = ["Conduct", "PauseTerms", "fault_streaks", "lift_pause"]
 
 
 class PauseTerms(NamedTuple):
@@ -79,7 +79,9 @@ class Conduct:
         return tuple(paused)
 
 
-def conduct(connection: Connection, results: Iterable[CompletedMatch], terms: Mapping[str, PauseTerms]) -> Conduct:
+def fault_streaks(
+    connection: Connection, results: Iterable[CompletedMatch], terms: Mapping[str, PauseTerms]
+) -> Conduct:
     """Load how the versions stand that were taken over in one of these results, none of which is stored yet.
 
     Args:

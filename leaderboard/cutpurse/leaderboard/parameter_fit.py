@@ -54,7 +54,7 @@ def log_loss(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0
     """
     if after >= len(results):
         raise ValueError(f"{len(results)} matches, of which the first {after} are not to be judged: none is left")
-    return _loss(list(_foretold(results, settings, after)), _margin(settings))
+    return _loss(list(_predictions(results, settings, after)), _margin(settings))
 
 
 def fit(
@@ -91,16 +91,16 @@ def fit(
     # choose some tau, so a larger one has to be likelier by a nat, as any further number (Akaike 1974), where of all
     # the pairs of a match of n only n - 1 say something of their own.
     _, found = best_beta(replace(found, tau=TAUS[0] * found.sigma), low, high, ROUGHLY)
-    found = _with_draws(results, found)
+    found = _fit_draw_margin(results, found)
     trials = [best_beta(replace(found, tau=share * found.sigma), low, high, ROUGHLY) for share in TAUS]
     enough = min(loss for loss, _ in trials) + 1 / sum(len(one.places) - 1 for one in results)
-    found = _with_draws(results, next(settings for loss, settings in trials if loss <= enough))
+    found = _fit_draw_margin(results, next(settings for loss, settings in trials if loss <= enough))
     near = math.log(found.beta)
     _, found = best_beta(found, near - ROUGHLY, near + ROUGHLY, CLOSELY)
-    return _with_draws(results, found)
+    return _fit_draw_margin(results, found)
 
 
-def _foretold(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
+def _predictions(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> Iterator[_Pair]:
     """Each two players of each match, before it is rated."""
     skills: dict[Hashable, Skill] = {}
     luck = 2 * (settings.beta**2 + settings.tau**2)
@@ -121,9 +121,9 @@ def _loss(pairs: Sequence[_Pair], margin: float) -> float:
     return total / len(pairs)
 
 
-def _with_draws(results: Sequence[RankedMatch], settings: TrueSkill) -> TrueSkill:
+def _fit_draw_margin(results: Sequence[RankedMatch], settings: TrueSkill) -> TrueSkill:
     """The same with the margin with which as many ties are foretold as there were, half a tie added."""
-    pairs = list(_foretold(results, settings))
+    pairs = list(_predictions(results, settings))
     wanted = sum(pair.is_tied for pair in pairs) + 0.5
     low, high = 0.0, 1e-3 * settings.beta
     while high < 1e3 * settings.beta and sum(_tied(pair, high) for pair in pairs) < wanted:

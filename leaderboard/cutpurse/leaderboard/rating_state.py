@@ -43,7 +43,7 @@ def standing_of(
     before = parents.get(version)
     while before is not None:
         if before in standings:
-            return RatingState(settings.heir(standings[before].skill))
+            return RatingState(settings.prior_for_new_version(standings[before].skill))
         before = parents.get(before)
     return RatingState(settings.newcomer)
 

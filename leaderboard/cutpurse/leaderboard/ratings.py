@@ -30,7 +30,7 @@ with (
     warnings.simplefilter("ignore")
     import trueskill  # type: ignore[import-untyped]
 
-__all__ = ["DIGITS", "Skill", "TrueSkill", "likely_ahead", "rate"]
+__all__ = ["DIGITS", "Skill", "TrueSkill", "win_probability", "rate"]
 
 DIGITS: Final = 60  # where floats do not do; at 15, one in a hundred of the most absurd upsets still fails
 _SQRT_2: Final = math.sqrt(2)
@@ -85,7 +85,7 @@ class TrueSkill:
         """What is believed of somebody who never played."""
         return Skill(float(self.mu), float(self.sigma))
 
-    def heir(self, parent: Skill) -> Skill:
+    def prior_for_new_version(self, parent: Skill) -> Skill:
         """What is believed of a new version of a bot, from what is believed of the one before.
 
         Its mu, and the sigma of two uncertainties that add up, sqrt(sigma^2 + (widening sigma_0)^2), though never more
@@ -122,7 +122,7 @@ def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) ->
     return [Skill(*new[player]) for player in range(len(places))]
 
 
-def likely_ahead(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
+def win_probability(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
     """How likely it is that the one comes in ahead of the other when they meet next; a tie counts half.
 
     A function of both, for a page of history asks it some hundreds of times.

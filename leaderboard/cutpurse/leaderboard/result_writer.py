@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, fields_of, misfit
+from cutpurse.leaderboard.comparisons import BoardMatch, Comparison, comparisons_of, why_incompatible
 from cutpurse.leaderboard.decision_logs import COMPRESSION, pack_courses, pack_notes
 from cutpurse.leaderboard.errors import InvalidEntry, LedgerCorrupt
 from cutpurse.leaderboard.rating_state import RatingState, standing_of, step
@@ -30,7 +30,7 @@ from cutpurse.leaderboard.relations import (
 )
 from cutpurse.leaderboard.results import Announcement, Change, CompletedMatch, Stored
 from cutpurse.leaderboard.rows import add_rows, stamp
-from cutpurse.leaderboard.write_state import AnnouncedMatch, BoardState, LadderState, World, look, seated
+from cutpurse.leaderboard.write_state import AnnouncedMatch, BoardState, LadderState, World, load_write_state, seated
 
 __all__ = ["write"]
 
@@ -64,7 +64,7 @@ def write(
     a Refused, which is not raised, since the others are none the worse for it.
     Raises LedgerCorrupt if the numbers of a ladder have a gap, before or after.
     """
-    world = look(connection, entries)
+    world = load_write_state(connection, entries)
     for name, ladder in world.ladders.items():
         _check_before(connection, name, ladder, rated)
     rows = _PendingRows()
@@ -139,7 +139,9 @@ def _problem(entry: CompletedMatch | Announcement, world: World) -> str | None:
         entry.board_matches,
     ):
         return f"board {entry.board} has another ladder, another deal or another number of matches"
-    return misfit(ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ())
+    return why_incompatible(
+        ladder.boards, entry.board_matches, versions, board.versions.values() if board is not None else ()
+    )
 
 
 def _announce(entry: Announcement, world: World, rows: _PendingRows) -> None:
@@ -170,7 +172,7 @@ def _store(result: CompletedMatch, world: World, rows: _PendingRows) -> Stored:
     if result.is_rated and not result.void:
         paused = world.conduct.note(result, world.number)
         if matches := board.counts():
-            changes = _rate(fields_of(ladder.boards, matches), ladder, world.versions, rows)
+            changes = _rate(comparisons_of(ladder.boards, matches), ladder, world.versions, rows)
             if len(matches) > 1:
                 changes = tuple(sorted(changes, key=lambda change: change.version))
             answer = Stored(result.match, ladder.sequence, changes, paused)

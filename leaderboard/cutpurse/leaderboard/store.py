@@ -284,7 +284,7 @@ class Store(Readings):
             cut_off = write_state.unfinished(connection, now)
         for future in [self.submit(result) for result in cut_off]:
             future.result()
-        self._do(write_state.unseal)
+        self._do(write_state.reveal_boards)
         return [result.match for result in cut_off]
 
     def submit(self, result: CompletedMatch) -> Future[Stored]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, bindparam, func, select, text, update
 
 from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch
-from cutpurse.leaderboard.fault_streaks import Conduct, PauseTerms, conduct
+from cutpurse.leaderboard.fault_streaks import Conduct, PauseTerms, fault_streaks
 from cutpurse.leaderboard.head_to_head import Encounters
 from cutpurse.leaderboard.ladders import epoch_of
 from cutpurse.leaderboard.rating_state import RatingState
@@ -40,11 +40,11 @@ __all__ = [
     "BoardState",
     "LadderState",
     "World",
-    "look",
+    "load_write_state",
     "seated",
     "stored",
     "unfinished",
-    "unseal",
+    "reveal_boards",
 ]
 
 VOID: Final = "void_server"  # why a match is void that was cut off by the end of the server
@@ -118,7 +118,7 @@ class World:
     number: int  # of the last match
 
 
-def look(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
+def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
     """What is there of the matches, boards, ladders and versions of these entries."""
     known = stored(connection, {entry.match for entry in entries})
     announced = _announced(connection, {entry.match for entry in entries})
@@ -139,7 +139,7 @@ def look(connection: Connection, entries: Sequence[CompletedMatch | Announcement
         boards,
         ladders,
         _bots(connection, {version for versions in playing.values() for version in versions}),
-        conduct(connection, [result for result in new if result.is_rated and not result.void], pause_terms),
+        fault_streaks(connection, [result for result in new if result.is_rated and not result.void], pause_terms),
         0 if last is None else last.number,
     )
 
@@ -318,7 +318,7 @@ def _boards(connection: Connection, boards: Set[str]) -> dict[str, BoardState]:
     return found
 
 
-def unseal(connection: Connection) -> None:
+def reveal_boards(connection: Connection) -> None:
     """No match of any board is played any more."""
     connection.execute(
         update(BOARDS).where(text("boards.is_sealed = 1")).values(is_sealed=False)

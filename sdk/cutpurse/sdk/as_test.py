@@ -16,7 +16,7 @@ from cutpurse.engine.record import Record, replay
 from cutpurse.engine.text import option_text
 from cutpurse.games import game_named
 from cutpurse.sdk.match_file import FiledMatch, Head
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 
 __all__ = ["WHY", "as_test", "decision_at"]
 
@@ -81,7 +81,7 @@ def as_test(
 
 def _quoted(text: str) -> str:
     """What stood in a file, as a part of a docstring: nothing of it may end that, and be run."""
-    return legible(text).replace("\\", "/").replace('"', "'")
+    return printable(text).replace("\\", "/").replace('"', "'")
 
 
 def _head(record: Record, head: Head | None) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _expected(chosen: Chosen, text: str, fault: str, thinking_ms: int) -> Sequen
             f"    assert answer.text == {json.dumps(text)}",
         ]
     why = WHY.get(chosen.cause, chosen.cause.value)
-    why += f": {legible(fault)}" if fault else ""
+    why += f": {printable(fault)}" if fault else ""
     within = f", within_s={thinking_ms / 1_000}" if chosen.cause is EndCause.TIMEOUT and thinking_ms else ""
     return [
         f"    # The safe option was taken then, {json.dumps(text)}: {why}.",

@@ -27,16 +27,16 @@ from cutpurse.sdk.views.base import GameView
 __all__ = [
     "Flow",
     "Unable",
-    "asked",
-    "asked_here",
-    "ended",
-    "hears_events",
+    "ask_bot",
+    "ask_bot_sync",
+    "end_match",
+    "wants_events",
     "hides_time",
     "is_async",
-    "nothing_seen",
+    "empty_view",
     "on_a_loop",
-    "started",
-    "told",
+    "start_bot",
+    "deliver_events",
     "without_a_loop",
 ]
 
@@ -55,7 +55,7 @@ class Unable:
         raise self.problem
 
 
-def started(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
+def start_bot(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
     """A new bot, told of its match if it has a method `start`."""
     activate(maker.modules)
     bot = maker.make()
@@ -66,26 +66,26 @@ def started(maker: BotMaker, match: MatchInfo) -> Flow[Any]:
     return bot
 
 
-def asked(bot: Any, view: GameView[Any], decision: Decision, again: bool = False) -> Flow[Any]:
+def ask_bot(bot: Any, view: GameView[Any], decision: Decision, again: bool = False) -> Flow[Any]:
     """What a bot answers. Before it is asked it is told, if it has a method `event`, what led here; `again`: it was."""
     if not again:
-        yield from told(bot, view)
+        yield from deliver_events(bot, view)
     answer = bot.choose(view, decision)
     if hasattr(answer, "__await__"):
         answer = yield answer
     return answer
 
 
-def ended(bot: Any, view: GameView[Any], result: MatchResult) -> Flow[None]:
+def end_match(bot: Any, view: GameView[Any], result: MatchResult) -> Flow[None]:
     """A bot is told the last events and, if it has a method `end`, the result."""
-    yield from told(bot, view)
+    yield from deliver_events(bot, view)
     if (end := getattr(bot, "end", None)) is not None:
         done = end(result)
         if hasattr(done, "__await__"):
             yield done
 
 
-def told(bot: Any, view: GameView[Any]) -> Flow[None]:
+def deliver_events(bot: Any, view: GameView[Any]) -> Flow[None]:
     """A bot is told the events of this view, if it has a method `event`."""
     if (hear := getattr(bot, "event", None)) is None:
         return
@@ -95,7 +95,7 @@ def told(bot: Any, view: GameView[Any]) -> Flow[None]:
             yield done
 
 
-def nothing_seen(rules: type[Game], settings: Settings, seats: int, seat: int) -> GameView[Any]:
+def empty_view(rules: type[Game], settings: Settings, seats: int, seat: int) -> GameView[Any]:
     """What a seat has seen that was never asked: an empty table."""
     words = rules.words
     none = (0,) * len(words.table_counters)
@@ -108,7 +108,7 @@ def is_async(bot: Any) -> bool:
     return iscoroutinefunction(getattr(bot, "choose", None))
 
 
-def hears_events(bot: Any) -> bool:
+def wants_events(bot: Any) -> bool:
     """Whether a bot, or the class of one, is to have the events: one that says `reads_events = False` is not."""
     return hasattr(bot, "event") or getattr(bot, "reads_events", True) is not False
 
@@ -156,10 +156,10 @@ def without_a_loop(flow: Flow[T]) -> T:
         return result
 
 
-def asked_here(bot: Any, view: GameView[Any], decision: Decision, again: bool) -> Any:
+def ask_bot_sync(bot: Any, view: GameView[Any], decision: Decision, again: bool) -> Any:
     """`without_a_loop(asked(...))`, a microsecond quicker for a bot that only chooses."""
     if hasattr(bot, "event"):
-        return without_a_loop(asked(bot, view, decision, again))
+        return without_a_loop(ask_bot(bot, view, decision, again))
     answer = bot.choose(view, decision)
     return _own_loop().wait(answer) if hasattr(answer, "__await__") else answer
 

@@ -22,8 +22,8 @@ import typer
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.commands.lazy import LazyGroup
 from cutpurse.sdk.errors import FAILED, INTERRUPTED, exit_code
-from cutpurse.sdk.signals import interrupts_when_told_to_end
-from cutpurse.sdk.terminal import say, show_what_can_be_shown
+from cutpurse.sdk.signals import interrupt_on_signal
+from cutpurse.sdk.terminal import escape_unencodable, print_message
 
 __all__ = ["app", "main"]
 
@@ -73,12 +73,12 @@ class Commands(LazyGroup):
 
             if ctx.obj:
                 traceback.print_exception(interrupt)
-            say("interrupted" + where_a_bot_was(interrupt))
+            print_message("interrupted" + where_a_bot_was(interrupt))
             raise typer.Exit(INTERRUPTED) from None
         except CutpurseError as error:
             if ctx.obj:
                 raise
-            say(f"{ctx.command_path}: {error}")
+            print_message(f"{ctx.command_path}: {error}")
             raise typer.Exit(exit_code(error)) from None
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
@@ -89,7 +89,7 @@ class Commands(LazyGroup):
             if ctx.obj:
                 raise
             status, text = _in_a_line(error)
-            say(f"{ctx.command_path}: {text}")
+            print_message(f"{ctx.command_path}: {text}")
             raise typer.Exit(status) from None
 
 
@@ -169,8 +169,8 @@ def cutpurse(
 def main() -> None:
     """The console script."""
     _open_what_is_closed()
-    show_what_can_be_shown()
-    interrupts_when_told_to_end()
+    escape_unencodable()
+    interrupt_on_signal()
     with ExitStack() as stack:
         if os.environ.get(VARIABLE) == "complete_bash":
             from cutpurse.sdk.commands.completion import whole_words_of_bash

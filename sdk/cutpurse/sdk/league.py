@@ -27,7 +27,7 @@ from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable, needs
 from cutpurse.sdk.online.client import UNTRUSTED
 from cutpurse.sdk.online.connection import Dialling, dialling, why_unreachable
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2, ladder_pb2_grpc
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
     "ranking_pages",
     "rankings",
     "refusal",
-    "shown",
+    "format_bot_name",
 ]
 
 PATIENCE_S: Final = 15.0  # for an answer; bad tokens may be held up for 5
@@ -177,12 +177,12 @@ def bot_name(text: str, is_owner_enough: bool = False) -> ladder_pb2.BotName:
     return ladder_pb2.BotName(owner=owner, bot=bot, version=version)
 
 
-def shown(bot: ladder_pb2.BotName) -> str:
+def format_bot_name(bot: ladder_pb2.BotName) -> str:
     """A bot as it is written: the owner is left out where nobody in particular is, the version where it is empty."""
-    name = legible(bot.bot, 64)
+    name = printable(bot.bot, 64)
     if bot.owner not in ("", LOCAL):
-        name = f"{legible(bot.owner, 64)}/{name}"
-    return f"{name}:{legible(bot.version, 64)}" if bot.version else name
+        name = f"{printable(bot.owner, 64)}/{name}"
+    return f"{name}:{printable(bot.version, 64)}" if bot.version else name
 
 
 # -- a database
@@ -268,7 +268,7 @@ def refusal(error: grpc.RpcError, to: Dialling, lacks: str = LACKS) -> CutpurseE
         return NotAuthorised(f"the server at {address} has a certificate that is not trusted here: --ca FILE")
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return ServerRefused(f"the server at {address} {lacks}")
-    said = f"the server at {address}: {legible(why_unreachable(text), 600) or code.name}"
+    said = f"the server at {address}: {printable(why_unreachable(text), 600) or code.name}"
     reason = _reason(call)
     if reason == "TOKEN_INVALID" and not to.token:
         return to.without_token()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def requested(league: League, name: str) -> RequestStatus:
     """Ask a server how a match stands that it was asked for."""
     now = league.ListOpenMatches(ladder_pb2.ListOpenMatchesRequest(match=name)).requested
     if now.startswith("dropped"):
-        return RequestStatus("dropped", legible(now.removeprefix("dropped").lstrip(": ")))
+        return RequestStatus("dropped", printable(now.removeprefix("dropped").lstrip(": ")))
     if now:
         return RequestStatus(now)
     try:

@@ -26,7 +26,7 @@ from typing import Any, Final
 from cutpurse.engine.errors import CutpurseError, UsageError
 from cutpurse.games import game_named
 from cutpurse.sdk.bot import PROGRAM, BotMaker, bot_makers, check_not_loading
-from cutpurse.sdk.bot_calls import hears_events, hides_time, is_async
+from cutpurse.sdk.bot_calls import hides_time, is_async, wants_events
 from cutpurse.sdk.child_processes import ends_new_children
 from cutpurse.sdk.errors import BOT_FAILED, INTERRUPTED, exit_code
 from cutpurse.sdk.notes import prints_are_noted
@@ -35,12 +35,12 @@ from cutpurse.sdk.online.client import Client
 from cutpurse.sdk.online.client_session import ClientSession
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.connection import dialling
-from cutpurse.sdk.online.graceful_leave import leaves_when_told
+from cutpurse.sdk.online.graceful_leave import leave_on_signal
 from cutpurse.sdk.online.server_address import PATIENCE_VARIABLE, SERVER_VARIABLE
 from cutpurse.sdk.online.thinking import Thinker
-from cutpurse.sdk.terminal import counted, paint, say, talk_may_be_lost
+from cutpurse.sdk.terminal import format_count, ignore_closed_stderr, paint, print_message
 
-__all__ = ["PlayedMatch", "RunSummary", "connect", "name_of", "run"]
+__all__ = ["PlayedMatch", "RunSummary", "connect", "default_bot_name", "run"]
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # as in Hello.bot and Hello.version
 NAME_MOST: Final = 32
@@ -113,7 +113,7 @@ def run(
     check_not_loading()
     try:
         _check_no_loop()
-        with ends_new_children(), talk_may_be_lost():
+        with ends_new_children(), ignore_closed_stderr():
             stay = asyncio.run(
                 connect(
                     bot,
@@ -136,10 +136,10 @@ def run(
     except CutpurseError as problem:
         if debug:
             raise
-        say(str(problem))
+        print_message(str(problem))
         return exit_code(problem)
     except KeyboardInterrupt:
-        say("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     return BOT_FAILED if stay.has_failed else 0
 
@@ -177,7 +177,7 @@ async def connect(
     if give_up_after_s is None:
         give_up_after_s = _patience()
     door = dialling(server, ca)
-    name = _checked("name", name) if name is not None else name_of(maker)
+    name = _checked("name", name) if name is not None else default_bot_name(maker)
     _checked("version", version)
     wanted = [games] if isinstance(games, str) else list(games)
     for game in wanted:
@@ -192,38 +192,45 @@ async def connect(
         nonlocal taken_over
         taken_over += match.result.end_causes[match.seat].is_taken_over
         if not quiet:
-            say(match.text())
+            print_message(match.text())
         if on_match is not None:
             on_match(match)
 
     pace = ConcurrencyControl(max_tables)
     # A factory is asked for a bot too many, to see what kind it makes.
     kind = maker.make if isinstance(maker.make, type) else maker.make()
-    session = ClientSession(name, version, wanted, pace.tables, hears_events(kind))
+    session = ClientSession(name, version, wanted, pace.tables, wants_events(kind))
     session.declines_requests = decline_requests
     seeks = [ladders] if isinstance(ladders, str) else list(ladders)
     client = Client(
-        door, session, pace, say, ladders=seeks, matches=matches, give_up_after_s=give_up_after_s, says_why=not quiet
+        door,
+        session,
+        pace,
+        print_message,
+        ladders=seeks,
+        matches=matches,
+        give_up_after_s=give_up_after_s,
+        says_why=not quiet,
     )
     thinker = Thinker(is_async(kind), client.broken)
-    bots = RemoteBots(maker, session, thinker, pace, say, over, client.wake, debug, send_prints)
+    bots = RemoteBots(maker, session, thinker, pace, print_message, over, client.wake, debug, send_prints)
     bots.hides_time = hides_time(kind)
     if on_opened is not None:
         bots.on_opened = on_opened
     try:
-        with leaves_when_told(client), prints_are_noted() if send_prints else nullcontext():
+        with leave_on_signal(client), prints_are_noted() if send_prints else nullcontext():
             await client.play(bots)
             if not await thinker.finish(BUSY_S):
-                say(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
+                print_message(f"the bot was still busy {BUSY_S:g} s after its last match and is left to itself")
     finally:
         thinker.close()
     if taken_over:
-        text = f"{name} was taken over in {counted(taken_over, 'match', 'matches')}, and came last there"
-        say(paint(text, "bad", sys.stderr))
+        text = f"{name} was taken over in {format_count(taken_over, 'match', 'matches')}, and came last there"
+        print_message(paint(text, "bad", sys.stderr))
     return RunSummary(name, version, door.address, client.played, bots.faults, taken_over)
 
 
-def name_of(maker: BotMaker) -> str:
+def default_bot_name(maker: BotMaker) -> str:
     """The name a bot plays under unless told another: of its class, of its file if that is just `Bot`, or its own.
 
     Raises UsageError if no name can be made of it.

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-__all__ = ["HANGUP", "ends", "interrupts_when_told_to_end", "runs_until_told_to_end", "set_handler"]
+__all__ = ["HANGUP", "ends", "interrupt_on_signal", "run_until_signalled", "set_handler"]
 
 T = TypeVar("T")
 HANGUP: Final[signal.Signals | None] = getattr(signal, "SIGHUP", None)  # which Windows has not
@@ -53,7 +53,7 @@ def ends() -> list[signal.Signals]:
     return heard
 
 
-def interrupts_when_told_to_end(clock: Callable[[], float] = time.monotonic) -> None:
+def interrupt_on_signal(clock: Callable[[], float] = time.monotonic) -> None:
     """From now on the first of these signals is KeyboardInterrupt in the main thread, which alone may call this.
 
     A later one ends the process, since the code of a bot may have caught the first. So does the first while a loop
@@ -74,7 +74,7 @@ def interrupts_when_told_to_end(clock: Callable[[], float] = time.monotonic) -> 
         set_handler(number, hear)
 
 
-def runs_until_told_to_end(main: Coroutine[Any, Any, T]) -> T:
+def run_until_signalled(main: Coroutine[Any, Any, T]) -> T:
     """As `asyncio.run`, and these signals end it as Ctrl-C does: `main` is cancelled, then KeyboardInterrupt raised.
 
     As Ctrl-C with `asyncio.run`, they are heard in the main thread alone: in another, whoever began it ends it.

@@ -17,24 +17,24 @@ from typing import Any, Final, TextIO
 
 __all__ = [
     "LossyStream",
-    "counted",
+    "format_count",
     "json_text",
-    "legible",
+    "printable",
     "paint",
     "print_json",
     "print_lines",
     "reserve_stdout",
     "results",
-    "say",
-    "show_what_can_be_shown",
+    "print_message",
+    "escape_unencodable",
     "table",
-    "talk_may_be_lost",
+    "ignore_closed_stderr",
 ]
 
 STYLES: Final = {"good": 32, "bad": 31, "open": 33, "leader": 1}  # green, red, yellow, bold; see ECMA-48, 8.3.117
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """A line of talk, on stderr; it is lost where nobody can read it, as when its terminal is closed."""
     with suppress(OSError):
         sys.stderr.write(f"{text}\n")  # typer would do it too, and a bot starts sooner without
@@ -106,7 +106,7 @@ class LossyStream:
 
 
 @contextmanager
-def talk_may_be_lost() -> Iterator[None]:
+def ignore_closed_stderr() -> Iterator[None]:
     """What is printed within this block is lost where nobody can read it any more, as when its terminal is closed.
 
     Else a bot that prints would fail for it, in the middle of a match.
@@ -122,7 +122,7 @@ def talk_may_be_lost() -> Iterator[None]:
                 setattr(sys, name, talk.stream)
 
 
-def legible(text: str, most: int = 300) -> str:
+def printable(text: str, most: int = 300) -> str:
     """What a stranger wrote, as part of a line: without control characters, and no longer than `most` characters."""
     return " ".join("".join([sign if sign.isprintable() else " " for sign in text]).split())[:most]
 
@@ -141,7 +141,7 @@ def paint(text: str, style: str, out: TextIO | None = None) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
 
 
-def counted(count: int, one: str, several: str) -> str:
+def format_count(count: int, one: str, several: str) -> str:
     """So many of something: "1 match", "2,000 matches"."""
     return f"{count:,} {one if count == 1 else several}"
 
@@ -165,7 +165,7 @@ def json_text(document: object, indent: int | None = None) -> str:
     return json.dumps(document, indent=indent, ensure_ascii=not _is_utf_8(results()))
 
 
-def show_what_can_be_shown() -> None:
+def escape_unencodable() -> None:
     """From now on signs that the encoding of stdout has not are told by their numbers, as stderr tells them."""
     if isinstance(sys.stdout, io.TextIOWrapper) and not _is_utf_8(sys.stdout):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -15,12 +15,12 @@ from cutpurse.sdk.cards import cards_of
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.views.piles import Pile, pile_text
 
-__all__ = ["event_lines", "picture"]
+__all__ = ["event_lines", "render_table"]
 
 WIDTH: Final = 100  # columns
 
 
-def picture(view: GameView[Any], names: Sequence[str]) -> list[str]:
+def render_table(view: GameView[Any], names: Sequence[str]) -> list[str]:
     """What lies before whom, the table first; empty piles and numbers that are 0 are left out."""
     lines = ["table"]
     lines += _numbers(view, view.words.table_counters, view.counters)

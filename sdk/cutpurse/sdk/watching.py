@@ -15,7 +15,7 @@ from cutpurse.engine.match import MatchResult
 from cutpurse.engine.view import View
 from cutpurse.sdk.errors import ServerRefused
 from cutpurse.sdk.online.client_session import ClientTable, broken_promise, result_of, table_of
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.sdk.views import VIEWS
 from cutpurse.sdk.views.base import GameView
 from cutpurse.sdk.wire.decode import event_of, view_of
@@ -102,7 +102,7 @@ def watched(messages: Iterable[ladder_pb2.WatchMatchResponse], seat: int | None 
 
 def _shown(name: str, seat: arena_pb2.SeatTaken) -> str:
     """Who sits there, as records name it: "ann/sneak 1.0"; two versions of a bot may sit at a table."""
-    return legible(f"{name} {seat.version}", 200)
+    return printable(f"{name} {seat.version}", 200)
 
 
 def _view(

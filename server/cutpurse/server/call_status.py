@@ -11,10 +11,10 @@ from grpc_status import rpc_status
 
 from cutpurse.leaderboard.errors import InvalidEntry as NotTaken
 from cutpurse.leaderboard.errors import LeaderboardError, NoSuchEntry
-from cutpurse.server.errors import CallRefused, CallStatus, ending, incident, legible
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.errors import CallRefused, CallStatus, call_status, incident, legible
+from cutpurse.server.logs import Logger, traceback_locations
 
-__all__ = ["abort", "ending_of"]
+__all__ = ["abort", "status_of"]
 
 
 async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) -> NoReturn:
@@ -23,7 +23,7 @@ async def abort(context: grpc.aio.ServicerContext[Any, Any], how: CallStatus) ->
     raise AssertionError("abort_with_status always raises")
 
 
-def ending_of(
+def status_of(
     problem: Exception, log: Logger, incident_number: Callable[[], str], *, in_trouble: str, unable: str
 ) -> CallStatus:
     """How the call ends in which this was raised.
@@ -35,14 +35,14 @@ def ending_of(
         case CallRefused():
             return problem.ending
         case DecodeError():
-            return ending("BAD_MESSAGE", "this is not the message that the method takes")
+            return call_status("BAD_MESSAGE", "this is not the message that the method takes")
         case NoSuchEntry():
-            return ending("NOT_FOUND", legible(str(problem), 300))
+            return call_status("NOT_FOUND", legible(str(problem), 300))
         case NotTaken():
-            return ending("BAD_MESSAGE", legible(str(problem), 300))
+            return call_status("BAD_MESSAGE", legible(str(problem), 300))
         case LeaderboardError() | OSError():
             log.error(in_trouble, text=str(problem))
-            return ending("STORAGE", unable)
+            return call_status("STORAGE", unable)
     number = incident_number()
-    log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+    log.error("call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
     return incident(number)

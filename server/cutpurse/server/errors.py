@@ -24,7 +24,7 @@ __all__ = [
     "CannotListen",
     "CallStatus",
     "CallRefused",
-    "ending",
+    "call_status",
     "incident",
     "legible",
 ]
@@ -113,10 +113,10 @@ class CallRefused(Exception):
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
-        self.ending = ending(reason, text)
+        self.ending = call_status(reason, text)
 
 
-def ending(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
+def call_status(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
     """The end of a call for a reason of the table, whose delay is used unless another is given.
 
     Raises ReasonUnknown for a reason that is not there.
@@ -129,7 +129,7 @@ def ending(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
 
 def incident(number: str) -> CallStatus:
     """A fault of the server: the caller gets a number to quote and nothing else."""
-    return ending("INCIDENT", f"the server made a fault, number {number}; its log says more")
+    return call_status("INCIDENT", f"the server made a fault, number {number}; its log says more")
 
 
 def legible(text: str, most: int) -> str:

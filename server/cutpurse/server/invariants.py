@@ -26,7 +26,7 @@ __all__ = [
     "check_ended",
     "check_seats",
     "check_settled",
-    "within",
+    "check_queue_limit",
 ]
 
 
@@ -76,7 +76,7 @@ def check_settled(is_void: bool, stored: Future[Any]) -> None:
         raise SeedEarly
 
 
-def within(count: int, most: int) -> None:
+def check_queue_limit(count: int, most: int) -> None:
     """Raises QueueOverflow."""
     if count > most:
         raise QueueOverflow

@@ -19,7 +19,7 @@ from typing import Any, Final, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-__all__ = ["LEVELS", "Logger", "logger", "places", "take_others"]
+__all__ = ["LEVELS", "Logger", "logger", "traceback_locations", "capture_library_logs"]
 
 Logger = structlog.typing.FilteringBoundLogger
 
@@ -60,7 +60,7 @@ def logger(stream: TextIO, level: str = "info") -> Logger:
     return log
 
 
-def take_others(log: Logger) -> None:
+def capture_library_logs(log: Logger) -> None:
     """Send what gRPC and asyncio log in this process, from warnings on, to this log, and nowhere else.
 
     Of one sort, ten lines a minute; the next one says how many were left out.
@@ -68,7 +68,7 @@ def take_others(log: Logger) -> None:
     logging.basicConfig(handlers=[_Others(log)], level=logging.WARNING, force=True)
 
 
-def places(problem: BaseException) -> list[str]:
+def traceback_locations(problem: BaseException) -> list[str]:
     """Where an exception came from, as FILE:LINE FUNCTION, the innermost last; not what it says."""
     frames = traceback.extract_tb(problem.__traceback__)
     return [f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames]
@@ -99,7 +99,7 @@ class _Others(logging.Handler):
         level, error = record.levelno, ""
         if record.exc_info is not None and record.exc_info[1] is not None:
             error = type(record.exc_info[1]).__name__
-            facts |= {"error": error, "places": places(record.exc_info[1])}
+            facts |= {"error": error, "places": traceback_locations(record.exc_info[1])}
         if (record.name, error) in _CALLERS:
             level = logging.WARNING
         since, told = self._told.get((record.name, error), (self._clock(), 0))

@@ -12,13 +12,13 @@ from typing import Final
 from cutpurse.server.limits import ServerLimits
 from cutpurse.server.logs import Logger
 
-__all__ = ["allow_files", "see_to_files"]
+__all__ = ["allow_files", "raise_file_limit"]
 
 FILES: Final = 4 * ServerLimits().most_streams  # a connection each, what watches and asks, and the server's own
 FEW: Final = ServerLimits().most_streams + 1_024  # below that, not all bots that may come could
 
 
-def see_to_files(log: Logger) -> None:
+def raise_file_limit(log: Logger) -> None:
     """Have a server open as many files as it may need, and say if those are few."""
     most = allow_files(FILES)
     if most is not None and most < FEW:

@@ -125,7 +125,7 @@ class RoundTrip:
 
 def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fault to be found: the bytes of a zone that one viewer is sent are kept for all of them."""
-    as_written = encode._kept_zone
+    as_written = encode._cached_zone
 
     def kept_for_all(zone: Zone, place: int) -> bytes:
         told = as_written(zone, place)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-__all__ = ["Field", "Pairs", "Surprises", "surprises", "tally", "tied_share"]
+__all__ = ["Field", "Pairs", "Surprises", "residual_statistics", "tally", "draw_probability"]
 
 FADED: Final = 1e-3  # what counts less is left out
 TAIL: Final = (
@@ -66,7 +66,9 @@ def tally(fields: Sequence[Field], players: int, fading: float = 0.0) -> Pairs:
     )
 
 
-def pull(apart: float, margin: float, ahead: float, level: float, behind: float) -> tuple[float, float]:
+def score_and_information(
+    apart: float, margin: float, ahead: float, level: float, behind: float
+) -> tuple[float, float]:
     """Of two who are so far apart: how much their results would have them further, and how firmly they hold them.
 
     The first and, less, the second derivative of the logarithm of how likely the results are.
@@ -84,7 +86,7 @@ def pull(apart: float, margin: float, ahead: float, level: float, behind: float)
     return force, hold
 
 
-def tied_share(apart: float, margin: float) -> float:
+def draw_probability(apart: float, margin: float) -> float:
     """How often two who are so far apart tie."""
     return _below(margin - apart) - _below(-margin - apart)
 
@@ -102,7 +104,7 @@ class Surprises(NamedTuple):
     played: list[int]
 
 
-def surprises(fields: Sequence[Field], skills: Sequence[float], margin: float) -> Surprises:
+def residual_statistics(fields: Sequence[Field], skills: Sequence[float], margin: float) -> Surprises:
     """Look at each field with these skills."""
     players = len(skills)
     forces: dict[int, tuple[float, float, float]] = {}

@@ -40,7 +40,7 @@ class LinearSystem:
         self.diagonal: list[float] = []
         self._rows: list[list[float]] = []
 
-    def weigh(self, edges: Sequence[float], alone: Sequence[float]) -> None:
+    def set_weights(self, edges: Sequence[float], alone: Sequence[float]) -> None:
         """How firmly each edge holds, and what holds each player beside his edges, which is above 0."""
         self._rows = [[edges[edge] for edge in of] for of in self._edges]
         self.diagonal = [own + sum(row) for own, row in zip(alone, self._rows, strict=True)]
@@ -72,7 +72,7 @@ class LinearSystem:
             for held, mine, row, ends in zip(self.diagonal, way, self._rows, self._ends, strict=True)
         ]
 
-    def root_of_inverse(self) -> list[list[float]]:
+    def cholesky_of_inverse(self) -> list[list[float]]:
         """R with R' R the inverse: columns of a lower triangle, each from its diagonal down (Cholesky).
 
         In some n ** 3 / 3 steps.
@@ -96,7 +96,7 @@ class LinearSystem:
             columns.append(column)
         return columns
 
-    def nearly_inverse(self) -> list[float]:
+    def approximate_inverse_diagonal(self) -> list[float]:
         """The diagonal of the inverse, but for ways back that are longer than two edges."""
         return [
             (1 + sum(edge * edge / self.diagonal[end] for end, edge in zip(ends, row, strict=True)) / held) / held

@@ -17,7 +17,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
-from cutpurse.leaderboard.comparisons import BoardMatch, fields_of
+from cutpurse.leaderboard.comparisons import BoardMatch, comparisons_of
 from cutpurse.leaderboard.errors import InvalidEntry
 from cutpurse.leaderboard.estimates.history import add_points
 from cutpurse.leaderboard.estimates.likelihood import Field
@@ -146,7 +146,7 @@ def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Fi
         for _, of_match in groupby(of_board, lambda row: row[1]):
             versions, places = zip(*((row[2], row[3]) for row in of_match), strict=True)
             matches.append(BoardMatch(versions, places, (0,) * len(places)))
-        for versions, places, _ in fields_of(kind, matches):
+        for versions, places, _ in comparisons_of(kind, matches):
             results.append((versions, known.setdefault(places, places)))
     return results, sequence
 

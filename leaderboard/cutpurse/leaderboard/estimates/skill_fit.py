@@ -30,7 +30,13 @@ from operator import mul
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from cutpurse.leaderboard.estimates.likelihood import Field, pull, surprises, tally, tied_share
+from cutpurse.leaderboard.estimates.likelihood import (
+    Field,
+    draw_probability,
+    residual_statistics,
+    score_and_information,
+    tally,
+)
 from cutpurse.leaderboard.estimates.linear_system import LinearSystem
 from cutpurse.leaderboard.estimates.standard_errors import StandardErrors, places_of
 from cutpurse.leaderboard.placing import is_placed
@@ -136,7 +142,7 @@ class _Fit:
     def find(self) -> None:
         """Skills; then how much the results say, and whether anybody changes; and skills again."""
         self._improve()
-        said = surprises(self._fields, self.skills, self._margin)
+        said = residual_statistics(self._fields, self.skills, self._margin)
         free = max(LEAST_FREE, 1 - self._learned() / self._seats)  # of what results say, the rest went into skills
         measured = said.squares / (free * self._expected)
         self._dispersion = (self._seats * measured + SUPPOSED * self._supposed) / (self._seats + SUPPOSED)
@@ -169,11 +175,11 @@ class _Fit:
         skills, margin, share = self.skills, self._margin, 1 / self._dispersion
         for one, other, ahead, level, behind in zip(*self._pairs, strict=True):
             apart = skills[one] - skills[other]
-            force, hold = pull(apart, margin, ahead, level, behind)
+            force, hold = score_and_information(apart, margin, ahead, level, behind)
             forces[one] += share * force
             forces[other] -= share * force
             holds.append(share * hold)
-            tied += (ahead + level + behind) * tied_share(apart, margin)
+            tied += (ahead + level + behind) * draw_probability(apart, margin)
         self._expected = 2 * sum(holds) / share
         alone, between = self._supposed_holds()
         for player in self._roots:
@@ -183,7 +189,7 @@ class _Fit:
             forces[child] -= force
             forces[parent] += force
             holds.append(between)
-        self.web.weigh(holds, [0.0 if player in self._links else alone for player in range(len(skills))])
+        self.web.set_weights(holds, [0.0 if player in self._links else alone for player in range(len(skills))])
         return forces, tied
 
     def _supposed_holds(self) -> tuple[float, float]:

@@ -26,9 +26,9 @@ class StandardErrors:
         self.deviations: list[float]
         self._together: list[list[float]] = []
         if web.players > MOST_EXACT:
-            self.deviations = [math.sqrt(variance) for variance in web.nearly_inverse()]
+            self.deviations = [math.sqrt(variance) for variance in web.approximate_inverse_diagonal()]
             return
-        columns = web.root_of_inverse()
+        columns = web.cholesky_of_inverse()
         mean = [0.0] * web.players  # the error of the mean, as what chance is multiplied by
         for player, column in enumerate(columns):
             if share := shares[player]:

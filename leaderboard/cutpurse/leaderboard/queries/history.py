@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, fields_of
+from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, comparisons_of
 from cutpurse.leaderboard.queries.names import bot_id_of, ladder_id_of, versions_of
-from cutpurse.leaderboard.ratings import Skill, TrueSkill, likely_ahead
+from cutpurse.leaderboard.ratings import Skill, TrueSkill, win_probability
 from cutpurse.leaderboard.relations import BOTS, EPOCHS, LADDERS, OPPONENTS, OWNERS, RATINGS
 
 __all__ = ["HistoryStep", "Opponent", "StepOpponent", "history", "opponents"]
@@ -133,7 +133,7 @@ def history(
 @lru_cache(maxsize=64)
 def _likely_by(settings: str) -> Callable[[Skill, Skill], float]:
     """`likely_ahead` by the settings of an epoch, which are the same on most ladders."""
-    return likely_ahead(TrueSkill.from_json(settings))
+    return win_probability(TrueSkill.from_json(settings))
 
 
 class _Taken(NamedTuple):
@@ -199,7 +199,7 @@ class _Boards:
         for _, of_match in groupby(seats, lambda seat: seat.match_number):
             versions, places = zip(*((seat.version, seat.place) for seat in of_match), strict=True)
             matches.append(BoardMatch(versions, places, (0,) * len(places)))
-        (field,) = [field for field in fields_of(self._kind, matches) if version in field.versions]
+        (field,) = [field for field in comparisons_of(self._kind, matches) if version in field.versions]
         return field.versions, field.places
 
 

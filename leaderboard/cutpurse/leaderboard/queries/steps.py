@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, fields_of
+from cutpurse.leaderboard.comparisons import PLAIN, BoardMatch, comparisons_of
 from cutpurse.leaderboard.queries.names import ladder_id_of
 from cutpurse.leaderboard.ratings import Skill, TrueSkill
 from cutpurse.leaderboard.relations import BOARDS, CHANGES, EPOCHS, LADDERS, MATCHES, SEATS, rated_seats
@@ -70,7 +70,7 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
             for row in taken
         }
         matches = [_sat(list(of_one)) for _, of_one in groupby(taken, lambda row: row.id)]
-        for versions, places, faults in fields_of(kind, matches):
+        for versions, places, faults in comparisons_of(kind, matches):
             yield RatingStep(
                 sequence,
                 epochs[taken[0].epoch],

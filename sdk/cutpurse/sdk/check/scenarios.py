@@ -22,7 +22,7 @@ from cutpurse.sdk.online.bot_pool import IN_END
 from cutpurse.sdk.programs.guest import Guest, HostTable, StreamStatus
 from cutpurse.sdk.programs.local_arena import Host
 from cutpurse.sdk.programs.program import DIAL_IN_S, when_asked_too_long_s
-from cutpurse.sdk.terminal import counted
+from cutpurse.sdk.terminal import format_count
 from cutpurse.sdk.wire.wire_format import field as wire_field
 from cutpurse.v1 import arena_pb2
 
@@ -192,7 +192,7 @@ async def handshake(visit: Visit) -> str:
     )
     if any(not one.rules_version for one in hello.games):
         raise Warned(f"{seen}; name the rules_version too: a server of other rules then refuses it at once")
-    return f"{seen}, at {counted(guest.max_tables, 'table', 'tables')}"
+    return f"{seen}, at {format_count(guest.max_tables, 'table', 'tables')}"
 
 
 async def whole_match(visit: Visit, game: str) -> str:
@@ -426,9 +426,10 @@ async def leaving(visit: Visit) -> str:
     if not by_itself:
         raise Failed(f"it was still there {LEAVE_S:g} s after SIGTERM and had to be killed; send `leaving`, then end")
     if left := child.left_behind:
+        processes = format_count(left, "process", "processes")
         raise Failed(
-            f"it ended, but {counted(left, 'process', 'processes')} that it had started still ran {LEAVE_S:g} s after "
-            "SIGTERM and had to be killed; end what you start"
+            f"it ended, but {processes} that it had started still ran {LEAVE_S:g} s after SIGTERM and had to be killed; "
+            "end what you start"
         )
     if not guest.leaving:
         raise Warned("it ended without saying so; with PlayRequest.leaving its open matches are played to the end")

@@ -11,7 +11,7 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.child_processes import ends_new_children
 from cutpurse.sdk.commands.completion import complete_games, complete_settings
-from cutpurse.sdk.terminal import paint, reserve_stdout, say, talk_may_be_lost
+from cutpurse.sdk.terminal import ignore_closed_stderr, paint, print_message, reserve_stdout
 
 if TYPE_CHECKING:
     from cutpurse.sdk.local import Failure
@@ -53,9 +53,9 @@ def tell_failures(failures: Sequence[Failure], faults: Sequence[int], traces: bo
     """A line for each bot that failed, on stderr; with `traces` how it crashed."""
     for failure in failures:
         more = faults[failure.bot] - 1 if failure.bot < len(faults) else 0
-        say(paint(failure.text() + (f" (and {more:,} more faults)" if more else ""), "bad", sys.stderr))
+        print_message(paint(failure.text() + (f" (and {more:,} more faults)" if more else ""), "bad", sys.stderr))
         if traces and failure.trace:
-            say(failure.trace.rstrip())
+            print_message(failure.trace.rstrip())
 
 
 def run_bots_in(context: typer.Context) -> None:
@@ -66,4 +66,4 @@ def run_bots_in(context: typer.Context) -> None:
     """
     context.with_resource(ends_new_children())
     context.with_resource(reserve_stdout())
-    context.with_resource(talk_may_be_lost())
+    context.with_resource(ignore_closed_stderr())

@@ -13,8 +13,8 @@ from cutpurse.sdk.commands.completion import complete_bots, complete_games
 from cutpurse.sdk.commands.league_options import Authority, Server, asked
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.signals import runs_until_told_to_end
-from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
+from cutpurse.sdk.signals import run_until_signalled
+from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,13 +86,13 @@ def check(
     def tell(finding: Finding) -> None:
         seen.append(finding)
         if talk:
-            say(f"{finding.scenario}: {finding.verdict.value}")
+            print_message(f"{finding.scenario}: {finding.verdict.value}")
         else:
             plays = games or (hellos[0].games if hellos else ()) or GAMES
             progress(len(seen), len(SCENARIOS) + len(plays), finding.scenario)
 
     with progress:
-        findings = runs_until_told_to_end(
+        findings = run_until_signalled(
             check_bot(bot, games, answer_s=answer, on_finding=tell, on_hello=hellos.append, quiet=not talk)
         )
     failed = sum(finding.verdict is CheckStatus.FAILED for finding in findings)
@@ -114,19 +114,19 @@ def check(
         print_lines([f"{lifted} plays again: no pause holds it back"])
     if failed:
         if lift:
-            say("nothing was lifted: a bot that fails its check would soon be paused again")
+            print_message("nothing was lifted: a bot that fails its check would soon be paused again")
         raise typer.Exit(BOT_FAILED)
 
 
 def _lifted(hello: arena_pb2.Hello, name: str | None, version: str | None, server: str | None, ca: Path | None) -> str:
     """Tell the server that the bot has passed; the bot, as it is written."""
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2
 
     bot = ladder_pb2.BotName(bot=name or hello.bot, version=version or hello.version or "1")
     try:
         with asked(server, ca, None) as league:
-            return shown(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)
+            return format_bot_name(league.LiftPause(ladder_pb2.LiftPauseRequest(bot=bot)).bot.bot)
     except NotFound as problem:
         if name is not None:
             raise

@@ -17,7 +17,7 @@ from cutpurse.sdk.commands.league_options import (
     iso,
     local_time,
 )
-from cutpurse.sdk.terminal import legible, print_json, print_lines, table
+from cutpurse.sdk.terminal import print_json, print_lines, printable, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -44,7 +44,7 @@ def list_bots(
 
     Example: cutpurse bot list --owner ann
     """
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:
@@ -55,11 +55,11 @@ def list_bots(
     head = ("bot", "state", "tables", "known since", "ladders")
     cells = [
         (
-            shown(one.bot),
+            format_bot_name(one.bot),
             _state(one),
             one.tables,
             local_time(one.created_ms),
-            ", ".join(legible(name, 64) for name in one.ladders),
+            ", ".join(printable(name, 64) for name in one.ladders),
         )
         for one in bots
     ]
@@ -81,6 +81,6 @@ def bot_shown_row(one: ladder_pb2.BotShown) -> dict[str, Any]:
 
 def _state(one: ladder_pb2.BotShown) -> str:
     if one.paused_ms:
-        said = f": {legible(one.paused_for)}" if one.paused_for else ""
+        said = f": {printable(one.paused_for)}" if one.paused_for else ""
         return f"paused since {local_time(one.paused_ms)}{said}"
     return "here" if one.is_here else ""

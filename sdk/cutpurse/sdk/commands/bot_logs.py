@@ -14,7 +14,7 @@ from cutpurse.sdk.commands.completion import complete_ladders, complete_ranked_b
 from cutpurse.sdk.commands.league_options import Authority, Database, Server, asked, count, local_time, short
 from cutpurse.sdk.commands.match_list import cause, match_row
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say
+from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message, printable
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
@@ -88,11 +88,13 @@ def logs(
     for log in found:
         print_lines(_told(log, bot, as_test is None))
     for path, is_new in written.items():
-        say(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
+        print_message(f"{path}: {'written' if is_new else 'is there already, and was left as it is'}")
     if found and as_test is not None and not any(log.course.faults for log in found):
-        say(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
+        print_message(f"no decision of {bot} failed in {_matches(len(found))}, so there is nothing to write a test of")
     if not found:
-        say(f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}")
+        print_message(
+            f"no match {'with a fault ' if faulted else ''}of {bot} is kept{' on that ladder' if ladder else ''}"
+        )
 
 
 def _matches(count: int) -> str:
@@ -114,11 +116,13 @@ def _talk(bot: str, server: str | None, ca: Path | None, as_json: bool) -> None:
 def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     """A match in lines: how it went, then decision by decision what went wrong and what the bot said about it."""
     match, seat = log.match, log.match.seats[log.seat]
-    how = f"void ({legible(match.void_cause, 40)})" if match.void_cause else f"place {seat.place}, score {seat.score:,}"
+    how = (
+        f"void ({printable(match.void_cause, 40)})" if match.void_cause else f"place {seat.place}, score {seat.score:,}"
+    )
     ended = cause(seat.end_cause)
     lines = [
-        f"match {short(match.match)}  {legible(match.ladder, 64)}  {local_time(match.finished_ms)}  "
-        f"version {legible(seat.bot.version, 64)}, seat {log.seat}: {how}"
+        f"match {short(match.match)}  {printable(match.ladder, 64)}  {local_time(match.finished_ms)}  "
+        f"version {printable(seat.bot.version, 64)}, seat {log.seat}: {how}"
         + (f", {ended}" if ended != "normal" and not match.void_cause else "")
         + _thinking(log)
     ]
@@ -129,7 +133,7 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
     for decision in sorted(faults.keys() | notes.keys()):
         lines.append(f"  decision {decision}" if decision else "  before its first decision")
         if (fault := faults.get(decision)) is not None:
-            lines[-1] = paint(f"{lines[-1]}, at {fault.at}: {cause(fault.cause)}: {legible(fault.text)}", "bad")
+            lines[-1] = paint(f"{lines[-1]}, at {fault.at}: {cause(fault.cause)}: {printable(fault.text)}", "bad")
         lines += [f"    {line}" for text in notes.get(decision, ()) for line in _lines(text)]
     if log.dropped_bytes:
         lines.append(f"  {log.dropped_bytes:,} bytes more of notes were too many to be kept")
@@ -137,7 +141,7 @@ def _told(log: ladder_pb2.SeatLog, bot: str, tells_how: bool) -> list[str]:
         first = min(fault.at for fault in faults.values())
         lines += [
             f"  to see it: cutpurse match replay {short(match.match)} --at {first}",
-            f"  as tests: cutpurse bot logs {legible(bot)} --match {short(match.match)} --as-test tests",
+            f"  as tests: cutpurse bot logs {printable(bot)} --match {short(match.match)} --as-test tests",
         ]
     return lines
 
@@ -195,7 +199,7 @@ def _record(league: League, match: str) -> FiledMatch | None:
     content = b"".join(one.piece for one in league.GetRecord(ladder_pb2.GetRecordRequest(match=match)))
     filed = next(read_matches(content))
     if filed.text is None:
-        say(f"match {short(match)} has no record, so there is no test of it")
+        print_message(f"match {short(match)} has no record, so there is no test of it")
         return None
     return filed
 

@@ -13,7 +13,7 @@ from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.commands.league_options import Authority, Server, iso
 from cutpurse.sdk.errors import BOT_FAILED, FAILED, ServerUnreachable
 from cutpurse.sdk.progress import Spinner
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, printable
 
 if TYPE_CHECKING:
     from cutpurse.sdk.submission.packing import Packed
@@ -63,7 +63,9 @@ def submit(
             with Spinner() as spinner:
                 shown = _waited(submissions, shown, spinner)
         else:
-            say(f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes")
+            print_message(
+                f"{named(shown)} is received, and will be checked; `cutpurse bot submitted` tells how it goes"
+            )
         failed = state(shown) in ("refused", "taken off")
         rests = wait and state(shown) == "accepted" and not shown.is_active
         log = submissions.log(shown.bot, shown.version).check if failed else ""
@@ -71,12 +73,12 @@ def submit(
         print_json({**submission_row(shown), "log": log.splitlines() if failed else None})
     elif failed:
         for line in log.splitlines()[-TAIL:]:
-            say(f"  {legible(line, 300)}")
-        say(f"{named(shown)} is not on the ladder: {legible(shown.why, 600)}")
+            print_message(f"  {printable(line, 300)}")
+        print_message(f"{named(shown)} is not on the ladder: {printable(shown.why, 600)}")
     elif rests:
-        say(
+        print_message(
             f"{named(shown)} was accepted and does not play: it was retired, or another version plays in its place; "
-            f"`cutpurse bot rollback {legible(shown.bot, 64)}:{legible(shown.version, 64)}` has it play"
+            f"`cutpurse bot rollback {printable(shown.bot, 64)}:{printable(shown.version, 64)}` has it play"
         )
     elif wait:
         print_lines([f"on the ladder as {named(shown)}"])
@@ -89,16 +91,16 @@ def submit(
 def _tell(packed: Packed) -> None:
     """What is sent, and what is not."""
     manifest = packed.manifest
-    say(
+    print_message(
         f"{manifest.name}:{manifest.version}: {len(packed.files)} files, {packed.inflated:,} bytes, "
         f"{len(packed.content):,} packed; SHA-256 {packed.digest.hex()[:16]}"
     )
     if packed.inflated > LARGE:
         for name, size in sorted(packed.files, key=lambda file: -file[1])[:LARGEST]:
-            say(f"  {size:>12,}  {name}")
+            print_message(f"  {size:>12,}  {name}")
     if packed.left_out:
         more = f" and {len(packed.left_out) - 8} more" if len(packed.left_out) > 8 else ""
-        say(f"left out: {', '.join(packed.left_out[:8])}{more}")
+        print_message(f"left out: {', '.join(packed.left_out[:8])}{more}")
 
 
 def _waited(
@@ -113,7 +115,7 @@ def _waited(
         if step not in told:
             told.append(step)
             spinner.end()
-            say(step)
+            print_message(step)
             spinner.show("waiting for the server")
         now = time.monotonic()
         if state(shown) in ("refused", "taken off") or shown.is_running:
@@ -151,7 +153,7 @@ def _step(shown: submission_pb2.SubmissionShown) -> str:
 
 def named(shown: submission_pb2.SubmissionShown) -> str:
     """As rankings show it."""
-    from cutpurse.sdk.league import shown as written
+    from cutpurse.sdk.league import format_bot_name as written
     from cutpurse.v1 import ladder_pb2
 
     return written(ladder_pb2.BotName(owner=shown.owner, bot=shown.bot, version=shown.version))

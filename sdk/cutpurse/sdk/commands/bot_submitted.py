@@ -12,7 +12,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.bot_submit import named, state, submission_row
 from cutpurse.sdk.commands.league_options import Authority, Server, local_time
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, printable, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import submission_pb2
@@ -43,7 +43,7 @@ def submitted(
             if as_json:
                 print_json({**submission_row(told.submission), "log": lines})
             else:
-                print_lines([f"{named(told.submission)} {_how(told.submission)}", *[legible(line) for line in lines]])
+                print_lines([f"{named(told.submission)} {_how(told.submission)}", *[printable(line) for line in lines]])
             return
         found = submissions.list(name, version)
     if as_json:
@@ -71,7 +71,7 @@ def fetch(
         version = version or submissions.log(name).submission.version  # handed in last, also if another comes now
         content = submissions.archive(name, version)
     if not NAME.fullmatch(version):  # it becomes a part of a file's name
-        raise ServerRefused(f"the server told of a version that can be none: {legible(version, 40)}")
+        raise ServerRefused(f"the server told of a version that can be none: {printable(version, 40)}")
     path = output or Path(f"{name}-{version}.zip")
     try:
         with path.open("xb") as file:
@@ -114,7 +114,7 @@ def rollback(
 
     with submissions_at(server, ca) as submissions:
         shown = submissions.activate(*version_named(bot, needs_version=True))
-    how = f"is to play, and does not run now: {legible(shown.why, 400)}" if shown.why else "plays from now on"
+    how = f"is to play, and does not run now: {printable(shown.why, 400)}" if shown.why else "plays from now on"
     _told(shown, f"{named(shown)} {how}", as_json)
 
 
@@ -122,7 +122,7 @@ def _told(shown: submission_pb2.SubmissionShown, text: str, as_json: bool) -> No
     if as_json:
         print_json(submission_row(shown))
     else:
-        say(text)
+        print_message(text)
 
 
 def _how(one: submission_pb2.SubmissionShown) -> str:
@@ -133,5 +133,5 @@ def _how(one: submission_pb2.SubmissionShown) -> str:
     elif how == "received" and one.before:
         how = f"received, {one.before} before it"
     if one.why:
-        how += f": {legible(one.why, 400)}"
+        how += f": {printable(one.why, 400)}"
     return how if one.is_kept else f"{how} (its archive is not kept any more)"

@@ -23,7 +23,7 @@ from cutpurse.sdk.commands.completion import complete_bot_lists, complete_bots
 from cutpurse.sdk.errors import BOT_FAILED
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.sprt import Design, Sprt, State, Verdict
-from cutpurse.sdk.terminal import paint, print_json, print_lines, say
+from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message
 
 __all__ = ["compare"]
 
@@ -100,7 +100,7 @@ def compare(
             )
     except KeyboardInterrupt:
         for line in _lines_so_far(known, new, old, state):
-            say(line)
+            print_message(line)
         raise
     result = done.result
     no_verdict = f"no verdict: {new} failed in {done.taken_over[0]:,} of {result.boards:,} boards"

@@ -107,11 +107,11 @@ def _ladders(league: League) -> list[str]:
 
 
 def _bots(league: League, ladder: str) -> list[str]:
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
     from cutpurse.v1 import ladder_pb2
 
     bots = [one.bot for one in league.ListBots(ladder_pb2.ListBotsRequest(ladder=ladder)).bots]
-    return list(dict.fromkeys(shown(ladder_pb2.BotName(owner=bot.owner, bot=bot.bot)) for bot in bots))
+    return list(dict.fromkeys(format_bot_name(ladder_pb2.BotName(owner=bot.owner, bot=bot.bot)) for bot in bots))
 
 
 # -- bash

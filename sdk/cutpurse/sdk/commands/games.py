@@ -9,7 +9,7 @@ from cutpurse.engine.game import Game
 from cutpurse.games import GAMES, game_named
 from cutpurse.sdk.commands.arguments import AsJson, GameName
 from cutpurse.sdk.rule_book import WIDTH, rule_book, rules_markdown, summary
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
 
 __all__ = ["games", "rules"]
 
@@ -20,7 +20,7 @@ def games(as_json: AsJson = False) -> None:
     Example: cutpurse games
     """
     for problem in GAMES.problems():
-        say(problem)
+        print_message(problem)
     if as_json:
         print_json([summary(game) for game in GAMES.values()])
         return

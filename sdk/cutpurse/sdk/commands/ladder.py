@@ -29,7 +29,7 @@ from cutpurse.sdk.commands.league_options import (
     local_time,
     short,
 )
-from cutpurse.sdk.terminal import counted, legible, paint, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import format_count, paint, print_json, print_lines, print_message, printable, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -119,8 +119,8 @@ def list_ladders(
     head = ("ladder", "game", "seats", "matches", "bots", "tables", "state")
     cells = [
         (
-            legible(one.defined.name, 64),
-            legible(one.defined.game, 64),
+            printable(one.defined.name, 64),
+            printable(one.defined.game, 64),
             one.defined.seats,
             one.matches,
             one.bots,
@@ -165,8 +165,8 @@ def rankings(
 
     Example: cutpurse ladder rankings greed --csv --class class.csv > marks.csv
     """
+    from cutpurse.sdk.league import format_bot_name
     from cutpurse.sdk.league import rankings as rankings_of
-    from cutpurse.sdk.league import shown
     from cutpurse.v1 import ladder_pb2
 
     if as_csv and as_json:
@@ -190,7 +190,7 @@ def rankings(
         (
             f"{one.place or '-':>5}",
             _range(one),
-            shown(one.bot),
+            format_bot_name(one.bot),
             f"{one.rating:.1f} ({one.low:.1f} to {one.high:.1f})" if one.HasField("rating") else "",
             one.matches,
             one.wins,
@@ -204,7 +204,7 @@ def rankings(
     print_lines(
         [top, *[paint(line, "leader") if one.place == 1 else line for line, one in zip(lines, rows, strict=True)]]
     )
-    say(_as_of(state))
+    print_message(_as_of(state))
 
 
 @app.command()
@@ -264,7 +264,7 @@ def history(
         print_json({"ladder": ladder, "bot": bot, "ratings": ratings, "steps": [step_row(step) for step in steps]})
         return
     if is_why:
-        reasons = [(step.number, short(step.match), legible(step.version, 64), why(step)) for step in steps]
+        reasons = [(step.number, short(step.match), printable(step.version, 64), why(step)) for step in steps]
         print_lines(table(("number", "match", "version", "why"), reasons))
         return
     head = ("number", "match", "over", "version", "place", "pairing skill before", "after", "change")
@@ -273,7 +273,7 @@ def history(
             step.number,
             short(step.match),
             local_time(step.finished_ms),
-            legible(step.version, 64),
+            printable(step.version, 64),
             step.place,
             interval(step.before),
             interval(step.after),
@@ -297,7 +297,7 @@ def opponents(
 
     Example: cutpurse ladder opponents greed ann/sneak
     """
-    from cutpurse.sdk.league import bot_name, shown
+    from cutpurse.sdk.league import bot_name, format_bot_name
     from cutpurse.v1 import ladder_pb2
 
     with asked(server, ca, db) as league:
@@ -319,7 +319,7 @@ def opponents(
         return
     head = ("opponent", "matches", "ahead", "level", "behind")
     cells = [
-        (shown(one.bot), row["matches"], row["ahead"], row["level"], row["behind"])
+        (format_bot_name(one.bot), row["matches"], row["ahead"], row["level"], row["behind"])
         for one, row in zip(met, rows, strict=True)
     ]
     print_lines(table(head, cells))
@@ -340,21 +340,21 @@ def _range(one: ladder_pb2.Ranking) -> str:
 def _print_ladder(one: ladder_pb2.LadderShown) -> None:
     """A ladder, a line for each thing worth knowing."""
     defined, terms = one.defined, one.defined.terms
-    settings = ", ".join(f"{legible(each.name)}={legible(each.value)}" for each in defined.settings)
+    settings = ", ".join(f"{printable(each.name)}={printable(each.value)}" for each in defined.settings)
     lines = [
-        ("ladder", legible(defined.name, 64)),
-        ("game", legible(defined.game, 64)),
+        ("ladder", printable(defined.name, 64)),
+        ("game", printable(defined.game, 64)),
         ("settings", settings or "as usual"),
         ("seats", str(defined.seats)),
         ("clock", ", ".join(f"{field.name} {value:,}" for field, value in defined.clock.ListFields())),
         ("state", _state(one)),
         ("boards", kind_shown(defined.boards)),
-        ("owners", ", ".join(legible(owner, 64) for owner in terms.owners) or "everybody"),
+        ("owners", ", ".join(printable(owner, 64) for owner in terms.owners) or "everybody"),
         ("most bots", _most(terms)),
         ("pause", pause_shown(terms)),
-        ("house bots", ", ".join(legible(bot, 64) for bot in terms.house) or "none"),
+        ("house bots", ", ".join(printable(bot, 64) for bot in terms.house) or "none"),
         ("matches", f"{one.matches:,}"),
-        ("now", f"{counted(one.bots, 'bot', 'bots')}, {counted(one.tables, 'table', 'tables')}"),
+        ("now", f"{format_count(one.bots, 'bot', 'bots')}, {format_count(one.tables, 'table', 'tables')}"),
         ("made", local_time(one.created_ms) or "with the database"),
     ]
     print_lines([f"{name:<10}  {text}" for name, text in lines])
@@ -371,9 +371,8 @@ def pause_shown(terms: ladder_pb2.LadderTerms) -> str:
         return "as the server has it"
     if not terms.pause_failed:
         return "never"
-    return (
-        f"taken over in {terms.pause_failed} of the last {counted(terms.pause_window, 'rated match', 'rated matches')}"
-    )
+    window = format_count(terms.pause_window, "rated match", "rated matches")
+    return f"taken over in {terms.pause_failed} of the last {window}"
 
 
 def ladder_row(one: ladder_pb2.LadderShown) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
 from cutpurse.sdk.commands.ladder import BOARDS, Ladder, ladder_row
 from cutpurse.sdk.commands.league_options import Authority, Server, Written, asked, count, ladder_named, local_time
 from cutpurse.sdk.errors import NotFound
-from cutpurse.sdk.terminal import legible, print_json, say
+from cutpurse.sdk.terminal import print_json, print_message, printable
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -213,7 +213,7 @@ def _owners(ladder: str, before: list[str], added: list[str], removed: list[str]
         raise UsageError(f"everybody may play on {ladder}; --owner names those to whom alone it is to be open")
     for name in removed:
         if name not in before:
-            raise NotFound(f"{ladder} is not open to {legible(name, 64)}; it is to {', '.join(before)}")
+            raise NotFound(f"{ladder} is not open to {printable(name, 64)}; it is to {', '.join(before)}")
     left = [name for name in dict.fromkeys([*before, *added]) if name not in removed]
     if not left:
         raise UsageError(f"nobody would be left on {ladder}, and that is everybody: say --everybody if it is meant")
@@ -307,7 +307,7 @@ def _tell(ladders: list[ladder_pb2.LadderShown], what: str, as_json: bool, is_li
         print_json(rows if is_list else rows[0])
         return
     for one in ladders:
-        say(f"ladder {legible(one.defined.name, 64)} is {what}")
+        print_message(f"ladder {printable(one.defined.name, 64)} is {what}")
 
 
 def _not_negative(flag: str, given: int) -> int:

@@ -58,13 +58,13 @@ def why(step: ladder_pb2.RatingStep) -> str:
 
 def _met(one: ladder_pb2.StepOpponent) -> str:
     """How it went against an opponent, and how likely just that was; of a place that was shared, to be ahead."""
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
 
     if one.outcome > 0:
-        return f"ahead of {shown(one.bot)} ({100 * one.likely:.0f} % likely)"
+        return f"ahead of {format_bot_name(one.bot)} ({100 * one.likely:.0f} % likely)"
     if one.outcome < 0:
-        return f"behind {shown(one.bot)} ({100 - 100 * one.likely:.0f} % likely)"
-    return f"level with {shown(one.bot)} ({100 * one.likely:.0f} % likely to be ahead)"
+        return f"behind {format_bot_name(one.bot)} ({100 - 100 * one.likely:.0f} % likely)"
+    return f"level with {format_bot_name(one.bot)} ({100 * one.likely:.0f} % likely to be ahead)"
 
 
 def _ordinal(number: int) -> str:

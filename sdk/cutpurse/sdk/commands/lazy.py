@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from cutpurse.sdk.errors import FAILED
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import print_message
 
 __all__ = ["LazyCommands", "LazyGroup"]
 
@@ -67,7 +67,9 @@ def _loaded(place: EntryPoint) -> Any:
     try:
         brought = place.load()
     except Exception as error:  # whatever a stranger's module raises
-        say(f"cutpurse: the commands {place.name!r} ({place.value}) do not load: {type(error).__name__}: {error}")
+        print_message(
+            f"cutpurse: the commands {place.name!r} ({place.value}) do not load: {type(error).__name__}: {error}"
+        )
         raise KeyError(place.name) from error
     around = typer.Typer(rich_markup_mode=None)
     if isinstance(brought, typer.Typer):

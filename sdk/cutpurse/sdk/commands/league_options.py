@@ -14,7 +14,7 @@ import typer
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.online.server_address import CA_VARIABLE, DEFAULT_SERVER, SERVER_VARIABLE
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -80,7 +80,7 @@ def ladder_named(league: League, ladder: str) -> ladder_pb2.LadderShown:
         if one.defined.name == ladder:
             return one
     league.ListRankings(ladder_pb2.ListRankingsRequest(ladder=ladder, limit=1))  # says what there is
-    raise NotFound(f"there is no ladder {legible(ladder, 64)}")
+    raise NotFound(f"there is no ladder {printable(ladder, 64)}")
 
 
 def count(flag: str, given: int | None, most: int = 2**32 - 1) -> int:
@@ -131,7 +131,7 @@ def _moment(ms: int) -> datetime:
 
 def short(match: str) -> str:
     """Enough of a match's name to ask for it."""
-    return legible(match, SHORT)
+    return printable(match, SHORT)
 
 
 def bot_row(bot: ladder_pb2.BotName) -> dict[str, str]:

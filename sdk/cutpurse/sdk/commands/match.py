@@ -15,7 +15,7 @@ from cutpurse.sdk.commands.league_options import Authority, Database, Server
 from cutpurse.sdk.commands.match_source import FileOrMatch, matches_of
 from cutpurse.sdk.match_file import FiledMatch, MatchFileCheck, check
 from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, results
+from cutpurse.sdk.terminal import paint, print_json, print_lines, printable, results
 
 __all__ = ["app", "verify"]
 
@@ -72,7 +72,7 @@ def verify(
             which = "" if filed.head is None else f"match {filed.head.match} of "
             lines = [*found.checked, *[f"not checked: {one}" for one in found.not_checked]]
             first = f"line {filed.line}: {which}{found.game}, {', '.join(found.seats)}"
-            print_lines([legible(first, LONGEST), *[f"  {legible(line, LONGEST)}" for line in lines]])
+            print_lines([printable(first, LONGEST), *[f"  {printable(line, LONGEST)}" for line in lines]])
     if as_json:
         print_json({"file": file, "matches": matches})
     else:

@@ -14,7 +14,7 @@ from cutpurse.sdk.commands.match_source import fetched
 from cutpurse.sdk.errors import NotFound
 from cutpurse.sdk.match_file import read_matches
 from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.terminal import counted, say
+from cutpurse.sdk.terminal import format_count, print_message
 
 __all__ = ["download"]
 
@@ -51,8 +51,8 @@ def download(
     heads = [filed.head for filed in read_matches(content)]
     path = out or Path(f"match-{short(heads[0].match if heads and heads[0] else matches[0])}.jsonl")
     _write(path, content)
-    some = counted(len(heads), "match", "matches")
-    say(f"{some} in {path}; cutpurse match verify {path}")
+    some = format_count(len(heads), "match", "matches")
+    print_message(f"{some} in {path}; cutpurse match verify {path}")
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -23,7 +23,7 @@ from cutpurse.sdk.commands.league_options import (
     since_ms,
     skill_row,
 )
-from cutpurse.sdk.terminal import legible, paint, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message, printable, table
 
 if TYPE_CHECKING:
     from cutpurse.v1 import ladder_pb2
@@ -84,12 +84,12 @@ def list_matches(
         return
     head = ("match", "ladder", "over", "places", "remark")
     cells = [
-        (short(one.match), legible(one.ladder, 64), local_time(one.finished_ms), places_text(one), _remark(one))
+        (short(one.match), printable(one.ladder, 64), local_time(one.finished_ms), places_text(one), _remark(one))
         for one in page.matches
     ]
     print_lines(table(head, cells))
     if page.next:
-        say(f"there are more: --before {page.next}")
+        print_message(f"there are more: --before {page.next}")
 
 
 def show(
@@ -130,16 +130,18 @@ def course_row(course: ladder_pb2.SeatCourse) -> dict[str, Any]:
 def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
     """A match, a line for each thing worth knowing."""
     one = told.match
-    settings = ", ".join(f"{legible(setting.name)}={legible(setting.value)}" for setting in one.settings)
-    played = f"{legible(one.game, 64)}, rules {legible(one.rules_version, 40)}" + (f", {settings}" if settings else "")
+    settings = ", ".join(f"{printable(setting.name)}={printable(setting.value)}" for setting in one.settings)
+    played = f"{printable(one.game, 64)}, rules {printable(one.rules_version, 40)}" + (
+        f", {settings}" if settings else ""
+    )
     lines = [
-        ("match", legible(one.match, 200)),
-        ("ladder", legible(one.ladder, 64)),
+        ("match", printable(one.match, 200)),
+        ("ladder", printable(one.ladder, 64)),
         ("game", played),
         ("played", f"{local_time(one.started_ms)} to {local_time(one.finished_ms)}, {one.decisions:,} decisions"),
         ("counts", _counts(one)),
         ("board", _board(one)),
-        ("reason", legible(one.reason, 300)),
+        ("reason", printable(one.reason, 300)),
         ("promise", told.commitment.hex()),
         ("record", "there is one: match download" if told.has_record else "there is none"),
     ]
@@ -148,12 +150,12 @@ def _facts(told: ladder_pb2.GetMatchResponse) -> list[str]:
 
 def _counts(one: ladder_pb2.MatchShown) -> str:
     if one.void_cause:
-        return f"for nothing: {legible(one.void_cause, 40)}"
+        return f"for nothing: {printable(one.void_cause, 40)}"
     if one.rated_number:
         what = "match" if len(one.board_matches) < 2 else "board"
         return f"as rated {what} {one.rated_number:,} of the ladder"
     if one.requested_by:
-        return f"for no rating: asked for by {legible(one.requested_by, 64)}"
+        return f"for no rating: asked for by {printable(one.requested_by, 64)}"
     is_alone = kind_shown(one.board_kind) == "plain"
     return "for no rating" if is_alone else "for no rating: another match of its board is void, and so the board is"
 
@@ -163,18 +165,18 @@ def _board(one: ladder_pb2.MatchShown) -> str:
     kind = kind_shown(one.board_kind)
     if kind == "plain":
         return ""
-    return f"{kind}: {', '.join(legible(match, 40) for match in one.board_matches)}"
+    return f"{kind}: {', '.join(printable(match, 40) for match in one.board_matches)}"
 
 
 def _seats(told: ladder_pb2.GetMatchResponse) -> list[str]:
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
 
     head = ("seat", "bot", "place", "score", "end", "faults", "thinking", "pairing skill before", "after")
     is_void = bool(told.match.void_cause)
     cells = [
         (
             number,
-            shown(seat.bot),
+            format_bot_name(seat.bot),
             "" if is_void else seat.place,
             "" if is_void else seat.score,
             cause(seat.end_cause),
@@ -192,7 +194,7 @@ def _faults(told: ladder_pb2.GetMatchResponse) -> list[str]:
     lines = []
     for number, course in enumerate(told.courses):
         for fault in course.faults:
-            said = f": {legible(fault.text)}" if fault.text else ""
+            said = f": {printable(fault.text)}" if fault.text else ""
             text = f"seat {number}, its decision {fault.decision} (--at {fault.at}): {cause(fault.cause)}{said}"
             lines.append(paint(text, "bad"))
     return ["", *lines] if lines else []
@@ -248,19 +250,21 @@ def cause(number: int) -> str:
 
 def places_text(one: ladder_pb2.MatchShown) -> str:
     """Who had which place, the best first."""
-    from cutpurse.sdk.league import shown
+    from cutpurse.sdk.league import format_bot_name
 
     if one.void_cause:
-        return ", ".join(shown(seat.bot) for seat in one.seats)
-    return ", ".join(f"{seat.place} {shown(seat.bot)}" for seat in sorted(one.seats, key=lambda seat: seat.place))
+        return ", ".join(format_bot_name(seat.bot) for seat in one.seats)
+    return ", ".join(
+        f"{seat.place} {format_bot_name(seat.bot)}" for seat in sorted(one.seats, key=lambda seat: seat.place)
+    )
 
 
 def _remark(one: ladder_pb2.MatchShown) -> str:
     remarks = []
     if one.void_cause:
-        remarks.append(f"void: {legible(one.void_cause, 40)}")
+        remarks.append(f"void: {printable(one.void_cause, 40)}")
     if one.requested_by:
-        remarks.append(f"unrated, asked for by {legible(one.requested_by, 64)}")
+        remarks.append(f"unrated, asked for by {printable(one.requested_by, 64)}")
     if faults := sum(seat.faults for seat in one.seats):
         remarks.append(f"{faults} faults" if faults > 1 else "1 fault")
     return "; ".join(remarks)

@@ -25,8 +25,8 @@ from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.match_file import FiledMatch
 from cutpurse.sdk.playing.positions import decision_for
 from cutpurse.sdk.playing.seating import view_for
-from cutpurse.sdk.terminal import json_text, legible, print_json, print_lines
-from cutpurse.sdk.text_view import event_lines, picture
+from cutpurse.sdk.terminal import json_text, print_json, print_lines, printable
+from cutpurse.sdk.text_view import event_lines, render_table
 from cutpurse.sdk.views.base import GameView
 
 __all__ = ["replay"]
@@ -120,7 +120,7 @@ def _steps(record: Record, seat: int | None) -> Iterator[_ReplayStep]:
 def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
     """The match as a viewer was told it: who decided what, and what came of it."""
     who = "a spectator" if seat is None else f"seat {seat}"
-    yield [f"{record.game}, {', '.join(map(legible, record.seats))}, as {who} sees it"]
+    yield [f"{record.game}, {', '.join(map(printable, record.seats))}, as {who} sees it"]
     for step in _steps(record, seat):
         lines = event_lines(step.view)
         if step.decided is not None:
@@ -132,11 +132,11 @@ def _whole(record: Record, seat: int | None) -> Iterator[list[str]]:
         yield lines
     result = record.result
     if not result["places"]:
-        yield [f"the match is void: {legible(result['end_causes'][0])}"]
+        yield [f"the match is void: {printable(result['end_causes'][0])}"]
         return
     outcomes = zip(record.seats, result["places"], result["scores"], result["end_causes"], strict=True)
     yield [
-        f"seat {i} ({legible(name)}): place {place}, score {score:,}, {legible(cause)}"
+        f"seat {i} ({printable(name)}): place {place}, score {score:,}, {printable(cause)}"
         for i, (name, place, score, cause) in enumerate(outcomes)
     ]
 
@@ -145,7 +145,7 @@ def _one(match: Match, asked: EngineDecision, chosen: Chosen, seat: int | None) 
     """A decision with the table as its seat, or another, saw it."""
     viewer = asked.seat if seat is None else seat
     _, decision = decision_for(match, asked)
-    lines = picture(view_for(match, viewer), [legible(name) for name in match.seats])
+    lines = render_table(view_for(match, viewer), [printable(name) for name in match.seats])
     question = f"seat {asked.seat} is asked {asked.ask}: {decision.text} ({decision.rule})"
     lines += ["", f"decision {len(match.choices)}: {question}"]
     if viewer != asked.seat:

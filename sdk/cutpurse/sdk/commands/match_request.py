@@ -14,7 +14,7 @@ from cutpurse.sdk.commands.league_options import Authority, Server, asked
 from cutpurse.sdk.commands.match_list import match_row, places_text
 from cutpurse.sdk.errors import NotFound, ServerRefused
 from cutpurse.sdk.progress import Spinner
-from cutpurse.sdk.terminal import legible, print_json, print_lines, say
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, printable
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
@@ -65,16 +65,16 @@ def request(
             if as_json:
                 print_json({"match": name})
             else:
-                print_lines([legible(name, 200)])
+                print_lines([printable(name, 200)])
             return
         with Spinner() as spinner:
             over = _waited(league, name, spinner)
     if as_json:
         print_json(match_row(over))
     else:
-        print_lines([f"match {legible(name, 200)}: {places_text(over)}"])
+        print_lines([f"match {printable(name, 200)}: {places_text(over)}"])
     if over.void_cause:
-        raise ServerRefused(f"match {legible(name, 200)} is void: {legible(over.void_cause, 40)}")
+        raise ServerRefused(f"match {printable(name, 200)} is void: {printable(over.void_cause, 40)}")
 
 
 def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShown:
@@ -85,18 +85,18 @@ def _waited(league: League, name: str, spinner: Spinner) -> ladder_pb2.MatchShow
     while True:
         now = requested(league, name)
         if now.state == "dropped":
-            raise ServerRefused(f"match {legible(name, 200)} was not played: {now.why}")
+            raise ServerRefused(f"match {printable(name, 200)} was not played: {now.why}")
         if now.match is not None:
             return now.match
         if now.state == "unknown":  # it is over, and being stored
             unseen_since = unseen_since or time.monotonic()
             if time.monotonic() - unseen_since > STORING_S:
-                raise NotFound(f"match {legible(name, 200)} is not known to the server any more")
+                raise NotFound(f"match {printable(name, 200)} is not known to the server any more")
         elif now.state != told:
             told = now.state
             state = "waits for its bots" if told == "waiting" else "is being played"
             spinner.end()
-            say(f"match {legible(name, 200)} {state}")
+            print_message(f"match {printable(name, 200)} {state}")
             spinner.show("waiting for its end")
         time.sleep(LOOK_S)
 

@@ -19,8 +19,8 @@ from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladde
 from cutpurse.sdk.commands.view_row import view_row
 from cutpurse.sdk.errors import ServerUnreachable
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.terminal import json_text, say
-from cutpurse.sdk.text_view import event_lines, picture
+from cutpurse.sdk.terminal import json_text, print_message
+from cutpurse.sdk.text_view import event_lines, render_table
 
 if TYPE_CHECKING:
     from cutpurse.sdk.league import League
@@ -92,7 +92,7 @@ def _messages(league: League, request: ladder_pb2.WatchMatchRequest) -> Iterator
             if not has_begun or now - lost_at > GIVES_UP_S:
                 raise
             if not tries:
-                say(f"the stream was lost: {problem}; it is taken up again")
+                print_message(f"the stream was lost: {problem}; it is taken up again")
             time.sleep(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)])
             tries += 1
 
@@ -156,7 +156,7 @@ class _Told:
     def _say(self, why: str) -> None:
         if why and why != self._said:
             self._said = why
-            say(why)
+            print_message(why)
 
 
 # -- for people
@@ -172,11 +172,11 @@ class _Pictures:
 
         if isinstance(step, WatchBegin):
             self.names = step.names
-            self.screen.show(_began_lines(step), picture(step.view, self.names), behind)
+            self.screen.show(_began_lines(step), render_table(step.view, self.names), behind)
         elif isinstance(step, WatchEnd):
             self.screen.say(_over_lines(step, self.names))
         else:
-            self.screen.show(event_lines(step.view), picture(step.view, self.names), behind)
+            self.screen.show(event_lines(step.view), render_table(step.view, self.names), behind)
 
 
 def _began_lines(step: WatchBegin) -> list[str]:

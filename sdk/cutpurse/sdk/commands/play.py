@@ -37,8 +37,8 @@ from cutpurse.sdk.playing.lines import Lines
 from cutpurse.sdk.playing.seating import view_for
 from cutpurse.sdk.progress import Progress
 from cutpurse.sdk.screen import Screen
-from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, results, say, table
-from cutpurse.sdk.text_view import event_lines, picture
+from cutpurse.sdk.terminal import format_count, paint, print_json, print_lines, print_message, results, table
+from cutpurse.sdk.text_view import event_lines, render_table
 
 __all__ = ["MatchPrinter", "play", "result_lines", "summary"]
 
@@ -125,7 +125,9 @@ def play(
             )
     except KeyboardInterrupt:
         if rows.matches:
-            say(f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else ""))
+            print_message(
+                f"{rows.matches:,} of {matches:,} matches were played" + (f", and are in {out}" if out else "")
+            )
         raise
     if as_json:
         print_json(summary(played))
@@ -159,7 +161,7 @@ def summary(played: LocalRun) -> dict[str, Any]:
 def result_lines(played: LocalRun) -> list[str]:
     """Return a table of the bots, who was taken over, and how long it took."""
     rows = [(row.bot, row.first_places, row.mean_place, row.mean_score) for row in played.seats]
-    some = counted(played.matches, "match", "matches")
+    some = format_count(played.matches, "match", "matches")
     rate = f", {played.decisions / played.seconds:,.0f} a second" if played.seconds > 0 else ""
     head, *lines = table(("bot", "first places", "mean place", "mean score"), rows)
     best = min(row.mean_place for row in played.seats)
@@ -249,4 +251,4 @@ class MatchPrinter:
         told = event_lines(view)
         self.told, self.before = len(match.game.log or ()), view.raw
         if told or match.over:  # else a sealed answer: a spectator learns nothing of it yet
-            self.screen.show(told, picture(view, match.seats))
+            self.screen.show(told, render_table(view, match.seats))

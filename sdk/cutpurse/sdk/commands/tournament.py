@@ -16,7 +16,7 @@ from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.commands.league_options import Authority, Server, asked, ladder_named
 from cutpurse.sdk.errors import BOT_FAILED, NotFound
 from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.terminal import counted, paint, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import format_count, paint, print_json, print_lines, print_message, table
 from cutpurse.sdk.tournament.local_backend import LocalBackend
 from cutpurse.sdk.tournament.progress_log import Journal
 from cutpurse.sdk.tournament.runner import Plan, TournamentBackend, plan_of, played_out, standing
@@ -141,15 +141,15 @@ def show(file: File, journal: JournalFile = None, as_json: AsJson = False) -> No
         diary.settle(settled.settled)
         played = [diary.played[number] for number in sorted(diary.played)]
     whole = played[: next((at for at, board in enumerate(played) if board.number != at), len(played))]
-    say(f"{len(played):,} of {settled.boards():,} boards are played")
+    print_message(f"{len(played):,} of {settled.boards():,} boards are played")
     _tell(settled, whole, as_json, None)
 
 
 def _tell_plan(settled: Plan, diary: Journal) -> None:
     for line in settled.lines():
-        say(line)
+        print_message(line)
     if diary.plan is not None:
-        say(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
+        print_message(f"{len(diary.played):,} of {settled.boards():,} boards are in {diary.path}: going on from there")
 
 
 def _tell(settled: Plan, played: Sequence[PlayedBoard], as_json: bool, out: Path | None) -> list[TournamentStanding]:
@@ -209,7 +209,7 @@ def _lines(rows: Sequence[TournamentStanding], settled: Plan, played: Sequence[P
         lines.append(f"the first {len(finalists)} are in the final: their rows count it alone, all others their group")
     for row in rows:
         if row.taken_over:
-            some = counted(row.matches, "match", "matches")
+            some = format_count(row.matches, "match", "matches")
             text = f"{names[row.bot]} was taken over in {row.taken_over:,} of {some}: it came last there"
             lines.append(paint(text, "bad"))
     byes = sum(row.byes for row in rows)

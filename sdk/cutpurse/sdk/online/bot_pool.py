@@ -198,7 +198,7 @@ class RemoteBots:
         settings = table.info.settings.changed()
         info = MatchInfo(table.game, table.seat, table.names, settings, chance, table.match)
         try:
-            seat.bot = yield from bot_calls.started(self.maker, info)
+            seat.bot = yield from bot_calls.start_bot(self.maker, info)
         except (Exception, SystemExit) as problem:
             seat.bot = bot_calls.Unable(problem)
         table.before = seat.notes.take()
@@ -255,7 +255,7 @@ class RemoteBots:
         view, decision, number = seat.view, seat.decision, seat.number
         assert view is not None
         assert decision is not None
-        if self.thinker.is_here(Kind.DECIDE):
+        if self.thinker.in_event_loop(Kind.DECIDE):
             began = perf_counter()
             outcome = self._asked_here(seat, view, decision, number, again)
             seconds = perf_counter() - began
@@ -270,9 +270,9 @@ class RemoteBots:
     ) -> Flow[_Answered | _Failed | _TooLate]:
         try:
             if not seat.table.is_open(number):
-                yield from bot_calls.told(seat.bot, view)
+                yield from bot_calls.deliver_events(seat.bot, view)
                 return _TooLate()
-            answer = yield from bot_calls.asked(seat.bot, view, decision, again)
+            answer = yield from bot_calls.ask_bot(seat.bot, view, decision, again)
             return _Answered(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
             return self._failed(problem, seat.notes.take())
@@ -285,9 +285,9 @@ class RemoteBots:
             return bot_calls.without_a_loop(self._heard(seat, self._asked(seat, view, decision, number, again)))
         try:
             if not seat.table.is_open(number):
-                bot_calls.without_a_loop(bot_calls.told(seat.bot, view))
+                bot_calls.without_a_loop(bot_calls.deliver_events(seat.bot, view))
                 return _TooLate()
-            answer = bot_calls.asked_here(seat.bot, view, decision, again)
+            answer = bot_calls.ask_bot_sync(seat.bot, view, decision, again)
             return _Answered(answer, _index(answer, decision), seat.notes.take())
         except (Exception, SystemExit) as problem:
             return self._failed(problem, seat.notes.take())
@@ -364,13 +364,13 @@ class RemoteBots:
 
     def _ended(self, seat: _BotSeat, finish: Finish) -> Flow[_Failed | None]:
         info = seat.table.info
-        seen = seat.view or bot_calls.nothing_seen(info.rules, info.settings, info.seats, info.seat)
+        seen = seat.view or bot_calls.empty_view(info.rules, info.settings, info.seats, info.seat)
         skipped = leading_to(finish.first_event, seat.skipped)
         first = skipped[0].first_event if skipped else finish.first_event
         events = partial(_last_events, skipped, finish, info)
         view = VIEWS[seat.table.game](lambda: seen.raw, events, first, lambda: seen.raw)
         try:
-            yield from bot_calls.ended(seat.bot, view, finish.result)
+            yield from bot_calls.end_match(seat.bot, view, finish.result)
         except (Exception, SystemExit) as problem:
             return self._failed(problem, "")
         return None

@@ -28,7 +28,7 @@ from cutpurse.sdk.online.client_session import Ask, Begin, ClientSession, Finish
 from cutpurse.sdk.online.concurrency import ConcurrencyControl
 from cutpurse.sdk.online.connection import Dialling, why_unreachable
 from cutpurse.sdk.online.server_address import CA_VARIABLE, SECURE
-from cutpurse.sdk.terminal import counted, legible
+from cutpurse.sdk.terminal import format_count, printable
 
 __all__ = ["Client"]
 
@@ -247,11 +247,11 @@ class Client:
             if self._ladders_sought:
                 from cutpurse.sdk.online.ladder_selection import (  # more messages, for those who need them
                     by_game,
-                    ladders_there,
+                    list_server_ladders,
                 )
 
                 try:
-                    there = await ladders_there(channel, self.dialling.metadata)
+                    there = await list_server_ladders(channel, self.dialling.metadata)
                 except grpc.aio.AioRpcError as problem:
                     return _told(problem.code(), problem.details(), problem.trailing_metadata())
                 self.session.ladders = by_game(self._ladders_sought, there, self.address)
@@ -404,9 +404,9 @@ class Client:
         if not self._connected:
             self.say(f"{who} plays at {self.address} ({welcomed.server})")
         elif welcomed.resumed:
-            self.say(f"connected again: {counted(len(self.session.tables), 'match', 'matches')} open")
+            self.say(f"connected again: {format_count(len(self.session.tables), 'match', 'matches')} open")
         else:
-            self.say(f"connected again, as a new session: {counted(len(welcomed.lost), 'match', 'matches')} lost")
+            self.say(f"connected again, as a new session: {format_count(len(welcomed.lost), 'match', 'matches')} lost")
         self._connected = True
         self._attempts = 0
         self._owner = welcomed.owner
@@ -467,4 +467,4 @@ def _told(code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[s
         except DecodeError:
             continue  # the code says enough
     is_untrusted = any(words in text for words in UNTRUSTED)
-    return _Ended(code, legible(why_unreachable(text)), reason, retry_s, is_untrusted)
+    return _Ended(code, printable(why_unreachable(text)), reason, retry_s, is_untrusted)

@@ -27,7 +27,7 @@ from cutpurse.engine.events import Event
 from cutpurse.engine.match import EndCause, MatchResult
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import ServerRefused
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.sdk.version import VERSION
 from cutpurse.sdk.wire.catalogue import catalogue_of
 from cutpurse.sdk.wire.question_types import TableInfo, events_of
@@ -230,7 +230,7 @@ class ClientSession:
             sdk=f"cutpurse-python {VERSION}",
             bot=self.bot,
             version=self.version,
-            games=[self._game_wanted(game) for game in dict.fromkeys((*self.games, *self.ladders))],
+            games=[self._game_request(game) for game in dict.fromkeys((*self.games, *self.ladders))],
             max_tables=self._wanted,
             events=self.events,
             features=FEATURES,
@@ -241,7 +241,7 @@ class ClientSession:
             hello.resume.secret = self._secret
         return arena_pb2.PlayRequest(hello=hello, max_tables=0 if self._wants_none else None).SerializeToString()
 
-    def _game_wanted(self, game: str) -> arena_pb2.GameWanted:
+    def _game_request(self, game: str) -> arena_pb2.GameWanted:
         version = GAMES[game].words.version
         return arena_pb2.GameWanted(game=game, rules_version=version, ladders=self.ladders.get(game, ()))
 
@@ -296,7 +296,7 @@ class ClientSession:
         for problem in envelope.problems:
             left = f"; {problem.strikes_left} more of these end the session" if problem.strikes_left else ""
             what = "the server says" if problem.reason in NO_FAULT else "the server has a problem with this bot"
-            todos.append(OwnerNotice(f"{what}: {legible(problem.text)}{left}"))
+            todos.append(OwnerNotice(f"{what}: {printable(problem.text)}{left}"))
         return todos
 
     def _welcome(self, welcome: arena_pb2.Welcome) -> Welcomed:
@@ -352,7 +352,7 @@ class ClientSession:
             arena_pb2.REFUSAL_REASON_ALREADY_DECIDED,  # an answer that was sent again
             arena_pb2.REFUSAL_REASON_STALE,  # nobody's fault
         ):
-            todos.append(OwnerNotice(f"{which}: the answer was refused: {legible(refusal.text)}", False, table))
+            todos.append(OwnerNotice(f"{which}: the answer was refused: {printable(refusal.text)}", False, table))
 
     def _end(self, ended: arena_pb2.MatchEnded, todos: list[Todo]) -> None:
         table = self.tables.pop(ended.table, None)
@@ -373,7 +373,7 @@ class ClientSession:
                 del self._sealed[next(iter(self._sealed))]
 
     def _open(self, opened: arena_pb2.BoardOpened, todos: list[Todo]) -> None:
-        table = self._sealed.pop(legible(opened.match), None)
+        table = self._sealed.pop(printable(opened.match), None)
         if table is not None:
             self._check_promise(table, opened.opening, todos)
             todos.append(Opened(table.match, opened.rated))
@@ -386,7 +386,7 @@ class ClientSession:
 
     def _drain(self, drain: arena_pb2.Drain, todos: list[Todo]) -> None:
         self.come_back_s = drain.reconnect_after_ms / 1000
-        text = f": {legible(drain.text)}" if drain.text else ""
+        text = f": {printable(drain.text)}" if drain.text else ""
         todos.append(
             OwnerNotice(f"the server is about to stop{text}; open tables go on for {drain.time_left_ms / 1000:g} s")
         )
@@ -409,7 +409,7 @@ class ClientSession:
         self, table: ClientTable, decision: int, reason: str, notes: str = "", *, whole_match: bool = False
     ) -> None:
         """Give up a decision at which the bot's own code failed, or the whole match if the bot cannot play it."""
-        reason = legible(reason, REASON_MOST)
+        reason = printable(reason, REASON_MOST)
         said = arena_pb2.GiveUp(table=table.number, decision=decision, reason=reason, whole_match=whole_match)
         self._say(table, decision, field(_GIVE_UPS, said.SerializeToString()), notes)
 
@@ -471,7 +471,7 @@ def _named(seat: arena_pb2.SeatTaken) -> str:
 
 def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
     """What a bot, or one who watches, is told of a match.  Raises ServerRefused for one that cannot be played here."""
-    what = f"the server deals {legible(started.game)}, rules version {legible(started.rules_version)}"
+    what = f"the server deals {printable(started.game)}, rules version {printable(started.rules_version)}"
     rules = GAMES.get(started.game)
     if rules is None:
         raise ServerRefused(f"{what}; here there are {', '.join(GAMES)}: name the games to play, or upgrade cutpurse")
@@ -490,7 +490,7 @@ def table_of(started: arena_pb2.MatchStarted) -> ClientTable:
         raise ServerRefused(f"{what}, and puts this bot on seat {started.seat} of {seats}")
     return ClientTable(
         started.table,
-        legible(started.match),
+        printable(started.match),
         TableInfo(rules, settings, seats, started.seat),
         tuple([_named(seat) for seat in started.seats]),
         started.ladder,

@@ -19,9 +19,9 @@ from typing import Any
 
 from cutpurse.sdk.online.client import Client
 from cutpurse.sdk.signals import HANGUP, ends, set_handler
-from cutpurse.sdk.terminal import counted, say
+from cutpurse.sdk.terminal import format_count, print_message
 
-__all__ = ["leaves_when_told"]
+__all__ = ["leave_on_signal"]
 
 _there: list[Callable[[], None]] = []  # how each bot of this process is told to leave
 _before: dict[int, Any] = {}  # what these signals did before
@@ -29,7 +29,7 @@ _woken = ExitStack()  # the loop by signals, as long as they are taken
 
 
 @contextmanager
-def leaves_when_told(client: Client) -> Iterator[None]:
+def leave_on_signal(client: Client) -> Iterator[None]:
     """Within this block the first such signal makes the bot leave; a second one does as it always does.
 
     A second SIGHUP does nothing: a shell and the system both send it when a terminal is closed; any other signal is the
@@ -42,8 +42,8 @@ def leaves_when_told(client: Client) -> Iterator[None]:
 
     def leave() -> None:
         if tables := len(client.session.tables):
-            what = counted(tables, "match is", "matches are")
-            say(f"leaving: {what} played to the end; once more, and it goes at once")
+            what = format_count(tables, "match is", "matches are")
+            print_message(f"leaving: {what} played to the end; once more, and it goes at once")
         client.leave()
 
     def tell() -> None:

@@ -13,16 +13,16 @@ import grpc.aio
 from cutpurse.engine.errors import did_you_mean
 from cutpurse.games import GAMES
 from cutpurse.sdk.errors import NotFound, ServerRefused
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2
 
-__all__ = ["by_game", "ladders_there"]
+__all__ = ["by_game", "list_server_ladders"]
 
 LIST: Final = "/cutpurse.v1.LadderService/ListLadders"
 ANSWER_S: Final = 10.0
 
 
-async def ladders_there(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+async def list_server_ladders(channel: grpc.aio.Channel, metadata: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The ladders of a server that the caller may see, each with its game.  Raises grpc.aio.AioRpcError."""
     call: Any = channel.unary_unary(LIST, response_deserializer=ladder_pb2.ListLaddersResponse.FromString)
     answer = await call(b"", metadata=metadata, timeout=ANSWER_S)
@@ -38,13 +38,13 @@ def by_game(wanted: Iterable[str], there: Iterable[tuple[str, str]], address: st
     found: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(wanted):
         if name not in game_of:
-            are = ", ".join(sorted(map(legible, game_of))) or "none"
-            hint = did_you_mean(name, map(legible, game_of))
-            raise NotFound(f"the server at {address} has no ladder '{legible(name)}'{hint}; there are: {are}")
+            are = ", ".join(sorted(map(printable, game_of))) or "none"
+            hint = did_you_mean(name, map(printable, game_of))
+            raise NotFound(f"the server at {address} has no ladder '{printable(name)}'{hint}; there are: {are}")
         game = game_of[name]
         if game not in GAMES:
             raise ServerRefused(
-                f"ladder {name} is of the game {legible(game)}, which is not known here: upgrade cutpurse"
+                f"ladder {name} is of the game {printable(game)}, which is not known here: upgrade cutpurse"
             )
         found[game] = (*found.get(game, ()), name)
     return found

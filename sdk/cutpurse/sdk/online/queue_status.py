@@ -13,7 +13,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 
 from cutpurse.sdk.online.client_session import ClientSession
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["too_few"]
@@ -83,7 +83,7 @@ def _is_on(ladder: ladder_pb2.LadderShown, session: ClientSession, owner: str) -
 
 
 def _text(ladder: ladder_pb2.LadderShown, sides: int, house: Sequence[str], by_owner: bool) -> str:
-    name, seats, named = legible(ladder.defined.name, 64), ladder.defined.seats, ladder.defined.terms.house
+    name, seats, named = printable(ladder.defined.name, 64), ladder.defined.seats, ladder.defined.terms.house
     missing = seats - sides - len(house)
     if sides < 1 or missing < 1:
         return ""
@@ -94,7 +94,7 @@ def _text(ladder: ladder_pb2.LadderShown, sides: int, house: Sequence[str], by_o
 
 
 def _house(here: Sequence[str], named: Sequence[str]) -> str:
-    first = ", ".join([legible(name, 32) for name in (here or named)[:MOST_HOUSE]])
+    first = ", ".join([printable(name, 32) for name in (here or named)[:MOST_HOUSE]])
     if here:
         return f"and {len(here)} house bot{'s' if len(here) > 1 else ''} ({first})"
     return f"and its house bots ({first}) are not run" if named else "and no house bots"

@@ -60,7 +60,7 @@ class Thinker:
         self._idle.set()
         self._closed = False
 
-    def is_here(self, kind: Kind) -> bool:
+    def in_event_loop(self, kind: Kind) -> bool:
         """Whether a turn of this kind would be carried out at once, in the event loop itself."""
         return self._proven[kind].fast and not self._in_thread
 
@@ -69,7 +69,7 @@ class Thinker:
         turn = _Turn(match, kind, flow, done)
         if self.is_async:
             self._as_task(turn)
-        elif self.is_here(kind):
+        elif self.in_event_loop(kind):
             self._finish(turn, *_carry_out(turn))
         else:
             self._in_thread += 1

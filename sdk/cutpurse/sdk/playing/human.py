@@ -11,7 +11,7 @@ from cutpurse.engine.match import MatchResult
 from cutpurse.sdk.bot import MatchInfo
 from cutpurse.sdk.card_text import cards_in_view, describe_card, find_cards
 from cutpurse.sdk.decision import Decision
-from cutpurse.sdk.text_view import event_lines, picture
+from cutpurse.sdk.text_view import event_lines, render_table
 
 __all__ = ["Human"]
 
@@ -35,7 +35,7 @@ class Human:
         """Show what happened and the table, list the options, and read a number."""
         offered = [f"{option.index + 1:>4}  {option.text}" for option in decision.options]
         question = f"{decision.text or decision.ask} ({decision.rule})"
-        self._write(["", *event_lines(view), "", *picture(view, self.names), "", question, *offered])
+        self._write(["", *event_lines(view), "", *render_table(view, self.names), "", question, *offered])
         while True:
             self.out.write(f"1 to {decision.count}, ? or ? NAME for what cards do, or q to quit: ")
             self.out.flush()

@@ -80,7 +80,7 @@ def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name:
     """The answer, and the seconds that it took."""
     chance = bot_chance(name.encode() or record.key, seat)
     info = MatchInfo(record.game, seat, record.seats, record.settings, chance, name)
-    player = bot_calls.without_a_loop(bot_calls.started(maker, info))
+    player = bot_calls.without_a_loop(bot_calls.start_bot(maker, info))
     told = 0
     before: View | None = None
     for match, asked, chosen in replay(record, game_named(record.game)):
@@ -91,7 +91,7 @@ def _asked_again(maker: BotMaker, seat: int, record: Record, choices: int, name:
         is_meant = len(match.choices) == choices - 1
         began = perf_counter()
         try:
-            answer = bot_calls.without_a_loop(bot_calls.asked(player, view, decision))
+            answer = bot_calls.without_a_loop(bot_calls.ask_bot(player, view, decision))
         except (Exception, SystemExit):
             if is_meant or chosen.cause is EndCause.NORMAL:
                 raise

@@ -28,7 +28,7 @@ from cutpurse.sdk.child_processes import ends_new_children, kill_descendants
 from cutpurse.sdk.playing.interpreter import forget_safe_path, safe_path
 from cutpurse.sdk.playing.lifetime import a_run
 from cutpurse.sdk.signals import set_handler
-from cutpurse.sdk.terminal import talk_may_be_lost
+from cutpurse.sdk.terminal import ignore_closed_stderr
 
 __all__ = ["check_jobs", "in_order"]
 
@@ -201,7 +201,7 @@ def _serve(connection: Connection, sent: bytes, was_told_safe_path: bool) -> Non
     try:
         _begin(was_told_safe_path)
         # A run of its own, since an interpreter that exits has no more threads with which to end what it started.
-        with ends_new_children(), talk_may_be_lost(), a_run():
+        with ends_new_children(), ignore_closed_stderr(), a_run():
             work: Callable[[range], list[Any]] | None = None
             while True:
                 batch = connection.recv()

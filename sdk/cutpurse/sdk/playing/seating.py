@@ -65,7 +65,7 @@ class _SeatedBots:
         for seat, maker in enumerate(makers):
             try:
                 info = MatchInfo(match.rules.words.game, seat, match.seats, settings, bot_chance(match.key, seat))
-                bot = bot_calls.without_a_loop(bot_calls.started(maker, info))
+                bot = bot_calls.without_a_loop(bot_calls.start_bot(maker, info))
             except ProgramNotStarted:
                 raise
             except (Exception, SystemExit) as problem:
@@ -84,14 +84,14 @@ class _SeatedBots:
         bot = self.bots[seat]
         activate(self.makers[seat].modules)
         raw = game.view(seat)
-        events = log[since:] if bot_calls.hears_events(bot) else None
+        events = log[since:] if bot_calls.wants_events(bot) else None
         view = self.view_type(raw, events, since, self.seen[seat])
         self.seen[seat] = raw
         decision = Decision(number, asked.ask, asked.options, _Safe(match, asked), view)
         reason = ""
         for time in range(CORRECTIONS + 1):
             try:
-                answer = bot_calls.asked_here(bot, view, decision, again=time > 0)
+                answer = bot_calls.ask_bot_sync(bot, view, decision, again=time > 0)
             except ProgramGone as problem:
                 self._take_over(seat, place, asked.ask, problem)
                 return
@@ -110,7 +110,7 @@ class _SeatedBots:
         for seat, bot in enumerate(self.bots):
             activate(self.makers[seat].modules)
             try:
-                bot_calls.without_a_loop(bot_calls.ended(bot, self._last_events(seat), result))
+                bot_calls.without_a_loop(bot_calls.end_match(bot, self._last_events(seat), result))
             except (Exception, SystemExit) as problem:
                 self._crashed(seat, None, "in end", problem)
 
@@ -131,7 +131,7 @@ class _SeatedBots:
         assert log is not None
         seen = self.seen[seat]
         if seen is None:
-            seen = bot_calls.nothing_seen(match.rules, match.game.settings, len(match.seats), seat).raw
+            seen = bot_calls.empty_view(match.rules, match.game.settings, len(match.seats), seat).raw
         return self.view_type(seen, log[self.told[seat] :], self.told[seat], seen)
 
 

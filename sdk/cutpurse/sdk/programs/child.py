@@ -17,7 +17,7 @@ from typing import Final
 
 from cutpurse.sdk.child_processes import descendants, kill, wait_for_end
 from cutpurse.sdk.programs.last_words import last_words
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import print_message
 
 __all__ = ["Child"]
 
@@ -116,7 +116,7 @@ class Child:
                 self._lines.append(line)
                 self._on_line(line)
                 if not self.quiet:
-                    say(f"{self.name}: {line}")
+                    print_message(f"{self.name}: {line}")
 
     def _watch(self) -> None:
         self._process.wait()

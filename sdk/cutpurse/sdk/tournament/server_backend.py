@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.errors import NotFound, ServerRefused
-from cutpurse.sdk.league import League, bot_name, shown
+from cutpurse.sdk.league import League, bot_name, format_bot_name
 from cutpurse.sdk.request_status import RequestStatus, requested
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.sdk.tournament.progress_log import Journal
 from cutpurse.sdk.tournament.tournament_file import Tournament
 from cutpurse.sdk.tournament.tournament_results import PlayedBoard, TournamentBoard, TournamentMatch
@@ -55,7 +55,7 @@ class ServerBackend:
 
     def plan(self) -> dict[str, Any]:
         """What the boards depend on besides the tournament."""
-        return {"where": f"ladder {self._ladder}", "versions": [shown(bot) for bot in self._bots]}
+        return {"where": f"ladder {self._ladder}", "versions": [format_bot_name(bot) for bot in self._bots]}
 
     def play(self, boards: Sequence[TournamentBoard]) -> Generator[PlayedBoard, None, None]:
         """The boards, each as it is over."""
@@ -104,7 +104,7 @@ class ServerBackend:
     def _played(self, board: TournamentBoard, match: ladder_pb2.MatchShown) -> PlayedBoard:
         (bots,) = board.seats
         if [seat.bot.bot for seat in match.seats] != [self._bots[bot].bot for bot in bots]:
-            raise ServerRefused(f"match {legible(match.match, 200)} was played by other bots than were asked for")
+            raise ServerRefused(f"match {printable(match.match, 200)} was played by other bots than were asked for")
         faults = {bot: seat.faults for bot, seat in zip(bots, match.seats, strict=True) if seat.faults}
         played = TournamentMatch(
             bots,
@@ -130,12 +130,12 @@ class ServerBackend:
             owners = {bot.owner for bot in fitting}
             if not fitting:
                 raise NotFound(
-                    f"{legible(entrant.bot, 100)} is not there to play on ladder {self._ladder}; "
-                    f"there are: {', '.join(shown(bot) for bot in there[:20]) or 'none'}"
+                    f"{printable(entrant.bot, 100)} is not there to play on ladder {self._ladder}; "
+                    f"there are: {', '.join(format_bot_name(bot) for bot in there[:20]) or 'none'}"
                 )
             if len(owners) > 1:
                 raise UsageError(
-                    f"{legible(entrant.bot, 100)} is a bot of {', '.join(sorted(owners))}: write whose is meant"
+                    f"{printable(entrant.bot, 100)} is a bot of {', '.join(sorted(owners))}: write whose is meant"
                 )
             found.append(fitting[-1])
         return found
@@ -158,7 +158,7 @@ class _UnderWay:
 
 def _why(now: RequestStatus) -> str:
     if now.match is not None:
-        return f"match {legible(now.match.match, 200)} is void: {legible(now.match.void_cause, 40)}"
+        return f"match {printable(now.match.match, 200)} is void: {printable(now.match.void_cause, 40)}"
     return now.why or "the server knows nothing of its match any more"
 
 

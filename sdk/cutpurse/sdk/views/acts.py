@@ -210,7 +210,7 @@ class SeenEvent:
         return self._field("value")  # type: ignore[no-any-return]  # a number
 
     @property
-    def placed_as(self) -> str | None:
+    def zone_kind(self) -> str | None:
         """What kind of pile it became (placed); None if it is gone."""
         if not isinstance(self._event, Placed) or self._event.kind == 0:
             return None

@@ -107,7 +107,7 @@ def _zone(owner: int, body: bytes) -> bytes:
     return (_SIDE_ZONE[length] if length < LOW else frame(2, length)) + body
 
 
-def _kept_zone(zone: Zone, place: int) -> bytes:
+def _cached_zone(zone: Zone, place: int) -> bytes:
     """The same for a viewer, kept beside his picture and beside those of all who have the same picture."""
     viewer = place - MOST_VIEWERS
     sees, kept, cards = zone.sees >> viewer & 1, zone.kept, zone.cards
@@ -172,7 +172,7 @@ class MatchEncoder:
         if game.notes:
             game.catch_up()
         zones = game.in_order()
-        shown = [zone.kept[place] or _kept_zone(zone, place) for zone in zones]
+        shown = [zone.kept[place] or _cached_zone(zone, place) for zone in zones]
         counters, seat_counters = game.layout.values_of_table(game), game.seat_values()
         body = self._observation(seat, counters, seat_counters, zones, shown, game.agenda, agenda)
         return body + clues_field(game.clues_of(viewer)) if agenda and game.clues else body

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from cutpurse.server.access.entrance import Context
 from cutpurse.server.call_status import abort
-from cutpurse.server.errors import CallStatus, ending
+from cutpurse.server.errors import CallStatus, call_status
 
 __all__ = ["RequestReader"]
 
@@ -93,8 +93,8 @@ class RequestReader(grpc.aio.ServerInterceptor):
         if reading.done():
             return reading.result()
         if enough.done():
-            return ending("STREAMS", "too many calls wait for their messages; send the message with the call")
-        return ending("SILENT", f"the message of the call did not come within {self._message_s:g} s")
+            return call_status("STREAMS", "too many calls wait for their messages; send the message with the call")
+        return call_status("SILENT", f"the message of the call did not come within {self._message_s:g} s")
 
 
 async def _read(context: Context) -> bytes | CallStatus:
@@ -102,12 +102,12 @@ async def _read(context: Context) -> bytes | CallStatus:
         message = await context.read()
     except (grpc.aio.BaseError, asyncio.CancelledError):  # the call is over
         message = grpc.aio.EOF
-    return ending("BAD_MESSAGE", "the call has no message") if message is grpc.aio.EOF else message
+    return call_status("BAD_MESSAGE", "the call has no message") if message is grpc.aio.EOF else message
 
 
 async def _parsed(parse: Callable[[bytes], Any], message: bytes, context: Context) -> Any:
     try:
         return parse(message)
     except DecodeError:
-        how = ending("BAD_MESSAGE", "this is not the message that the method takes")
+        how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
     await abort(context, how)

@@ -21,7 +21,7 @@ from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUn
 from cutpurse.sdk.online.client import UNTRUSTED
 from cutpurse.sdk.online.connection import Dialling, token_file, why_unreachable
 from cutpurse.sdk.online.server_address import TOKEN_VARIABLE
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.v1 import token_pb2, token_pb2_grpc
 
 __all__ = ["RemoteTokens"]
@@ -103,7 +103,7 @@ class RemoteTokens:
                 f"the server at {address} has no owners: it was started on a database without a token. Stop it, and "
                 "make the first with --db"
             )
-        said = legible(why_unreachable(text)) or code.name
+        said = printable(why_unreachable(text)) or code.name
         return _ERRORS.get(code, ServerRefused)(f"the server at {address}: {said}")
 
 

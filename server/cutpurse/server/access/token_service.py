@@ -20,7 +20,7 @@ from cutpurse.leaderboard.queries import TokenEntry
 from cutpurse.leaderboard.tokens import Token
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant
-from cutpurse.server.call_status import abort, ending_of
+from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.logs import Logger
 from cutpurse.v1 import token_pb2
 
@@ -93,7 +93,7 @@ class TokenService:
             return answer.SerializeToString()
         except Exception as problem:
             unable = "tokens cannot be stored now; nothing was changed"
-            how = ending_of(problem, self._log, self._incident_number, in_trouble="tokens not written", unable=unable)
+            how = status_of(problem, self._log, self._incident_number, in_trouble="tokens not written", unable=unable)
         await abort(context, how)
 
     async def _acts(self, answer: Message) -> None:

@@ -17,7 +17,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.completion import complete_ladders
 from cutpurse.sdk.errors import FAILED, NotFound, needs
 from cutpurse.sdk.progress import Progress, Spinner
-from cutpurse.sdk.terminal import paint, print_json, print_lines, say, table
+from cutpurse.sdk.terminal import paint, print_json, print_lines, print_message, table
 from cutpurse.server.submissions.storage import storage_beside
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def upgrade(database: Database) -> None:
 
         newest = newest_revision()
         if store.found == newest:
-            say(f"{database} has schema {newest} already, the newest")
+            print_message(f"{database} has schema {newest} already, the newest")
         elif store.found is None:
-            say(f"{database} was empty and has schema {newest} now")
+            print_message(f"{database} was empty and has schema {newest} now")
         else:
-            say(f"{database} had schema {store.found} and has schema {newest} now")
+            print_message(f"{database} had schema {store.found} and has schema {newest} now")
             if note := describe_upgrade(store.found):
-                say(note)
+                print_message(note)
 
 
 @app.command()
@@ -80,9 +80,9 @@ def backup(
         from cutpurse.leaderboard.backup import back_up
 
         copied = back_up(database, to, tell)
-    say(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
+    print_message(f"{to} is a checked copy of {database}: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir():
-        say(f"the archives of bots that were handed in are not in it: copy the folder {bots} too")
+        print_message(f"the archives of bots that were handed in are not in it: copy the folder {bots} too")
 
 
 @app.command()
@@ -103,9 +103,9 @@ def restore(
         from cutpurse.leaderboard.backup import restore as put_back
 
         copied = put_back(copy, database, force, tell)
-    say(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
+    print_message(f"{database} is what {copy} holds: schema {copied.revision}, {copied.size:,} bytes")
     if (bots := storage_beside(database)).is_dir() or storage_beside(copy).is_dir():
-        say(f"of bots that were handed in those run whose archives are in {bots}")
+        print_message(f"of bots that were handed in those run whose archives are in {bots}")
 
 
 @app.command()
@@ -139,7 +139,7 @@ def recompute(
         print_lines(table(("ladder", "boards", "versions", "differences"), cells))
     for one in checks:
         for difference in one.differences:
-            say(paint(f"{one.ladder}: {difference}", "bad", sys.stderr))
+            print_message(paint(f"{one.ladder}: {difference}", "bad", sys.stderr))
     if not all(one.equal for one in checks):
         raise typer.Exit(FAILED)
 
@@ -219,13 +219,13 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
     ]
     print_lines(table(("", "beta", "tau", "ties", "log-loss"), cells))
     older = found.matches - found.judged
-    say(f"fitted to {older:,} matches of {found.ladder}, judged by the {found.judged:,} newer ones")
+    print_message(f"fitted to {older:,} matches of {found.ladder}, judged by the {found.judged:,} newer ones")
     if epoch is not None:
-        say(f"{found.ladder} is rated with the fitted numbers from its next match on: epoch {epoch}")
+        print_message(f"{found.ladder} is rated with the fitted numbers from its next match on: epoch {epoch}")
     elif not found.is_better:
-        say("the numbers that it has foretell at least as well; nothing is to be changed")
+        print_message("the numbers that it has foretell at least as well; nothing is to be changed")
     else:
-        say("the fitted numbers foretell better; --put has the ladder rated with them")
+        print_message("the fitted numbers foretell better; --put has the ladder rated with them")
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.errors import needs
 from cutpurse.sdk.progress import Progress
-from cutpurse.sdk.signals import runs_until_told_to_end
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.signals import run_until_signalled
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
 
 if TYPE_CHECKING:
     from cutpurse.leaderboard.queries import Ranking
@@ -51,15 +51,15 @@ def demo(
         from cutpurse.leaderboard.errors import LeaderboardError
         from cutpurse.server.hosting.demo_run import contestants, run_demo
         from cutpurse.server.hosting.page import Page
-        from cutpurse.server.logs import logger, take_others
+        from cutpurse.server.logs import capture_library_logs, logger
     if is_open:
         with needs("web"):
             import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
     if matches < 1:
         raise UsageError(f"--matches {matches}: at least 1 can be played")
     where = _new_folder(folder)
-    bots = contestants(say)
-    say(f"{', '.join(bot.name for bot in bots)} dial in; {matches} matches of each game")
+    bots = contestants(print_message)
+    print_message(f"{', '.join(bot.name for bot in bots)} dial in; {matches} matches of each game")
     progress = Progress("matches")
     began = time.perf_counter()
 
@@ -73,18 +73,18 @@ def demo(
 
     def stay(outcome: DemoSummary) -> None:
         show(outcome)
-        say("server and page stay open until Ctrl-C")
+        print_message("server and page stay open until Ctrl-C")
 
     try:
         with (where / "server.log").open("w", encoding="utf-8") as stream, ExitStack() as stack:
             log = logger(stream)
-            take_others(log)
+            capture_library_logs(log)
             page = stack.enter_context(Page("127.0.0.1:0", log)) if _has_web() else None
             if page is not None:
-                say(f"the page is at http://{page.address}/")
+                print_message(f"the page is at http://{page.address}/")
                 if is_open:
                     _show_in_browser(f"http://{page.address}/")
-            outcome = runs_until_told_to_end(
+            outcome = run_until_signalled(
                 run_demo(where, bots, matches, log, tell, page=page, stay=stay if is_open else None)
             )
     except LeaderboardError as problem:
@@ -102,8 +102,8 @@ def _print(outcome: DemoSummary, seconds: float, where: Path, as_json: bool) -> 
         print_json(_document(outcome, seconds))
     else:
         print_lines(_lines(outcome))
-    say(f"{sum(outcome.matches.values())} matches in {seconds:.0f} s")
-    say(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
+    print_message(f"{sum(outcome.matches.values())} matches in {seconds:.0f} s")
+    print_message(f"ratings in {where / DATABASE}, records in {where / 'records'}, logs in {where}")
 
 
 def _has_web() -> bool:

@@ -17,7 +17,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.completion import complete_bot_lists, complete_games
 from cutpurse.sdk.errors import needs
 from cutpurse.sdk.online.server_address import DEFAULT_SERVER
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
 from cutpurse.server.commands.web import REACHED
 from cutpurse.server.hosting.configuration import FILE, Value, configured, mistyped
 
@@ -128,7 +128,7 @@ def serve(
     }
     values = configured(flags, os.environ, config)
     for name, meant in mistyped(os.environ):
-        say(f"{name} is no setting, and is passed over; is {meant} meant?")
+        print_message(f"{name} is no setting, and is passed over; is {meant} meant?")
     if show_config:
         _show(values, as_json)
     else:
@@ -152,8 +152,8 @@ def _serve(values: dict[str, Value]) -> None:
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse, LeaderboardError
         from cutpurse.server.hosting.listen_address import host_and_port
-        from cutpurse.server.logs import LEVELS, logger, take_others
-        from cutpurse.server.open_files import see_to_files
+        from cutpurse.server.logs import LEVELS, capture_library_logs, logger
+        from cutpurse.server.open_files import raise_file_limit
     _check_numbers(values, LEVELS)
     wanted = _wanted(values)
     runner = _runner(values)
@@ -164,8 +164,8 @@ def _serve(values: dict[str, Value]) -> None:
             import cutpurse.server.web.app
             import cutpurse.server.web.serving  # noqa: F401  # the page itself is another process
     log = logger(sys.stderr, values["log_level"].value)
-    take_others(log)
-    see_to_files(log)
+    capture_library_logs(log)
+    raise_file_limit(log)
     for problem in GAMES.problems():
         log.warning("game left out", text=problem)
     try:
@@ -212,18 +212,18 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
         estimating = stack.enter_context(Estimating(opened.store, log))
         if metrics := values["metrics"].value:
             monitoring = stack.enter_context(Monitoring(metrics, pages(opened), log))
-            say(f"figures at http://{monitoring.address}/metrics")
+            print_message(f"figures at http://{monitoring.address}/metrics")
         whom = "whoever has a token" if opened.asks_for_tokens else "whoever is on this machine, without a token"
 
         def listening(bound: str) -> None:
-            say(f"bots dial in at {bound}; results in {db}")
-            say(f"let in is {whom}")
+            print_message(f"bots dial in at {bound}; results in {db}")
+            print_message(f"let in is {whom}")
             estimating.begin(opened.arena)
             if runner is not None:
                 _tell_of_the_runner(runner)
             if house is not None:
                 house.begin(opened.arena)
-                say(f"house bots: {', '.join(wanted.house)}")
+                print_message(f"house bots: {', '.join(wanted.house)}")
             if page is not None:
                 page.begin(opened.arena, bound)
                 _tell_of_the_page(page)
@@ -232,17 +232,19 @@ def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner:
 
 
 def _tell_of_the_runner(runner: Runner) -> None:
-    say(f"bots may be handed in, and are run by {runner.name}" + (f" of {runner.image}" if runner.image else ""))
+    print_message(
+        f"bots may be handed in, and are run by {runner.name}" + (f" of {runner.image}" if runner.image else "")
+    )
     for weaker in runner.weaker():
-        say(f"  {weaker}")
+        print_message(f"  {weaker}")
 
 
 def _tell_of_the_page(page: Page) -> None:
     from cutpurse.server.hosting.listen_address import is_local
 
-    say(f"the page is at http://{page.address}/")
+    print_message(f"the page is at http://{page.address}/")
     if not is_local(page.address):
-        say(REACHED)
+        print_message(REACHED)
 
 
 def _runner(values: dict[str, Value]) -> Runner | None:

@@ -19,7 +19,7 @@ from cutpurse.sdk.commands.arguments import AsJson
 from cutpurse.sdk.commands.league_options import local_time
 from cutpurse.sdk.errors import NotFound, needs
 from cutpurse.sdk.online.server_address import SERVER_VARIABLE
-from cutpurse.sdk.terminal import print_json, print_lines, say, table
+from cutpurse.sdk.terminal import print_json, print_lines, print_message, table
 from cutpurse.server.hosting.configuration import configured
 
 if TYPE_CHECKING:
@@ -115,14 +115,14 @@ def create(
             print_json({"tokens": len(wanted), "file": str(out)})
         else:
             tokens = "1 token for {} is" if len(wanted) == 1 else f"{len(wanted)} tokens for {{}} are"
-            say(f"{tokens.format(place)} in {out}, which only you can read; give each owner his line")
+            print_message(f"{tokens.format(place)} in {out}, which only you can read; give each owner his line")
         return
     row = _row(entry, now)
     if as_json:
         print_json({**row, "token": made.reveal()})
     else:
         good_for = ", ".join(entry.scopes) + (f" until {_local(row['expires'])}" if row["expires"] else "")
-        say(f"token {made.id} of {entry.owner} for {place}, good for {good_for}; it is not shown again:")
+        print_message(f"token {made.id} of {entry.owner} for {place}, good for {good_for}; it is not shown again:")
         print_lines([made.reveal()])
 
 
@@ -186,7 +186,7 @@ def revoke(
         print_json(rows)
     else:
         for row in rows:
-            say(f"token {row['id']} of {row['owner']} is revoked")
+            print_message(f"token {row['id']} of {row['owner']} is revoked")
 
 
 # -- a server, or a database
@@ -228,7 +228,7 @@ def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -
         with Store(path) as store:
             yield store
             if store.found is None:
-                say(f"database {path} was not there, and is made")
+                print_message(f"database {path} was not there, and is made")
     except InUse as problem:
         which = "a server" if problem.process is None else f"a server (process {problem.process})"
         raise CutpurseError(

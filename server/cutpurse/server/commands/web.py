@@ -13,7 +13,7 @@ from cutpurse.engine.errors import UsageError
 from cutpurse.sdk.commands.league_options import Authority, Database, Server
 from cutpurse.sdk.errors import needs
 from cutpurse.sdk.online.server_address import server_address
-from cutpurse.sdk.terminal import say
+from cutpurse.sdk.terminal import print_message
 
 __all__ = ["REACHED", "USUAL_ADDRESS", "web"]
 
@@ -52,14 +52,14 @@ def web(
     """
     with needs("server"), needs("web"):
         from cutpurse.sdk.league import league_at
-        from cutpurse.server.logs import logger, take_others
+        from cutpurse.server.logs import capture_library_logs, logger
         from cutpurse.server.web.app import create_app, end_streams
         from cutpurse.server.web.league_client import Asking
         from cutpurse.server.web.serving import serve_page
         from cutpurse.server.web.watchdog import ServerWatchdog
     if give_up_after is not None and not 0 < give_up_after < float("inf"):
         raise UsageError(f"--give-up-after {give_up_after:g}: it is a number of seconds above 0")
-    take_others(logger(sys.stderr))
+    capture_library_logs(logger(sys.stderr))
     with league_at(server, ca, db, PATIENCE_S, as_stranger=True) as league:
         is_live = db is None
         if not is_live:
@@ -81,7 +81,7 @@ def _socket(listen: str, file: int | None) -> socket.socket:
         except OSError:
             raise UsageError(f"--socket {file}: this is no socket") from None
     listening, address = listening_socket(listen)
-    say(f"the page is at http://{address}/")
+    print_message(f"the page is at http://{address}/")
     if not is_local(listen):
-        say(REACHED)
+        print_message(REACHED)
     return listening

@@ -29,13 +29,13 @@ from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.hosting.certificate import Certificate
 from cutpurse.server.hosting.garbage import rarely_collected
-from cutpurse.server.hosting.listen_address import check_length, checked, for_the_house, is_taken
+from cutpurse.server.hosting.listen_address import check_length, checked, house_socket_address, is_taken
 from cutpurse.server.hosting.options import grpc_options
 from cutpurse.server.hosting.stall_monitor import EVERY_S, Pulse
 from cutpurse.server.league.game_service import GAME, GameService
 from cutpurse.server.league.ladder_service import LADDER, LadderService, RunningLeague
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.streams.arena_service import ARENA, ArenaService
 from cutpurse.server.streams.match_port import Matches
 from cutpurse.server.streams.server_session import ServerSession
@@ -220,7 +220,7 @@ class Arena:
 
     # -- for other threads
     @property
-    def silent_s(self) -> float:
+    def seconds_since_heartbeat(self) -> float:
         """For how long nothing was heard of the event loop; 0.0 unless it runs."""
         is_running = self.stage in ("open", "draining")
         return max(0.0, self._loop.time() - self.pulse.alive_at) if is_running else 0.0
@@ -258,10 +258,12 @@ class Arena:
             self._desk.drain()
         matches.drain(now)
         self.sessions.drain(now + drain_s, now)
-        await self._until(lambda: self._is_hurried or (matches.is_idle and self.sessions.are_told), now + drain_s)
+        await self._until(
+            lambda: self._is_hurried or (matches.is_idle and self.sessions.notify_sessions), now + drain_s
+        )
         matches.void_all()
         await self._until(lambda: matches.is_idle, loop.time() + _LAST_WORDS_S)
-        await self._until(lambda: self.sessions.are_told, loop.time() + _CALLS_END_S)
+        await self._until(lambda: self.sessions.notify_sessions, loop.time() + _CALLS_END_S)
         await self._close()
         self._log.info("stopped")
 
@@ -313,7 +315,7 @@ class Arena:
     def _listen_for_the_house(self) -> str:
         """Where no server will listen after this one: whoever it leaves behind finds nobody there."""
         if self._address.startswith("unix:"):  # whose folder says who may come; so no port, which anybody here may dial
-            address = for_the_house(self._address, self._entropy)
+            address = house_socket_address(self._address, self._entropy)
             self._server.add_insecure_port(address)
             return address
         return f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
@@ -369,7 +371,7 @@ class Arena:
     def _broke(self, what: str, problem: Exception, **more: str) -> str:
         """Note a fault of the server.  Returns the number of the incident."""
         number = self._incident_number()
-        facts = {"incident": number, "error": type(problem).__name__, "places": places(problem)}
+        facts = {"incident": number, "error": type(problem).__name__, "places": traceback_locations(problem)}
         self._log.error(what, **more, **facts)
         return number
 

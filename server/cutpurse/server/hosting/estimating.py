@@ -22,7 +22,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.sdk.playing.interpreter import module_command
 from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.children import Children
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 
 __all__ = ["EVERY_S", "FIRST", "LONGEST_WAIT_S", "PATIENCE_S", "REST", "Estimating", "JobSpawner", "is_due"]
 
@@ -94,7 +94,7 @@ class Estimating:
             try:
                 await asyncio.to_thread(self.look, loop.time())
             except Exception as problem:
-                self._log.error("estimating broke", error=type(problem).__name__, places=places(problem))
+                self._log.error("estimating broke", error=type(problem).__name__, places=traceback_locations(problem))
             await asyncio.sleep(LOOK_S)
 
     def look(self, now: float) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 
 from cutpurse.server.errors import AddressError
 
-__all__ = ["check_length", "checked", "for_the_house", "host_and_port", "is_local", "is_taken"]
+__all__ = ["check_length", "checked", "house_socket_address", "host_and_port", "is_local", "is_taken"]
 
 _LONGEST: Final = 107 if sys.platform == "linux" else 103  # bytes of the path of a unix socket
 _HOUSE: Final = 4  # random bytes that tell the socket of one run from that of another
@@ -88,7 +88,7 @@ def check_length(address: str, has_house: bool) -> None:
         raise AddressError(f"the path of {address} has {length} bytes, and here {most} are the most: choose a shorter")
 
 
-def for_the_house(address: str, entropy: Callable[[int], bytes]) -> str:
+def house_socket_address(address: str, entropy: Callable[[int], bytes]) -> str:
     """A unix socket beside this one, for one run; those of servers that were killed are taken away.
 
     Only who listens at the address itself may ask: another server's socket there is then of one that is gone.

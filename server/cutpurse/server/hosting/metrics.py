@@ -56,7 +56,9 @@ class Metrics(Collector):
     def collect(self) -> Iterable[Metric]:
         """What a registry asks for."""
         yield from self._taken
-        yield _gauge("loop_silent_seconds", "Since the event loop was last heard of", self._opened.arena.silent_s)
+        yield _gauge(
+            "loop_silent_seconds", "Since the event loop was last heard of", self._opened.arena.seconds_since_heartbeat
+        )
         yield _info()
 
 

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, Self, TypeAlias
 
 from cutpurse.server.errors import CannotListen
 from cutpurse.server.hosting.listen_address import host_and_port
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 
 __all__ = ["Answer", "Page", "Monitoring"]
 
@@ -155,5 +155,5 @@ class Monitoring:
         try:
             return await page()
         except Exception as problem:
-            self._log.error("page broke", path=path, error=type(problem).__name__, places=places(problem))
+            self._log.error("page broke", path=path, error=type(problem).__name__, places=traceback_locations(problem))
             return Answer(HTTPStatus.INTERNAL_SERVER_ERROR, b"the server made a fault; its log says more\n")

@@ -24,7 +24,7 @@ WAIT_S: Final = 0.5  # for figures of this moment; else those of the last time a
 
 def not_alive(opened: OpenArena) -> str:
     """Why the server must be taken for dead; empty if it lives."""
-    silent_s = opened.arena.silent_s
+    silent_s = opened.arena.seconds_since_heartbeat
     return f"the event loop has stood still for {silent_s:.1f} s" if silent_s > STANDS_STILL_S else ""
 
 

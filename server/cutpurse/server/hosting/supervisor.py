@@ -14,7 +14,7 @@ from typing import Final, Protocol, Self
 
 from cutpurse.server.hosting.arena import Arena
 from cutpurse.server.hosting.children import Children
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 
 __all__ = ["FIRST_WAIT_S", "LIVED_S", "LONGEST_WAIT_S", "Supervisor", "ServiceSpawner", "ServiceSpec"]
 
@@ -95,7 +95,9 @@ class Supervisor:
             try:
                 self.look(arena.house_address, loop.time())
             except Exception as problem:
-                self._log.error("keeping broke", what=self._noun, error=type(problem).__name__, places=places(problem))
+                self._log.error(
+                    "keeping broke", what=self._noun, error=type(problem).__name__, places=traceback_locations(problem)
+                )
             await asyncio.sleep(LOOK_S)
 
     def look(self, address: str, now: float) -> None:

@@ -18,8 +18,8 @@ from cutpurse.games import GAMES
 from cutpurse.sdk.wire.catalogue import catalogue_of, summary_of
 from cutpurse.server.access.entrance import Context
 from cutpurse.server.call_status import abort
-from cutpurse.server.errors import CallRefused, ending, incident, legible
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.errors import CallRefused, call_status, incident, legible
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.v1 import game_pb2
 
 __all__ = ["GAME", "GameService"]
@@ -62,10 +62,12 @@ class GameService:
         except CallRefused as refused:
             how = refused.ending
         except DecodeError:
-            how = ending("BAD_MESSAGE", "this is not the message that the method takes")
+            how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
         except Exception as problem:
             number = self._incident_number()
-            self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+            self._log.error(
+                "call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem)
+            )
             how = incident(number)
         await abort(context, how)
 

@@ -22,7 +22,7 @@ from google.protobuf.message import Message
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of, check_scope
-from cutpurse.server.call_status import abort, ending_of
+from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.finished_match import Identity
 from cutpurse.server.ladder_config import Ladder, ladder_of
@@ -324,7 +324,7 @@ class LadderService:
 
     def _ending(self, problem: Exception) -> CallStatus:
         unable = "the league cannot be read now; nothing was changed"
-        return ending_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
+        return status_of(problem, self._log, self._incident_number, in_trouble="league not read", unable=unable)
 
 
 def _sized(answer: Message) -> bytes:

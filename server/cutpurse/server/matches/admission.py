@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.finished_match import HOUSE, Identity, ResultStore
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.ladder_terms import check_entry, may_see, nothing_left, paused_text
+from cutpurse.server.matches.ladder_terms import check_entry, may_see, paused_message, why_no_match
 from cutpurse.server.matches.matchmaking import Pairing
 from cutpurse.server.matches.roster import MOST_GONE
 from cutpurse.server.matches.server_match import TableSession
@@ -68,7 +68,7 @@ class BotAdmission:
         identity = player.identity
         self.here[identity] = player
         if identity in self._paused:
-            player.tell("PAUSED", paused_text(identity))
+            player.tell("PAUSED", paused_message(identity))
             return
         self._pairing.enter(player)
         self._tell_nothing_left(player, self._pairing.ladders, at)
@@ -82,7 +82,7 @@ class BotAdmission:
             self._barred.pop(player.identity, None)
         self._pairing.leave(player)
 
-    def look_at_terms(self, at: datetime) -> None:
+    def reload_terms(self, at: datetime) -> None:
         """Terms are others than before: for whom no match begins any more is told why, once."""
         ladders = self._pairing.ladders
         for player in self.here.values():
@@ -95,7 +95,7 @@ class BotAdmission:
             why = None
         else:
             others_on = self._pairing.others_on
-            why = nothing_left(
+            why = why_no_match(
                 identity, player.plays, ladders, lambda ladder: others_on(ladder.name, identity), at, player.forgets
             )
         if why is None:
@@ -116,7 +116,7 @@ class BotAdmission:
         self._paused.add(identity)
         if (player := self.here.get(identity)) is not None:
             self._pairing.leave(player)
-            player.tell("PAUSED", paused_text(identity))
+            player.tell("PAUSED", paused_message(identity))
 
     def lift(self, identity: Identity) -> None:
         """It may play again."""

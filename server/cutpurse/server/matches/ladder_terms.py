@@ -18,12 +18,12 @@ from cutpurse.server.ladder_config import Ladder
 __all__ = [
     "OtherEntrants",
     "check_entry",
-    "frozen_text",
+    "frozen_message",
     "may_play",
     "may_see",
-    "no_room",
-    "nothing_left",
-    "paused_text",
+    "why_full",
+    "why_no_match",
+    "paused_message",
 ]
 
 _Obstacle = tuple[str, str]  # reason and text
@@ -57,7 +57,7 @@ def may_see(ladder: Ladder, owner: str) -> bool:
     return not (terms.is_private and terms.owners) or owner in (*terms.owners, HOUSE)
 
 
-def paused_text(identity: Identity) -> str:
+def paused_message(identity: Identity) -> str:
     """What a paused bot is told."""
     return (
         f"{identity.shown} is paused: it was taken over in too many of its recent rated matches. "
@@ -65,7 +65,7 @@ def paused_text(identity: Identity) -> str:
     )
 
 
-def frozen_text(ladder: Ladder) -> str:
+def frozen_message(ladder: Ladder) -> str:
     """What is told of a ladder that is frozen."""
     frozen = ladder.terms.frozen
     since = f" since {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if frozen is not None else ""
@@ -91,7 +91,7 @@ def check_entry(
     if identity.owner == HOUSE:
         return
     if is_paused:
-        raise CallRefused("PAUSED", paused_text(identity))
+        raise CallRefused("PAUSED", paused_message(identity))
     found: _Obstacle | None = None
     has_one = False
     for ladder in ladders:
@@ -109,7 +109,7 @@ def check_entry(
         raise CallRefused(*found)
 
 
-def nothing_left(
+def why_no_match(
     identity: Identity,
     plays: Callable[[str, str], bool],
     ladders: Iterable[Ladder],
@@ -148,13 +148,13 @@ def _obstacle(
         )
         return "NOT_YOURS", text
     if ladder.is_frozen(at):
-        return "FROZEN", frozen_text(ladder)
-    if ladder.terms.is_limited and (text := no_room(ladder, identity, others_on(ladder))):
+        return "FROZEN", frozen_message(ladder)
+    if ladder.terms.is_limited and (text := why_full(ladder, identity, others_on(ladder))):
         return "FULL", text
     return None
 
 
-def no_room(ladder: Ladder, identity: Identity, others: OtherEntrants) -> str:
+def why_full(ladder: Ladder, identity: Identity, others: OtherEntrants) -> str:
     """Why a ladder has no place for a bot, no house bot, beside these others; empty if it has one."""
     most, of_owner = ladder.terms.most_bots, ladder.terms.most_per_owner
     if most and others.bots >= most:

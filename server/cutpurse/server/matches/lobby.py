@@ -27,7 +27,7 @@ from cutpurse.engine.errors import did_you_mean
 from cutpurse.server.counts import Counts
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.finished_match import FinishedMatch, Identity, ResultStore, StoreOutcome
-from cutpurse.server.invariants import QueueOverflow, within
+from cutpurse.server.invariants import QueueOverflow, check_queue_limit
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.admission import BotAdmission
 from cutpurse.server.matches.match_start import Dealing
@@ -299,7 +299,7 @@ class Lobby:
         if now < self._terms_at:
             return
         at = self._utc()
-        self._attendance.look_at_terms(at)
+        self._attendance.reload_terms(at)
         frozen = [ladder.terms.frozen for ladder in self._pairing.ladders]
         left = [(moment - at).total_seconds() for moment in frozen if moment is not None and moment > at]
         self._terms_at = now + min(left, default=inf)
@@ -310,9 +310,9 @@ class Lobby:
             return
         self._look_at = now + LOOK_S
         try:
-            within(len(self._matches), self._most_tables)
-            within(self._storing.unstored, self._most_tables)
-            within(self._storing.answers, self._most_tables)
+            check_queue_limit(len(self._matches), self._most_tables)
+            check_queue_limit(self._storing.unstored, self._most_tables)
+            check_queue_limit(self._storing.answers, self._most_tables)
         except QueueOverflow as problem:
             self._look_at = inf
             self._log.error("lobby broke", **asdict(incident_of(problem, self.incident_number(), "")))
@@ -357,14 +357,14 @@ class Lobby:
         counts.storing += 1
         for fault in table.match.faults:
             counts.faults[fault.cause.value] += 1
-        counts.thinking.add(*table.timed.thinking_times())
+        counts.thinking.add(*table.timed.all_thinking_times_s())
 
     # -- what became of its result (`Settles`)
-    def is_untold(self, entry: TrackedMatch) -> bool:
+    def needs_notification(self, entry: TrackedMatch) -> bool:
         """Whether nobody was told yet how this match ended."""
         return entry.table.name in self._matches
 
-    def follows(self, result: FinishedMatch, kept: StoreOutcome) -> None:
+    def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """What followed from a rated match: other pairing skills, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
@@ -401,7 +401,7 @@ class Lobby:
                 self._pairing.changed(player)
         self._seek()
 
-    def stores_again(self) -> None:
+    def store_recovered(self) -> None:
         """The store takes results again: matches may begin."""
         self._seek()
 

@@ -37,7 +37,7 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.matches.ladder_terms import OtherEntrants
-from cutpurse.server.matches.opponents import MOST_WORDS, company, fewest, in_words
+from cutpurse.server.matches.opponents import MOST_WORDS, choose_opponents, pairing_reason, pick_least_played
 from cutpurse.server.matches.roster import LAG, LadderRoster, PairableBot, PairingCandidate
 
 __all__ = ["Pairing", "PairableBot", "Seating"]
@@ -305,10 +305,10 @@ class Pairing:
         if self._is_duplicate(books):
             different = len({entry.side for entry in free})
             wanted = max(wanted, min(MOST_TABLES, different // seats) * seats)
-        entries = company(free, wanted, books.ladder.rating.beta, self._chance)
+        entries = choose_opponents(free, wanted, books.ladder.rating.beta, self._chance)
         if entries is None:
             return None
-        house = [fewest(self._free_house(books), self._chance)] if wanted < seats else []
+        house = [pick_least_played(self._free_house(books), self._chance)] if wanted < seats else []
         return _MatchGroup(entries, house, "holds the scale")
 
     def _filled(self, books: LadderRoster, free: Sequence[PairingCandidate], now: float) -> _MatchGroup | None:
@@ -324,12 +324,12 @@ class Pairing:
             books.short_since = now
         if now < books.short_since + _short_s(books):
             return None
-        entries = company(free, different, books.ladder.rating.beta, self._chance)
+        entries = choose_opponents(free, different, books.ladder.rating.beta, self._chance)
         assert entries is not None
         fillers: list[PairingCandidate] = []
         for _ in range(missing):
             sides = {entry.side for entry in fillers}
-            fillers.append(fewest([entry for entry in house if entry.side not in sides], self._chance))
+            fillers.append(pick_least_played([entry for entry in house if entry.side not in sides], self._chance))
         return _MatchGroup(entries, fillers, "filled a seat")
 
     def _free_house(self, books: LadderRoster) -> list[PairingCandidate]:
@@ -362,7 +362,7 @@ class Pairing:
         self, books: LadderRoster, entries: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str
     ) -> Seating:
         ladder = books.ladder
-        reason = in_words(entries, house, does, ladder.rating.beta)
+        reason = pairing_reason(entries, house, does, ladder.rating.beta)
         if ladder.boards == "duplicate" and len(entries) <= ladder.seats:
             reason = reason[: MOST_WORDS - len(TOO_FEW)] + TOO_FEW
         chosen = [*entries, *house]

@@ -20,7 +20,7 @@ from typing import Final
 from cutpurse.engine.chance import Chance
 from cutpurse.server.matches.roster import PairingCandidate
 
-__all__ = ["MOST_WORDS", "SLACK", "company", "fewest", "in_words"]
+__all__ = ["MOST_WORDS", "SLACK", "choose_opponents", "pick_least_played", "pairing_reason"]
 
 SLACK: Final = 2  # matches more than the bot that has played least: a bot near in pairing skill may have so many
 MOST_WORDS: Final = 300  # characters of a reason
@@ -29,12 +29,14 @@ MOST_ASKED: Final = 16  # equals that are asked whom they have met
 _SHARES: Final = 1 << 30
 
 
-def company(free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance) -> list[PairingCandidate] | None:
+def choose_opponents(
+    free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance
+) -> list[PairingCandidate] | None:
     """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
     if len(free) < seats or not free:
         return None
     width = _width(free, beta)
-    chosen = [fewest(free, chance)]
+    chosen = [pick_least_played(free, chance)]
     rest: Iterable[PairingCandidate] = free
     while len(chosen) < seats:
         side = chosen[-1].side
@@ -46,7 +48,7 @@ def company(free: Sequence[PairingCandidate], seats: int, beta: float, chance: C
     return chosen
 
 
-def fewest(entries: Iterable[PairingCandidate], chance: Chance) -> PairingCandidate:
+def pick_least_played(entries: Iterable[PairingCandidate], chance: Chance) -> PairingCandidate:
     """One of those who have played least."""
     least: int | None = None
     equals: list[PairingCandidate] = []
@@ -100,7 +102,9 @@ def _one_of(equals: Sequence[PairingCandidate], chance: Chance) -> PairingCandid
     return equals[chance.below(len(equals))] if len(equals) > 1 else equals[0]
 
 
-def in_words(chosen: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str, beta: float) -> str:
+def pairing_reason(
+    chosen: Sequence[PairingCandidate], house: Sequence[PairingCandidate], does: str, beta: float
+) -> str:
     """Why these sit down with each other.  does: what the house bots among them do there."""
     first = chosen[0]
     parts = [f"{first.player.identity.shown} had fewest matches ({first.matches})"]

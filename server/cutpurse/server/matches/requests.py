@@ -20,7 +20,7 @@ from cutpurse.engine.commitment import SEED_BYTES
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.ladder_terms import may_play, paused_text
+from cutpurse.server.matches.ladder_terms import may_play, paused_message
 from cutpurse.server.matches.roster import PairableBot
 
 __all__ = [
@@ -219,7 +219,7 @@ def seats_for(
             there = ", ".join(sorted(one.shown for one in on)[:MOST_NAMED]) or "nobody"
             raise CallRefused("NOT_FOUND", f"{legible(identity.shown, 100)} is not here; here are: {there}")
         if is_paused(identity):
-            raise CallRefused("PAUSED", paused_text(identity))
+            raise CallRefused("PAUSED", paused_message(identity))
         if not player.plays(ladder.game, ladder.name):
             raise CallRefused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
         if not _is_of(identity, wanted.by):

@@ -15,7 +15,7 @@ from cutpurse.leaderboard.ratings import Skill
 from cutpurse.leaderboard.tokens import NOBODY
 from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.matches.ladder_terms import OtherEntrants, may_play, no_room
+from cutpurse.server.matches.ladder_terms import OtherEntrants, may_play, why_full
 
 __all__ = ["LAG", "LadderRoster", "PairingCandidate", "PairableBot"]
 
@@ -133,7 +133,7 @@ class LadderRoster:
             return
         if ladder.boards == "rotation" and not player.forgets:
             return
-        if not is_house and ladder.terms.is_limited and no_room(ladder, identity, self.others(identity)):
+        if not is_house and ladder.terms.is_limited and why_full(ladder, identity, self.others(identity)):
             return
         entry = self.gone.pop(identity, None)
         if entry is None:
@@ -179,7 +179,7 @@ class LadderRoster:
         """Those for whom there is no place any more go: whoever came last, of all and of each owner."""
         stay: list[Identity] = []
         for player in list(self.entries):
-            if no_room(self.ladder, player.identity, OtherEntrants.of(player.identity, stay)):
+            if why_full(self.ladder, player.identity, OtherEntrants.of(player.identity, stay)):
                 self.leave(player)
             else:
                 stay.append(player.identity)

@@ -394,7 +394,7 @@ class ServerMatch:
 
     def next_event_at(self) -> float | None:
         """When `tick` may have something to do, whatever is fetched before; None once the match is over."""
-        return self.timed.look_at() if self.incident is None else None
+        return self.timed.next_poll_at() if self.incident is None else None
 
     def tick(self, now: float) -> None:
         """Close what is late."""
@@ -475,7 +475,7 @@ class ServerMatch:
             for fault in self.match.faults
             if fault.seat == seat
         ]
-        return DecisionLog(tuple(self.timed.thinking_course(seat)), tuple(faults))
+        return DecisionLog(tuple(self.timed.thinking_times(seat)), tuple(faults))
 
     def _result(self) -> MatchResult:
         if self.incident is None:

@@ -56,16 +56,16 @@ class Settles(Protocol[Open_contra]):
     def wake(self) -> None:
         """There is something to `take`; called on any thread."""
 
-    def is_untold(self, entry: Open_contra) -> bool:
+    def needs_notification(self, entry: Open_contra) -> bool:
         """Whether nobody was told yet how this match ended."""
 
-    def follows(self, result: FinishedMatch, kept: StoreOutcome) -> None:
+    def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
         """What followed from a result that is rated."""
 
     def tell_ended(self, entry: Open_contra, result: FinishedMatch, now: float) -> None:
         """It is settled how this match ended: everybody may be told."""
 
-    def stores_again(self) -> None:
+    def store_recovered(self) -> None:
         """The store takes results again."""
 
     def incident_number(self) -> str:
@@ -149,7 +149,7 @@ class Storing(Generic[Open]):
             is_away = problem is not None and not isinstance(problem, NotTaken)
             is_broken = isinstance(problem, StoreCorrupt)
             if problem is None and result.is_rated and result.void is None:
-                self._settles.follows(result, self._unforgiven(result, done.result()))
+                self._settles.apply_rating_changes(result, self._unforgiven(result, done.result()))
             if problem is not None:
                 self._counts.not_stored += 1
                 if not is_again or now >= self._say_at:  # a full disk may be full all night, and the log is on it
@@ -162,14 +162,14 @@ class Storing(Generic[Open]):
                     self._unstored.popleft()
             elif isinstance(problem, StoreUnsure):
                 self._unstored.append((entry, result))
-            is_untold = entry is not None and self._settles.is_untold(entry)
+            is_untold = entry is not None and self._settles.needs_notification(entry)
             if entry is not None and is_untold and not isinstance(problem, StoreUnsure) and not (is_again and is_away):
                 self._settle(entry, result, now, done)
             if self._unstored and not self._is_retrying:
                 self._retry_at = inf if is_broken else now + RETRY_S if is_away else now
             elif is_again and not self._unstored:
                 self._log.info("results are stored again")
-                self._settles.stores_again()
+                self._settles.store_recovered()
 
     def close(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
         """Tell everybody how it ended, which the store has said. A match that counts is told no sooner than that.

@@ -27,7 +27,7 @@ from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramS
 from cutpurse.server.runners.process_usage import children
 from cutpurse.server.runners.runtimes import search_path
 from cutpurse.server.runners.sandboxed_process import Making, SandboxedProcess, started
-from cutpurse.server.runners.user_namespace import NOBODY, give_away, into_a_namespace, is_root
+from cutpurse.server.runners.user_namespace import NOBODY, chown_tree, into_a_namespace, is_root
 
 __all__ = ["BubblewrapRunner"]
 
@@ -87,7 +87,7 @@ class BubblewrapRunner:
                 descriptors.file(_GROUP.encode()),
             ]
             if is_root() and task.is_writable:
-                give_away(task.folder)
+                chown_tree(task.folder)
             words = [*_user(), *_sandbox(task, *passed)]
             passed.append(descriptors.file(b"".join([os.fsencode(word) + b"\0" for word in words])))
             making = Making(

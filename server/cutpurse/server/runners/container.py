@@ -29,7 +29,7 @@ from cutpurse.server.runners.container_engine import Engine, EngineError, socket
 from cutpurse.server.runners.container_program import GUARD, OWN_PROCESSES, ContainerProgram, contained
 from cutpurse.server.runners.launching import environment_of
 from cutpurse.server.runners.port import FOLDER, SOCKET, SOCKET_FOLDER, ProgramSpec, ResourceLimits, RunnerError
-from cutpurse.server.runners.user_namespace import NOBODY, give_away, is_root
+from cutpurse.server.runners.user_namespace import NOBODY, chown_tree, is_root
 
 __all__ = ["IMAGE", "ContainerRunner"]
 
@@ -118,7 +118,7 @@ class ContainerRunner:
             raise FileNotFoundError(f"{task.name} has no folder")
         try:
             if is_root() and task.is_writable:
-                give_away(task.folder)
+                chown_tree(task.folder)
             name = f"cutpurse-{os.getpid()}-{secrets.token_hex(6)}"
             with self._filter() as filter:
                 container = self._engine.create(name, self._wanted(task, filter))

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ASKS", "NOBODY", "give_away", "give_users", "into_a_namespace", "is_root"]
+__all__ = ["ASKS", "NOBODY", "chown_tree", "give_users", "into_a_namespace", "is_root"]
 
 NOBODY: Final = 65534  # user and group
 ASKS: Final = b"\5"  # what a process says when it is in a namespace that has no users yet
@@ -41,7 +41,7 @@ def give_users(pid: int) -> None:
         Path("/proc", str(pid), name).write_text(f"0 0 1\n{NOBODY} {NOBODY} 1\n", encoding="ascii")
 
 
-def give_away(folder: Path) -> None:
+def chown_tree(folder: Path) -> None:
     """Make nobody the owner of a folder and of all that is in it; links are not followed.  Raises OSError."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):

@@ -19,10 +19,10 @@ from google.protobuf.message import DecodeError
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, TokenRefused
 from cutpurse.server.call_status import abort
-from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident
 from cutpurse.server.finished_match import HOUSE
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.streams.link import Link
 from cutpurse.server.streams.sessions import Sessions
 from cutpurse.v1 import arena_pb2
@@ -75,7 +75,7 @@ class ArenaService:
         self.streams += 1
         context.add_done_callback(self._done)  # type: ignore[arg-type]  # is typed as a generic class
         if self.streams > self.limits.most_streams:
-            how = ending("STREAMS", f"there are {self.limits.most_streams} streams already; come back later")
+            how = call_status("STREAMS", f"there are {self.limits.most_streams} streams already; come back later")
             self.entrance.refused(context.peer(), how)
         else:
             how = await self._play(context)
@@ -91,7 +91,9 @@ class ArenaService:
             return self.broke(problem, self.log)
         if not self._has_room(context, grant):
             most = self.limits.streams_per_owner
-            how = ending("STREAMS", f"{grant.owner} has {most} streams, as many as an owner may; end one of them first")
+            how = call_status(
+                "STREAMS", f"{grant.owner} has {most} streams, as many as an owner may; end one of them first"
+            )
             self.entrance.refused(context.peer(), how)
             return how
         return await _Stream(self, context, grant).run()
@@ -116,7 +118,7 @@ class ArenaService:
     def broke(self, problem: Exception, log: Logger) -> CallStatus:
         """A fault of ours: the caller gets its number, the log the place in the code."""
         number = self.incident_number()
-        log.error("stream broke", incident=number, error=type(problem).__name__, places=places(problem))
+        log.error("stream broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
         return incident(number)
 
     def _done(self, _context: object) -> None:
@@ -215,7 +217,7 @@ class _Stream:
         try:
             request = arena_pb2.PlayRequest.FromString(envelope)
         except DecodeError:
-            self._refuse(ending("BAD_MESSAGE", "the first envelope is not a PlayRequest"))
+            self._refuse(call_status("BAD_MESSAGE", "the first envelope is not a PlayRequest"))
             return
         try:
             link = sessions.admit(request, self._woken.set, now, self._grant)
@@ -289,7 +291,7 @@ class _Stream:
             self._hello_by += stalled_s
             self._timer = self._loop.call_at(self._hello_by, self._hello_is_late)
         else:
-            self._refuse(ending("SILENT", f"no Hello came within {service.limits.hello_s:g} s"))
+            self._refuse(call_status("SILENT", f"no Hello came within {service.limits.hello_s:g} s"))
 
     # -- the end
     def _end(self, how: CallStatus) -> None:

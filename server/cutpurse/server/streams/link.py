@@ -19,8 +19,8 @@ from google.protobuf.message import DecodeError
 from cutpurse.engine.clocks import AnswerOutcome, OutcomeKind
 from cutpurse.sdk.wire.wire_format import LOW, field, frame, frames, uints, varint
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import LEFT, REASONS, CallStatus, ending, incident, legible
-from cutpurse.server.invariants import ReasonUnknown, SeatTaken, within
+from cutpurse.server.errors import LEFT, REASONS, CallStatus, call_status, incident, legible
+from cutpurse.server.invariants import ReasonUnknown, SeatTaken, check_queue_limit
 from cutpurse.server.limits import ServerLimits, TokenBucket
 from cutpurse.server.matches.server_match import SeatAt
 from cutpurse.server.streams.server_session import ServerSession, SessionTable
@@ -147,7 +147,7 @@ class Link:
         if self._strikes_left > 0:
             self.tell("BAD_MESSAGE", text, strikes_left=self._strikes_left)
         else:
-            self.close(ending("BAD_MESSAGE", f"{text}; it was the last of {self._limits.strikes} strikes"), now)
+            self.close(call_status("BAD_MESSAGE", f"{text}; it was the last of {self._limits.strikes} strikes"), now)
 
     def _acknowledged(self) -> None:
         self._is_unread = False
@@ -218,7 +218,7 @@ class Link:
 
     def _nowhere(self, table: int) -> AnswerOutcome:
         """What becomes of an answer at a table where the bot does not sit (any more)."""
-        return _STALE if self.session.had_table(table) else _UNKNOWN
+        return _STALE if self.session.knew_table(table) else _UNKNOWN
 
     def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float) -> bool:
         """Keep a refusal for the next envelope.  False if the bot has left too many unread."""
@@ -382,14 +382,14 @@ class Link:
         drain = arena_pb2.Drain(time_left_ms=time_left_ms, reconnect_after_ms=reconnect_after_ms, text=text)
         self._drain = drain.SerializeToString()
         if self._parting is None:
-            self._parting = ending("DRAINING", "the server is stopping", reconnect_after_ms / 1_000)
+            self._parting = call_status("DRAINING", "the server is stopping", reconnect_after_ms / 1_000)
         self.wake()
 
     def check_queues(self) -> None:
         """What waits for this bot is no more than may wait.  Raises QueueOverflow."""
-        within(len(self._refusals), self._limits.most_unread)
-        within(len(self._problems), _MOST_PROBLEMS)
-        within(len(self._openings), _MOST_OPENINGS)
+        check_queue_limit(len(self._refusals), self._limits.most_unread)
+        check_queue_limit(len(self._problems), _MOST_PROBLEMS)
+        check_queue_limit(len(self._openings), _MOST_OPENINGS)
 
     # -- time, and the end
     def next_event_at(self) -> float | None:
@@ -406,7 +406,7 @@ class Link:
             seconds = 2 * self._limits.heartbeat_ms / 1_000
             what = "acknowledged" if self._is_unread else "read"  # who acknowledges unread is guessing its number
             text = f"envelope {self._sent} was not {what} for {seconds:g} s{self._untold()}"
-            self.close(ending("SILENT", text), now)
+            self.close(call_status("SILENT", text), now)
 
     def _untold(self) -> str:
         """The first of the problems that wait for the next envelope, as the end of a text: it may well be why."""

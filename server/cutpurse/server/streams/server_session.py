@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.finished_match import Identity
-from cutpurse.server.invariants import within
+from cutpurse.server.invariants import check_queue_limit
 from cutpurse.server.matches.server_match import SeatAt
 from cutpurse.server.streams.hello import Introduction
 from cutpurse.server.streams.match_port import Matches
@@ -185,7 +185,7 @@ class ServerSession:
         place = self.places.get(table)
         return place.seat if place is not None and place.is_begun else None
 
-    def had_table(self, table: int) -> bool:
+    def knew_table(self, table: int) -> bool:
         """Whether there ever was such a table."""
         return 0 < table <= self._last_table
 
@@ -220,9 +220,9 @@ class ServerSession:
 
         Raises QueueOverflow.
         """
-        within(len(self.places), 2 * most_tables)
-        within(len(self.ready_places), len(self.places))
-        within(self._over, len(self.places))
+        check_queue_limit(len(self.places), 2 * most_tables)
+        check_queue_limit(len(self.ready_places), len(self.places))
+        check_queue_limit(self._over, len(self.places))
         if self.link is not None:
             self.link.check_queues()
 

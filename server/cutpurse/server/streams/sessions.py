@@ -12,7 +12,7 @@ from typing import Final
 
 from cutpurse.server.access.owners import ANYBODY, BAD, Grant
 from cutpurse.server.counts import Counts
-from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, ending, incident
+from cutpurse.server.errors import LEFT, OVERTAKEN, CallRefused, call_status, incident
 from cutpurse.server.finished_match import HOUSE, Identity
 from cutpurse.server.invariants import QueueOverflow
 from cutpurse.server.limits import ServerLimits
@@ -72,7 +72,7 @@ class Sessions:
         return sum(len(link.session.ready_places) for link in links), sum(link.refusals for link in links)
 
     @property
-    def are_told(self) -> bool:
+    def notify_sessions(self) -> bool:
         """Whether every bot that has a stream knows that its matches are over."""
         return not any(session.is_connected and session.places for session in self._by_id.values())
 
@@ -131,7 +131,7 @@ class Sessions:
             )
         if older is not None:
             if older.link is not None:
-                older.link.close(ending("SUPERSEDED", "a newer stream of this bot took over"), now)
+                older.link.close(call_status("SUPERSEDED", "a newer stream of this bot took over"), now)
             self._forget(older)
         if len(self._by_id) >= self.limits.most_sessions:
             raise CallRefused("STREAMS", f"there are {self.limits.most_sessions} sessions already; come back later")
@@ -239,7 +239,7 @@ class Sessions:
         bad = {token for token in used if not self._is_good(token)}
         for session in [one for one in self._by_id.values() if bad and one.introduction.token in bad]:
             if session.link is not None:
-                session.link.close(ending("TOKEN_INVALID", BAD), now)
+                session.link.close(call_status("TOKEN_INVALID", BAD), now)
             self._forget(session)
 
     def credit(self, seconds: float) -> None:
@@ -262,7 +262,7 @@ class Sessions:
         for session in self._by_id.values():
             if session.link is not None:
                 after_s = self._reconnect_after_ms() / 1_000
-                session.link.close(ending("DRAINING", "the server is stopping", after_s), now)
+                session.link.close(call_status("DRAINING", "the server is stopping", after_s), now)
 
     def _is_given_up(self, session: ServerSession, now: float) -> bool:
         return session.lost_at is not None and now - session.lost_at > self.limits.resume_window_ms / 1_000

@@ -29,7 +29,7 @@ from cutpurse.server.access.contact import Contact
 from cutpurse.server.access.one_match import OneMatch
 from cutpurse.server.access.owners import HostedBotIdentity
 from cutpurse.server.finished_match import Identity
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.runners.output_log import remove_talk
 from cutpurse.server.runners.port import ExitStatus, ResourceUse, Runner, RunnerError, Running
 from cutpurse.server.submissions.process_tokens import ProcessTokens
@@ -186,7 +186,7 @@ class HostedBots:
             try:
                 self.look(self._clock())
             except Exception as problem:
-                self._log.error("residents broke", error=type(problem).__name__, places=places(problem))
+                self._log.error("residents broke", error=type(problem).__name__, places=traceback_locations(problem))
             self._woken.wait(LOOK_S)
             self._woken.clear()
 

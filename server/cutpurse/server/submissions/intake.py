@@ -19,7 +19,7 @@ from cutpurse.leaderboard.errors import LeaderboardError, StoreError
 from cutpurse.leaderboard.queries import SubmissionEntry
 from cutpurse.leaderboard.submissions import BUILT, REFUSED, UNDER_WAY, UNPACKED
 from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.runners.output_log import remove_talk
 from cutpurse.server.runners.port import Runner, RunnerError
 from cutpurse.server.submissions.archive import ArchiveError
@@ -137,7 +137,7 @@ class Intake:
             except LeaderboardError as problem:  # it is another by now, or none
                 self._log.error("submission not written", bot=entry.shown, text=str(problem))
             except Exception as problem:
-                facts = {"error": type(problem).__name__, "places": places(problem)}
+                facts = {"error": type(problem).__name__, "places": traceback_locations(problem)}
                 self._log.error("submission broke", bot=entry.shown, **facts)
                 with suppress(LeaderboardError):
                     self._refuse(entry, "the server made a fault with it, and its log says more: hand it in again", [])

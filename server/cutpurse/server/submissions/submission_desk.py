@@ -26,11 +26,11 @@ from cutpurse.leaderboard.submissions import (
     NewSubmission,
 )
 from cutpurse.sdk.submission.manifest import Manifest
-from cutpurse.sdk.terminal import counted
+from cutpurse.sdk.terminal import format_count
 from cutpurse.server.errors import CallRefused, legible
 from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import Logger
-from cutpurse.server.matches.ladder_terms import paused_text
+from cutpurse.server.matches.ladder_terms import paused_message
 from cutpurse.server.runners.port import Runner
 from cutpurse.server.submissions.archive import ArchiveError
 from cutpurse.server.submissions.building import manifest_of
@@ -41,7 +41,15 @@ from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 from cutpurse.v1 import submission_pb2
 
-__all__ = ["MOST_BOTS", "MOST_BYTES", "MOST_KEPT", "MOST_WAITING", "SubmissionDesk", "owners_who_play", "wanted_of"]
+__all__ = [
+    "MOST_BOTS",
+    "MOST_BYTES",
+    "MOST_KEPT",
+    "MOST_WAITING",
+    "SubmissionDesk",
+    "owners_who_play",
+    "requested_ladders",
+]
 
 MOST_BOTS: Final = 5  # of an owner that play
 MOST_KEPT: Final = 20  # versions of an owner whose archives are kept
@@ -59,7 +67,7 @@ _STATES: Final = {
 }
 
 
-def wanted_of(
+def requested_ladders(
     manifest: Manifest, ladders: Sequence[str], offered: Mapping[str, Sequence[str]]
 ) -> dict[str, Sequence[str]]:
     """What a bot would play: ladders by game.  offered: what there is for its owner.  Raises CallRefused."""
@@ -363,7 +371,7 @@ class SubmissionDesk:
             sha256=entry.digest,
             size=entry.size,
             state=_STATES[entry.state],
-            why=legible(entry.why, 500) or (paused_text(identity) if is_paused else ""),
+            why=legible(entry.why, 500) or (paused_message(identity) if is_paused else ""),
             is_active=entry.is_active,
             is_running=self.residents.is_running(entry.id),
             ladders=entry.ladders,
@@ -384,5 +392,5 @@ def _playing(entries: Iterable[SubmissionEntry]) -> set[str]:
 
 
 def _too_many(owner: str, playing: Collection[str]) -> str:
-    bots = counted(len(playing), f"bot of {owner} plays", f"bots of {owner} play")
+    bots = format_count(len(playing), f"bot of {owner} plays", f"bots of {owner} play")
     return f"{bots} already ({', '.join(sorted(playing))}), as many as may: retire one"

@@ -20,11 +20,11 @@ from google.protobuf.message import Message
 
 from cutpurse.sdk.submission.packing import MOST_PACKED
 from cutpurse.server.access.entrance import AuthInterceptor, Context
-from cutpurse.server.call_status import abort, ending_of
+from cutpurse.server.call_status import abort, status_of
 from cutpurse.server.errors import CallRefused, CallStatus
 from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import Logger
-from cutpurse.server.submissions.submission_desk import SubmissionDesk, wanted_of
+from cutpurse.server.submissions.submission_desk import SubmissionDesk, requested_ladders
 from cutpurse.v1 import submission_pb2
 
 __all__ = ["SUBMISSIONS", "SubmissionService"]
@@ -178,7 +178,7 @@ class SubmissionService:
         if (await self._apart(lambda: sha256(content).digest())) != head.sha256:
             raise CallRefused("BAD_MESSAGE", "what came is not what was told (SHA-256): send it again")
         manifest = await self._apart(lambda: desk.look(content))
-        wanted = wanted_of(manifest, head.ladders, self._ladders.ladders(owner))
+        wanted = requested_ladders(manifest, head.ladders, self._ladders.ladders(owner))
         ladders = [*dict.fromkeys(head.ladders)]
         desk.check_ladders(ladders)
         identity = Identity(owner, manifest.name, manifest.version)
@@ -274,7 +274,7 @@ class SubmissionService:
 
     def _ending(self, problem: Exception) -> CallStatus:
         unable = "nothing can be kept now; hand it in again later"
-        return ending_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
+        return status_of(problem, self._log, self._incident_number, in_trouble="submission not kept", unable=unable)
 
 
 def _check_head(head: submission_pb2.SubmissionHead) -> None:

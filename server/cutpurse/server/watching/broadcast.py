@@ -24,10 +24,10 @@ from typing import Final
 
 from cutpurse.engine.events import Event
 from cutpurse.sdk.wire.wire_format import field, uint_field
-from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident, legible
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.limits import ServerLimits
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.matches.lobby import Lobby, OpenMatch
 from cutpurse.server.matches.server_match import ServerMatch
 from cutpurse.v1 import ladder_pb2
@@ -38,8 +38,8 @@ _SAME_CARDS: Final = (
     "the same cards are played at other tables, or again: nobody watches that but an owner his own seat; what was "
     "played is shown once all of it is over"
 )
-_HIDDEN: Final = ending("NOT_FOUND", "this ladder is no longer shown here")
-STOPPING: Final = ending("DRAINING", "the server is stopping")
+_HIDDEN: Final = call_status("NOT_FOUND", "this ladder is no longer shown here")
+STOPPING: Final = call_status("DRAINING", "the server is stopping")
 LEAST_NAME: Final = 8  # signs of a match's name that may stand for it
 MOST_NAMED: Final = 5  # matches of those that begin alike
 EVERY_S: Final = 0.1  # between two looks at a match from one point of view
@@ -92,9 +92,9 @@ class WatchSubscriber:
     def tell(self, message: bytes) -> CallStatus | None:
         """One more to be taken; or how the watch ends, for he takes nothing, or may be told no more."""
         if not self.visitor.is_good():
-            return ending("TOKEN_INVALID", "the token is no longer good here")
+            return call_status("TOKEN_INVALID", "the token is no longer good here")
         if self._unread and self._unread_bytes + len(message) > self._most:
-            return ending("SILENT", f"more than {self._most} bytes were not read: watch again, and read faster")
+            return call_status("SILENT", f"more than {self._most} bytes were not read: watch again, and read faster")
         self._unread.append(message)
         self._unread_bytes += len(message)
         self.woken()
@@ -417,7 +417,11 @@ class Watching:
     def _broke(self, problem: Exception, match: str) -> CallStatus:
         number = self._incident_number()
         self._log.error(
-            "watching broke", incident=number, match=match, error=type(problem).__name__, places=places(problem)
+            "watching broke",
+            incident=number,
+            match=match,
+            error=type(problem).__name__,
+            places=traceback_locations(problem),
         )
         return incident(number)
 

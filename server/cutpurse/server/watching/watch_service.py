@@ -17,10 +17,10 @@ from google.protobuf.message import DecodeError
 from cutpurse.server.access.entrance import AuthInterceptor, Context
 from cutpurse.server.access.owners import Grant, address_of
 from cutpurse.server.call_status import abort
-from cutpurse.server.errors import LEFT, CallRefused, CallStatus, ending, incident, legible
+from cutpurse.server.errors import LEFT, CallRefused, CallStatus, call_status, incident, legible
 from cutpurse.server.league.ladder_service import Handlers, caller_of
 from cutpurse.server.league.league_queries import may_see
-from cutpurse.server.logs import Logger, places
+from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.watching.broadcast import STOPPING, Visitor, Watching, WatchSubscriber
 from cutpurse.v1 import ladder_pb2
 
@@ -72,10 +72,12 @@ class WatchService:
         except CallRefused as refused:
             how = refused.ending
         except DecodeError:
-            how = ending("BAD_MESSAGE", "this is not the message that the method takes")
+            how = call_status("BAD_MESSAGE", "this is not the message that the method takes")
         except Exception as problem:
             number = self._incident_number()
-            self._log.error("call broke", incident=number, error=type(problem).__name__, places=places(problem))
+            self._log.error(
+                "call broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem)
+            )
             how = incident(number)
         if how is not LEFT:
             await abort(context, how)

@@ -12,10 +12,10 @@ from http import HTTPStatus
 from fastapi import Request
 from fastapi.responses import Response
 
-__all__ = ["unless_had"]
+__all__ = ["conditional_response"]
 
 
-def unless_had(request: Request, body: bytes, kind: str, headers: Mapping[str, str]) -> Response:
+def conditional_response(request: Request, body: bytes, kind: str, headers: Mapping[str, str]) -> Response:
     """The body, of this media type, or 304 for whoever has it."""
     tag = f'W/"{sha256(body).hexdigest()[:32]}"'  # weak: on its way it may be compressed
     headers = {"ETag": tag, **headers}

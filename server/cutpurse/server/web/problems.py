@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Scope
 
 from cutpurse.engine.errors import CutpurseError, RecordError, UsageError
 from cutpurse.sdk.errors import NotAuthorised, NotFound, ServerRefused, ServerUnreachable
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.rendering import show
 
 __all__ = ["add_problems", "problem", "refuse"]
@@ -61,7 +61,7 @@ def problem(request: Request, status: int, text: str = "") -> Response:
         headers["Allow"] = "GET, HEAD"
     if found is HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = RETRY_S
-    said = legible(text, 600) or usual
+    said = printable(text, 600) or usual
     response: Response
     if request.url.path.startswith("/api/"):
         body = {"type": "about:blank", "title": title, "status": status, "detail": said}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import erf, sqrt
 from typing import Final
 
-from cutpurse.sdk.league import shown
+from cutpurse.sdk.league import format_bot_name
 from cutpurse.v1 import ladder_pb2
 
 __all__ = ["Lead", "lead_of", "placed", "rating_ends"]
@@ -61,7 +61,7 @@ def lead_of(rankings: Sequence[ladder_pb2.Ranking]) -> Lead | None:
     rival, least = min(((one, _better(first, one)) for one in others), key=lambda pair: pair[1])
     if least >= _CLEAR:
         return Lead("clear", f"ahead of everybody with {_percent(least)}")
-    name = shown(ladder_pb2.BotName(owner=rival.bot.owner, bot=rival.bot.bot))
+    name = format_bot_name(ladder_pb2.BotName(owner=rival.bot.owner, bot=rival.bot.bot))
     name = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
     if least >= _LIKELY:
         return Lead("likely", f"ahead of {name} with {_percent(least)}")

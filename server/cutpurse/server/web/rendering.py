@@ -20,9 +20,9 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, StrictUndefined
 
 from cutpurse.games import GAMES
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.charts import interval, scale, share
-from cutpurse.server.web.conditional_response import unless_had
+from cutpurse.server.web.conditional_response import conditional_response
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.loading import loader_of
 from cutpurse.v1 import arena_pb2
@@ -104,7 +104,7 @@ def show(request: Request, template: str, *, status: int = 200, **context: objec
     headers = {"Cache-Control": "no-cache"}  # which is: ask whether it is still so
     if status != HTTPStatus.OK:
         return HTMLResponse(html, status, headers)
-    return unless_had(request, html.encode(), "text/html", headers)
+    return conditional_response(request, html.encode(), "text/html", headers)
 
 
 # -- what templates can do
@@ -121,8 +121,8 @@ def _bot_path(bot: Any, *, version: bool = False) -> str:
 
 def _bot_shown(bot: Any) -> str:
     """A bot as people write it: without the owner where nobody in particular is, and without its version."""
-    name = legible(bot.bot, 64)
-    return name if bot.owner in ("", "local") else f"{legible(bot.owner, 64)}/{name}"
+    name = printable(bot.bot, 64)
+    return name if bot.owner in ("", "local") else f"{printable(bot.owner, 64)}/{name}"
 
 
 def _sits_twice(bot: Any, bots: Iterable[Any]) -> bool:
@@ -155,7 +155,7 @@ def _ordinal(number: int) -> str:
 
 def _game_title(game: str) -> str:
     """As the box says it."""
-    return GAMES[game].words.title if game in GAMES else legible(game, 64)
+    return GAMES[game].words.title if game in GAMES else printable(game, 64)
 
 
 def _counted(number: int, one: str, many: str = "") -> str:

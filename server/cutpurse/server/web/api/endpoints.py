@@ -14,7 +14,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from cutpurse.engine.errors import UsageError
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.league_client import Asking
 from cutpurse.v1 import ladder_pb2
 
@@ -92,7 +92,7 @@ def read_parameters(call: Call, in_path: Mapping[str, str], query: list[tuple[st
     for name, text in query:
         if name not in free:
             there = ", ".join(free) or "none"
-            raise UsageError(f"there is no parameter {legible(name, 40)!r} here; there are: {there}")
+            raise UsageError(f"there is no parameter {printable(name, 40)!r} here; there are: {there}")
         if name in given:
             raise UsageError(f"{name} is given twice")
         given.add(name)

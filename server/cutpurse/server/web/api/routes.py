@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from cutpurse.server.web.api.description import FILE_PATH, openapi
 from cutpurse.server.web.api.endpoints import CALLS, PREFIX, Call, Values, read_parameters
 from cutpurse.server.web.api.plain import plain
-from cutpurse.server.web.conditional_response import unless_had
+from cutpurse.server.web.conditional_response import conditional_response
 from cutpurse.server.web.rendering import Asked, show
 
 __all__ = ["router"]
@@ -76,7 +76,7 @@ def _json(request: Request, told: object, keep_s: int, headers: dict[str, str]) 
 def _cached(request: Request, body: bytes, kind: str, keep_s: int, headers: dict[str, str]) -> Response:
     """The body, which is good for so long, or 304 for whoever has it."""
     headers = {**OPEN, "Cache-Control": f"public, max-age={keep_s}", **headers}
-    return unless_had(request, body, kind, headers)
+    return conditional_response(request, body, kind, headers)
 
 
 for _call in CALLS:

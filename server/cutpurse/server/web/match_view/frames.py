@@ -21,7 +21,7 @@ from cutpurse.engine.text import act_text
 from cutpurse.engine.view import View
 from cutpurse.engine.words import FACE_DOWN, Counter, Unit, Words
 from cutpurse.engine.zones import TABLE, ZoneView
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.match_view.event_text import EventLine, came_by, told_lines
 from cutpurse.server.web.match_view.layouts import Layout, layout_of
 
@@ -225,7 +225,7 @@ def frame(
             [
                 SeatShown(
                     seat=seat,
-                    name=legible(names[seat], NAME),
+                    name=printable(names[seat], NAME),
                     is_viewer=seat == view.viewer,
                     is_asked=seat in asked,
                     is_acting=seat == acting,

@@ -10,7 +10,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from cutpurse.sdk.terminal import legible
+from cutpurse.sdk.terminal import printable
 from cutpurse.server.web.charts import Line, over_time
 from cutpurse.server.web.match_view.drawing import rendered
 from cutpurse.server.web.match_view.replay_path import Replayed
@@ -30,7 +30,7 @@ def scores_html(replayed: Replayed, link: Callable[[int], str]) -> Markup:
         return Markup()
     unit = 1_000 if max(abs(one) for some in scores for one in some) >= _LARGE else 1
     lines = [
-        Line(f"{seat} {legible(name, _NAME)}", _corners([one[seat] / unit for one in scores]))
+        Line(f"{seat} {printable(name, _NAME)}", _corners([one[seat] / unit for one in scores]))
         for seat, name in enumerate(replayed.names)
     ]
     chart = over_time(lines, title="What each seat had, moment by moment", x_name="moments")

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from cutpurse.engine.errors import CutpurseError
-from cutpurse.sdk.league import shown
+from cutpurse.sdk.league import format_bot_name
 from cutpurse.server.web.charts import Line, axis_of, over_time
 from cutpurse.server.web.league_client import Asking
 from cutpurse.server.web.rating_display import lead_of, rating_ends
@@ -66,7 +66,7 @@ def _chart(ask: Asking, ladder: str, rankings: Sequence[ladder_pb2.Ranking]) -> 
             points = ask.ratings(ladder, one.bot, slow=True)
         except CutpurseError:  # it has only just been rated
             continue
-        lines.append(Line(shown(one.bot), [(point.boards, point.rating) for point in reversed(points)]))
+        lines.append(Line(format_bot_name(one.bot), [(point.boards, point.rating) for point in reversed(points)]))
     return over_time(
         lines, title=f"The ratings of the first {len(lines)} over time", x_name="rated boards of the ladder"
     )
