@@ -428,8 +428,8 @@ async def leaving(visit: Visit) -> str:
     if left := child.left_behind:
         processes = format_count(left, "process", "processes")
         raise Failed(
-            f"it ended, but {processes} that it had started still ran {LEAVE_S:g} s after SIGTERM and had to be killed; "
-            "end what you start"
+            f"it ended, but {processes} that it had started still ran {LEAVE_S:g} s after SIGTERM and had to be "
+            "killed; end what you start"
         )
     if not guest.leaving:
         raise Warned("it ended without saying so; with PlayRequest.leaving its open matches are played to the end")
