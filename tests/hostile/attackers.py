@@ -28,7 +28,7 @@ from tests.hostile.cases import case
 from tests.hostile.frames import call, frame, message, request
 from tests.hostile.peer import Caller, Peer
 
-__all__ = ["KINDS", "SUBMITTED", "TELLS_S", "Target"]
+__all__ = ["KINDS", "SUBMITTED", "SUBMITTED_FILES", "TELLS_S", "Target"]
 
 TELLS_S: Final = 1.0  # between two lines on stdout
 REFUSED_A_SECOND: Final = 1_700
@@ -45,29 +45,20 @@ LIST_LOGS: Final = "/cutpurse.v1.LadderService/ListLogs"  # needs a token, as Pl
 HELLO: Final = arena_pb2.PlayRequest(hello=arena_pb2.Hello(protocol_major=1, bot="refused")).SerializeToString()
 LIST_LADDERS: Final = "/cutpurse.v1.LadderService/ListLadders"  # needs none
 
-# What a bot does that was handed in: it plays, and opens connections to its server without bound.
+# What a bot does that was handed in: it plays, and from its first match on others of its processes dial without bound:
+# 700 connections together, on which 1,700 calls a second are made.
 SUBMITTED: Final = """
-import os, socket, threading
+import os, subprocess, sys
 from cutpurse.sdk.run import run
 
-def open_without_bound():
-    path, held = os.environ["CUTPURSE_SERVER"].removeprefix("unix:"), []
-    while True:
-        try:
-            opened = socket.socket(socket.AF_UNIX)
-            opened.settimeout(5)
-            opened.connect(path)
-            opened.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes(3) + b"\\x04" + bytes(5))
-            held.append(opened)
-        except OSError:
-            for one in held:
-                one.close()
-            held.clear()
-
 class Bot:
+    has_begun = False
+
     def start(self, match):
-        if os.environ.get("CUTPURSE_TOKEN") and threading.active_count() < 8:
-            threading.Thread(target=open_without_bound, daemon=True).start()
+        if os.environ.get("CUTPURSE_TOKEN") and not Bot.has_begun:
+            Bot.has_begun = True
+            for _ in range(4):
+                subprocess.Popen([sys.executable, "dials.py"])
 
     def choose(self, view, decision):
         return decision.options[0]
@@ -75,6 +66,60 @@ class Bot:
 if __name__ == "__main__":
     raise SystemExit(run(Bot, "greed"))
 """
+SUBMITTED_FILES: Final = {
+    "dials.py": r"""
+import os, socket, time
+
+HELD, CALLS_A_SECOND, ROUND_S = 175, 425, 0.1
+PATH = os.environ["CUTPURSE_SERVER"].removeprefix("unix:")
+WORDS = {":method": "POST", ":scheme": "http", ":path": "/cutpurse.v1.ArenaService/Play", ":authority": "x"}
+WORDS |= {"content-type": "application/grpc", "te": "trailers"}
+BLOCK = b"".join(b"\0" + bytes([len(n)]) + n.encode() + bytes([len(v)]) + v.encode() for n, v in WORDS.items())
+
+def call(stream):
+    number = stream.to_bytes(4, "big")
+    headers = len(BLOCK).to_bytes(3, "big") + b"\1\4" + number + BLOCK
+    return headers + b"\0\0\5\0\1" + number + bytes(5)
+
+def dialled():
+    one = socket.socket(socket.AF_UNIX)
+    one.setblocking(False)
+    try:
+        one.connect(PATH)
+        one.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\4" + bytes(5))
+    except OSError:
+        one.close()
+        return None
+    return one
+
+def is_open(one):
+    try:
+        return bool(one.recv(65536))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+held, streams = [], {}
+while True:
+    while len(held) < HELD and (one := dialled()):
+        held.append(one)
+        streams[one] = 1
+    for one in held[:]:
+        if not is_open(one):
+            held.remove(one)
+            del streams[one]
+            one.close()
+    for count in range(int(CALLS_A_SECOND * ROUND_S) if held else 0):
+        one = held[count % len(held)]
+        try:
+            one.send(call(streams[one]))
+            streams[one] += 2
+        except OSError:
+            pass
+    time.sleep(ROUND_S)
+"""
+}
 
 
 @dataclass(frozen=True, slots=True)

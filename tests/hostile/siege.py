@@ -39,7 +39,7 @@ from cutpurse.leaderboard.store import Store
 from cutpurse.server.ladders import Ladder
 from cutpurse.server.runners.port import runner_named
 from cutpurse.v1 import arena_pb2
-from tests.hostile.attackers import KINDS, SUBMITTED
+from tests.hostile.attackers import KINDS, SUBMITTED, SUBMITTED_FILES
 from tests.hostile.child import HASTY
 from tests.leaderboard.sample_results import VERSIONS, random_result
 from tests.roots import CHECKOUT
@@ -327,7 +327,7 @@ class Siege:
 
     async def _hands_in(self) -> None:
         """Hand in the bot that turns bad once it plays; from then on it is the server's."""
-        folder = bot_folder(self.folder, SUBMITTED)
+        folder = bot_folder(self.folder, SUBMITTED, files=SUBMITTED_FILES)
         words = ("bot", "submit", str(folder), "--ladder", "desk")
         submitting = await self._start(HANDED_IN, "cutpurse.sdk.cli", *words, owner=HANDED_IN)
         try:
