@@ -38,6 +38,8 @@ HALF_CALLS: Final = 16  # on each connection
 HALF_A_ROUND: Final = 20  # connections that are made between two looks
 REQUESTS_A_SECOND: Final = 100
 DOWNLOADS: Final = 40
+STREAMS: Final = 1_100  # more than a page has for all its readers
+STREAMS_A_ROUND: Final = 20
 ROUND_S: Final = 0.05
 CASES_A_SECOND: Final = 20
 PERSON: Final = "127.0.0."  # and the number of the kind: so that addresses can be told apart
@@ -240,6 +242,40 @@ def downloads(target: Target) -> Iterator[int]:
         before = after
 
 
+def streams(target: Target) -> Iterator[int]:
+    """Open streams of events of the page, more than there may be, and read every second one; others are left unread."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    paths = ("/events/home", "/events/live?ladder=steady")
+    numbers = count()
+    ready = selectors.EpollSelector()
+    unread: list[socket.socket] = []
+    while True:
+        opened = 0
+        while opened < STREAMS_A_ROUND and len(ready.get_map()) + len(unread) < STREAMS:
+            number = next(numbers)
+            try:
+                sender = target.connect(target.page)
+                sender.sendall(f"GET {paths[number // 2 % 2]} HTTP/1.1\r\nHost: {target.page}\r\n\r\n".encode())
+            except OSError:  # nobody takes it
+                break
+            opened += 1
+            sender.setblocking(False)
+            if number % 2:
+                unread.append(sender)
+            else:
+                ready.register(sender, selectors.EVENT_READ)
+        for key, _ in ready.select(ROUND_S):
+            assert isinstance(key.fileobj, socket.socket)
+            if not _is_read(key.fileobj):
+                ready.unregister(key.fileobj)
+                key.fileobj.close()
+        if len(unread) > STREAMS // 2:  # the page has ended the oldest of them by now
+            unread.pop(0).close()
+        yield opened
+        _pause(ROUND_S)
+
+
 def fuzzed(target: Target) -> Iterator[int]:
     """Send what the fuzz makes: frames that are wrong, and envelopes in calls that are right."""
     for number in count():
@@ -324,6 +360,7 @@ KINDS: Final[dict[str, Callable[[Target], Iterator[int]]]] = {
     "half": half_sent,
     "requests": match_requests,
     "downloads": downloads,
+    "streams": streams,
     "fuzz": fuzzed,
     "deaf": deaf,
     "loop": looping,
@@ -345,6 +382,19 @@ def _sent(sender: socket.socket, data: bytes) -> bool:
         return sender.send(data) == len(data)
     except OSError:
         return False
+
+
+def _is_read(sender: socket.socket) -> bool:
+    """Read what there is of a stream of events; False if it is over, or was refused."""
+    try:
+        while data := sender.recv(1 << 16):
+            if data.startswith(b"HTTP/1.1 503"):
+                return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _drained(sender: socket.socket) -> bool:
