@@ -28,7 +28,7 @@ from tests.hostile.cases import case
 from tests.hostile.frames import call, frame, message, request
 from tests.hostile.peer import Caller, Peer
 
-__all__ = ["KINDS", "SUBMITTED", "TELLS_S", "Target"]
+__all__ = ["KINDS", "SUBMITTED", "SUBMITTED_FILES", "TELLS_S", "Target"]
 
 TELLS_S: Final = 1.0  # between two lines on stdout
 REFUSED_A_SECOND: Final = 1_700
@@ -38,6 +38,8 @@ HALF_CALLS: Final = 16  # on each connection
 HALF_A_ROUND: Final = 20  # connections that are made between two looks
 REQUESTS_A_SECOND: Final = 100
 DOWNLOADS: Final = 40
+STREAMS: Final = 1_100  # more than a page has for all its readers
+STREAMS_A_ROUND: Final = 20
 ROUND_S: Final = 0.05
 CASES_A_SECOND: Final = 20
 PERSON: Final = "127.0.0."  # and the number of the kind: so that addresses can be told apart
@@ -45,29 +47,20 @@ LIST_LOGS: Final = "/cutpurse.v1.LadderService/ListLogs"  # needs a token, as Pl
 HELLO: Final = arena_pb2.PlayRequest(hello=arena_pb2.Hello(protocol_major=1, bot="refused")).SerializeToString()
 LIST_LADDERS: Final = "/cutpurse.v1.LadderService/ListLadders"  # needs none
 
-# What a bot does that was handed in: it plays, and opens connections to its server without bound.
+# What a bot does that was handed in: it plays, and from its first match on others of its processes dial without bound:
+# 700 connections together, on which 1,700 calls a second are made.
 SUBMITTED: Final = """
-import os, socket, threading
+import os, subprocess, sys
 from cutpurse.sdk.run import run
 
-def open_without_bound():
-    path, held = os.environ["CUTPURSE_SERVER"].removeprefix("unix:"), []
-    while True:
-        try:
-            opened = socket.socket(socket.AF_UNIX)
-            opened.settimeout(5)
-            opened.connect(path)
-            opened.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes(3) + b"\\x04" + bytes(5))
-            held.append(opened)
-        except OSError:
-            for one in held:
-                one.close()
-            held.clear()
-
 class Bot:
+    has_begun = False
+
     def start(self, match):
-        if os.environ.get("CUTPURSE_TOKEN") and threading.active_count() < 8:
-            threading.Thread(target=open_without_bound, daemon=True).start()
+        if os.environ.get("CUTPURSE_TOKEN") and not Bot.has_begun:
+            Bot.has_begun = True
+            for _ in range(4):
+                subprocess.Popen([sys.executable, "dials.py"])
 
     def choose(self, view, decision):
         return decision.options[0]
@@ -75,6 +68,60 @@ class Bot:
 if __name__ == "__main__":
     raise SystemExit(run(Bot, "greed"))
 """
+SUBMITTED_FILES: Final = {
+    "dials.py": r"""
+import os, socket, time
+
+HELD, CALLS_A_SECOND, ROUND_S = 175, 425, 0.1
+PATH = os.environ["CUTPURSE_SERVER"].removeprefix("unix:")
+WORDS = {":method": "POST", ":scheme": "http", ":path": "/cutpurse.v1.ArenaService/Play", ":authority": "x"}
+WORDS |= {"content-type": "application/grpc", "te": "trailers"}
+BLOCK = b"".join(b"\0" + bytes([len(n)]) + n.encode() + bytes([len(v)]) + v.encode() for n, v in WORDS.items())
+
+def call(stream):
+    number = stream.to_bytes(4, "big")
+    headers = len(BLOCK).to_bytes(3, "big") + b"\1\4" + number + BLOCK
+    return headers + b"\0\0\5\0\1" + number + bytes(5)
+
+def dialled():
+    one = socket.socket(socket.AF_UNIX)
+    one.setblocking(False)
+    try:
+        one.connect(PATH)
+        one.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\4" + bytes(5))
+    except OSError:
+        one.close()
+        return None
+    return one
+
+def is_open(one):
+    try:
+        return bool(one.recv(65536))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+held, streams = [], {}
+while True:
+    while len(held) < HELD and (one := dialled()):
+        held.append(one)
+        streams[one] = 1
+    for one in held[:]:
+        if not is_open(one):
+            held.remove(one)
+            del streams[one]
+            one.close()
+    for count in range(int(CALLS_A_SECOND * ROUND_S) if held else 0):
+        one = held[count % len(held)]
+        try:
+            one.send(call(streams[one]))
+            streams[one] += 2
+        except OSError:
+            pass
+    time.sleep(ROUND_S)
+"""
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +242,40 @@ def downloads(target: Target) -> Iterator[int]:
         before = after
 
 
+def streams(target: Target) -> Iterator[int]:
+    """Open streams of events of the page, more than there may be, and read every second one; others are left unread."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    paths = ("/events/home", "/events/live?ladder=steady")
+    numbers = count()
+    ready = selectors.EpollSelector()
+    unread: list[socket.socket] = []
+    while True:
+        opened = 0
+        while opened < STREAMS_A_ROUND and len(ready.get_map()) + len(unread) < STREAMS:
+            number = next(numbers)
+            try:
+                sender = target.connect(target.page)
+                sender.sendall(f"GET {paths[number // 2 % 2]} HTTP/1.1\r\nHost: {target.page}\r\n\r\n".encode())
+            except OSError:  # nobody takes it
+                break
+            opened += 1
+            sender.setblocking(False)
+            if number % 2:
+                unread.append(sender)
+            else:
+                ready.register(sender, selectors.EVENT_READ)
+        for key, _ in ready.select(ROUND_S):
+            assert isinstance(key.fileobj, socket.socket)
+            if not _is_read(key.fileobj):
+                ready.unregister(key.fileobj)
+                key.fileobj.close()
+        if len(unread) > STREAMS // 2:  # the page has ended the oldest of them by now
+            unread.pop(0).close()
+        yield opened
+        _pause(ROUND_S)
+
+
 def fuzzed(target: Target) -> Iterator[int]:
     """Send what the fuzz makes: frames that are wrong, and envelopes in calls that are right."""
     for number in count():
@@ -279,6 +360,7 @@ KINDS: Final[dict[str, Callable[[Target], Iterator[int]]]] = {
     "half": half_sent,
     "requests": match_requests,
     "downloads": downloads,
+    "streams": streams,
     "fuzz": fuzzed,
     "deaf": deaf,
     "loop": looping,
@@ -300,6 +382,19 @@ def _sent(sender: socket.socket, data: bytes) -> bool:
         return sender.send(data) == len(data)
     except OSError:
         return False
+
+
+def _is_read(sender: socket.socket) -> bool:
+    """Read what there is of a stream of events; False if it is over, or was refused."""
+    try:
+        while data := sender.recv(1 << 16):
+            if data.startswith(b"HTTP/1.1 503"):
+                return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _drained(sender: socket.socket) -> bool:

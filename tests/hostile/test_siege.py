@@ -23,7 +23,7 @@ def folder() -> Iterator[Path]:
 
 
 async def test_a_siege_tells_what_everybody_did(folder: Path) -> None:
-    kinds = ("refused", "half", "loop", "mute")
+    kinds = ("refused", "half", "streams", "loop", "mute")
     siege = Siege(Plan(samples=20, kinds=kinds), folder)
     besieging = asyncio.create_task(siege.run())
     while not siege.ended or min(siege.done[kind] for kind in kinds) == 0:
@@ -51,6 +51,11 @@ def test_what_rises_is_told_of_a_run_that_is_long(name: str) -> None:
     (told,) = verdict(rising)
     assert told.startswith(f"{name} rises by 180.0 an hour; ")
     assert verdict(rising[:3]) == []
+
+
+def test_a_log_that_grows_faster_and_faster_is_told() -> None:
+    rising = [replace(row, log_mib=0.012 * row.minute) for row in FLAT]
+    assert verdict(rising) == ["log_mib rises by 0.7 an hour; 0.5 may be"]
 
 
 @pytest.mark.parametrize(("name", "most"), [("log_mib", 1), ("server_fds", 2_000), ("home_ms", 1_000)])

@@ -9,9 +9,11 @@ import gc
 import io
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 
 import pytest
+from grpc._cython import cygrpc  # type: ignore[attr-defined] # no types of it
 
 from cutpurse.server.logs import _Others, capture_library_logs, logger, traceback_locations
 
@@ -121,6 +123,21 @@ def test_what_libraries_log_is_told_without_what_exceptions_say() -> None:
     assert (facts["event"], facts["library"], facts["error"]) == ("Unexpected error", "grpc.somewhere", "RuntimeError")
     assert facts["level"] == "error"
     assert "copper_wire" not in line
+
+
+@pytest.mark.usefixtures("restored")
+def test_grpc_prints_no_traceback_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cygrpc, "traceback", traceback)
+    capture_library_logs(logger(io.StringIO()))
+    try:
+        raise RuntimeError("the caller is gone")
+    except RuntimeError:
+        cygrpc.traceback.print_exc()  # as it does when a status cannot be sent
+        assert capsys.readouterr().err == ""
+        traceback.print_exc()
+        assert "the caller is gone" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("restored")

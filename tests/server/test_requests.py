@@ -369,6 +369,19 @@ def test_a_bot_of_one_table_and_one_that_declines_are_asked_for_by_their_owners_
     world.run(lambda: name in world.store.kept)
 
 
+def test_an_admin_asks_for_bots_of_one_table_too_but_not_for_those_that_decline() -> None:
+    world = World([Ladder("it", "greed", 2, matches_wanted=0)])
+    bots = world.bot("sneak", 1, owner="ann"), world.bot("brute", 2, owner="bob")
+    for bot in bots:
+        bot.max_tables = 1
+    wanted = MatchRequest("it", tuple(bot.identity for bot in bots), None, "staff", is_by_admin=True)
+    names = [world.lobby.request(wanted, world.now) for _ in range(MOST_OF_ONE)]
+    world.run(lambda: all(name in world.store.kept for name in names))
+    bots[1].declines_requests = True
+    told = refused(world, "NOT_YOURS", bots=wanted.bots, by="staff", is_by_admin=True)
+    assert told == "bob/brute:1 declines requests: only its owner may ask for matches with it"
+
+
 def test_one_owner_has_a_few_open_requests_with_one_bot_of_another() -> None:
     requests, ladder = Requests(), Ladder("it", "greed", 2)
     seats = (Identity("ann", "sneak", "1"), Identity("bob", "brute", "1"))

@@ -86,6 +86,15 @@ class Runner:
         return self.processes[-1]
 
 
+class Socket:
+    """That of a process, which nobody dials."""
+
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
 class Store:
     """Hears who is taken off."""
 
@@ -104,8 +113,8 @@ class House:
         self.log = io.StringIO()
         self.paused: set[Identity] = set()
         self.withdrawn: list[Identity] = []
+        self.sockets: list[Socket] = []
         storage = Storage(folder / "x.bots")
-        storage.server_socket.touch()
         self.passes = ProcessTokens(OpenGuard())
         self.residents = HostedBots(
             cast("Any", self.runner),
@@ -115,12 +124,18 @@ class House:
             logger(self.log, "debug"),
             lambda: datetime.now(UTC),
             is_paused=lambda identity: identity in self.paused,
+            open_relay=self._open_relay,
             withdrawn=self.withdrawn.append,
             plays_one=_is_rotation,
             clock=lambda: self.now,
         )
         self.residents.set([(cast("Any", Entry(number, bot)), MANIFEST) for number, bot in enumerate(bots, 1)])
         self.look()
+
+    def _open_relay(self, path: Path, bot: str) -> Socket:
+        path.touch()
+        self.sockets.append(Socket())
+        return self.sockets[-1]
 
     def look(self, later_s: float = 0.0) -> None:
         self.now += later_s

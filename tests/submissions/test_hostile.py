@@ -13,6 +13,8 @@ from cutpurse.sdk.commands.bot_submit import state
 from cutpurse.server.ladder_config import Ladder
 from cutpurse.server.runners.cgroups import cgroups
 from cutpurse.server.submissions import hosted_bots as residents_module
+from cutpurse.server.submissions.relays import AT_ONCE_BYTES, BYTES_PER_S, CALL_BYTES, MAX_CONNECTIONS
+from tests.hostile.attackers import SUBMITTED, SUBMITTED_FILES
 from tests.looking import until_so
 from tests.server.arenas import RunningArena
 from tests.submissions.desks import FIRST, author_of, bot_folder, handed_in, running_desk
@@ -91,6 +93,41 @@ async def test_bots_that_turn_bad_are_taken_off_and_others_play_on(
         assert "\x1b" not in talk
         assert len(talk) < 2_500_000
         await flood.ask(lambda calls: calls.retire("flood"))
+    assert "broke" not in arena.log
+
+
+def sockets_of_bots(folder: Path) -> int:
+    """The connections that bots have with the server, by what the kernel says of its sockets."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    return sum(line.endswith(f"{folder}/test.db.bots/run/server.sock") and line.split()[5] == "03" for line in lines)
+
+
+async def test_a_bot_that_dials_and_calls_without_bound_costs_nobody_else_anything(short: Path) -> None:
+    ann, bob, eve = tokens(short, "ann", "bob", "eve")
+    async with running_desk(short, runner="bubblewrap") as arena:
+        await handed_in(author_of(arena, ann), bot_folder(short, name="good"))
+        await handed_in(author_of(arena, bob), bot_folder(short, name="fine"))
+        began = asyncio.get_running_loop().time()
+        await handed_in(author_of(arena, eve), bot_folder(short, SUBMITTED, name="dials", files=SUBMITTED_FILES))
+        before, _ = good_ones(arena)
+        most = 0
+
+        def refused() -> int:
+            return sum(arena.opened.arena.counts.streams_refused.values())
+
+        def is_enough() -> bool:
+            nonlocal most
+            most = max(most, sockets_of_bots(short))
+            bounds = ("connections at once", "connections a second", "bytes and calls a second")
+            met = all(f'"bound": "{bound}"' in arena.log for bound in bounds)
+            return met and refused() > 0 and good_ones(arena)[0] >= before + 6
+
+        await until_so(is_enough)
+        seconds = asyncio.get_running_loop().time() - began
+        assert good_ones(arena)[1] == 0
+        assert 2 < most <= 3 * MAX_CONNECTIONS
+        assert refused() <= (AT_ONCE_BYTES + BYTES_PER_S * seconds) / CALL_BYTES
+        assert arena.log.count('"resident held back"') == 3
     assert "broke" not in arena.log
 
 

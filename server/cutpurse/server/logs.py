@@ -14,9 +14,11 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any, Final, TextIO
 
 import structlog
+from grpc._cython import cygrpc  # type: ignore[attr-defined] # no types of it
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 __all__ = ["LEVELS", "Logger", "logger", "traceback_locations", "capture_library_logs"]
@@ -66,6 +68,8 @@ def capture_library_logs(log: Logger) -> None:
     Of one sort, ten lines a minute; the next one says how many were left out.
     """
     logging.basicConfig(handlers=[_Others(log)], level=logging.WARNING, force=True)
+    # Of a status that cannot be sent, as the caller is gone, it prints a traceback besides the line that it logs.
+    cygrpc.traceback = SimpleNamespace(**{**vars(traceback), "print_exc": lambda: None})
 
 
 def traceback_locations(problem: BaseException) -> list[str]:

@@ -172,7 +172,7 @@ class Arena:
         self.stage = "open"
         if self._desk is not None:
             try:
-                await asyncio.to_thread(self._desk.begin)
+                await asyncio.to_thread(self._desk.begin, self._loop)
             except BaseException:  # bots that have come by now are not to be left with a server that nobody drives
                 await self._close()
                 raise

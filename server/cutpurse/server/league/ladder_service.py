@@ -242,7 +242,8 @@ class LadderService:
         presence = self._presence()
         ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
         by = caller.owner or NOBODY
-        wanted = MatchRequest(ladder, bots, asked.seed if asked.HasField("seed") else None, by)
+        seed = asked.seed if asked.HasField("seed") else None
+        wanted = MatchRequest(ladder, bots, seed, by, caller.is_admin)
         match = self._lobby.request(wanted, asyncio.get_running_loop().time())
         self._log.info("match requested", match=match, ladder=ladder, bots=[bot.shown for bot in bots], by=by)
         return ladder_pb2.RequestMatchResponse(match=match)

@@ -221,7 +221,8 @@ class Lobby:
             raise CallRefused("NOT_FOUND", f"no ladder is called {called}; there are: {', '.join(names)}")
         seats = seats_for(wanted, ladder, self._attendance.here, self._attendance.is_paused)
         name = self._entropy(16).hex()
-        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, now + WAITS_S))
+        until = now + WAITS_S
+        self._requests.ask(PendingRequest(name, ladder, seats, wanted.seed, wanted.by, until, wanted.is_by_admin))
         self._seek()
         return name
 

@@ -4,7 +4,8 @@ A request waits until each of its bots has a free table, a minute at most. Those
 table of each bot of the asking owner is kept for it at once; that of other bots only when all of the asking owner's are
 free. So nobody can hold the tables of others by a request that they themselves keep from beginning. A bot sits in one
 match at a time that others than its owner have asked for, and never gives them its last free table, so they cannot keep
-it from its ladders. An owner can decline the requests of others.
+it from its ladders. An owner can decline the requests of others. To an
+admin's request all bots are as the admin's own, but for those that decline.
 
 This module knows no table, no stream and no clock: moments (seconds) are handed in.
 """
@@ -45,12 +46,17 @@ MOST_TOLD: Final = 1_024  # of which it is known what became of them
 
 @dataclass(frozen=True, slots=True)
 class MatchRequest:
-    """A match that is wanted.  bots: by seat, from the first on; seed: 32 bytes to deal from, None is fresh chance."""
+    """A match that is wanted.
+
+    bots: by seat, from the first on. seed: 32 bytes to deal from, None is fresh chance. is_by_admin: whether the owner
+    who asks may run the server's ladders.
+    """
 
     ladder: str
     bots: tuple[Identity, ...]
     seed: bytes | None
     by: str  # the owner who asks
+    is_by_admin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,11 @@ class PendingRequest:
     seed: bytes | None
     by: str
     until: float
+    is_by_admin: bool = False
+
+    def commands(self, identity: Identity) -> bool:
+        """Return whether all tables of a bot are at the disposal of the owner who asks."""
+        return self.is_by_admin or identity.owner in (self.by, HOUSE)
 
 
 class Requests:
@@ -87,7 +98,7 @@ class Requests:
                 "FULL", f"{of_one} matches that {wanted.by} asked for wait or are played; no more at a time"
             )
         for identity in wanted.seats:
-            if not _is_of(identity, wanted.by):
+            if not wanted.commands(identity):
                 with_one = self._of(wanted.by, identity)
                 if with_one >= MOST_WITH_ONE:
                     text = f"{with_one} matches with {identity.shown} that {wanted.by} asked for wait or are played"
@@ -120,15 +131,15 @@ class Requests:
             self._drop(one, here)
         self.reserved = dict.fromkeys(kept)
         lent = {
-            identity for one in self._open.values() for identity in one.seats if not _is_of(identity, one.by)
+            identity for one in self._open.values() for identity in one.seats if not one.commands(identity)
         }  # to others than their owners
         for one in self._waiting.values():
             players = [here.get(identity) for identity in one.seats]
             found = [player for player in players if player is not None]
             if len(found) < len(one.seats):
                 continue
-            own = [player for player in found if _is_of(player.identity, one.by)]
-            others = [player for player in found if not _is_of(player.identity, one.by)]
+            own = [player for player in found if one.commands(player.identity)]
+            others = [player for player in found if not one.commands(player.identity)]
             if all(self._has_room(player) for player in own):
                 is_ready = all(self._has_room(player, 1) and player.identity not in lent for player in others)
                 if is_ready:
@@ -181,7 +192,7 @@ class Requests:
         last = [
             identity.shown
             for identity in one.seats
-            if identity in here and here[identity].free_tables == 1 and not _is_of(identity, one.by)
+            if identity in here and here[identity].free_tables == 1 and not one.commands(identity)
         ]
         if away or busy or last:
             not_here = f"not here: {', '.join(away)}" if away else ""
@@ -189,11 +200,6 @@ class Requests:
             for_ladders = f"its last free table is for its ladders: {', '.join(last)}" if last else ""
             why += f" ({'; '.join(filter(None, (not_here, not_free, for_ladders)))})"
         self.drop(one.name, why)
-
-
-def _is_of(identity: Identity, owner: str) -> bool:
-    """Whether a bot is at the disposal of this owner: it is his, or the house's."""
-    return identity.owner in (owner, HOUSE)
 
 
 def seats_for(
@@ -222,8 +228,8 @@ def seats_for(
             raise CallRefused("PAUSED", paused_message(identity))
         if not player.plays(ladder.game, ladder.name):
             raise CallRefused("NOT_FOUND", f"{identity.shown} is here, and does not want to play {ladder.name}")
-        if not _is_of(identity, wanted.by):
-            _check_lent(player)
+        if identity.owner not in (wanted.by, HOUSE):
+            _check_lent(player, wanted.is_by_admin)
     house = _house_for(ladder.seats - count, wanted.bots, ladder, here)
     if count + len(house) < ladder.seats:
         named = "1 bot was named" if count == 1 else f"{count} bots were named"
@@ -232,12 +238,12 @@ def seats_for(
     return (*wanted.bots, *house)
 
 
-def _check_lent(player: PairableBot) -> None:
+def _check_lent(player: PairableBot, is_by_admin: bool) -> None:
     """Whether a bot plays matches that others than its owner ask for.  Raises CallRefused: NOT_YOURS."""
     shown = player.identity.shown
     if player.declines_requests:
         raise CallRefused("NOT_YOURS", f"{shown} declines requests: only its owner may ask for matches with it")
-    if player.max_tables == 1:
+    if player.max_tables == 1 and not is_by_admin:
         raise CallRefused(
             "NOT_YOURS", f"{shown} has one table, which is for its ladders: only its owner may ask for matches with it"
         )

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import Final, Protocol
 
@@ -31,7 +32,7 @@ from cutpurse.server.access.owners import HostedBotIdentity
 from cutpurse.server.finished_match import Identity
 from cutpurse.server.logs import Logger, traceback_locations
 from cutpurse.server.runners.output_log import remove_talk
-from cutpurse.server.runners.port import ExitStatus, ResourceUse, Runner, RunnerError, Running
+from cutpurse.server.runners.port import SOCKET, ExitStatus, ResourceUse, Runner, RunnerError, Running
 from cutpurse.server.submissions.process_tokens import ProcessTokens
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import play_task, without_paths
@@ -49,6 +50,13 @@ LOOKED_S: Final = 1.0  # that a look counts for at most: if the server stood sti
 HEARING_S: Final = 2.0  # for a bot to acknowledge how its one match ended
 MOST_EARLIER: Final = 262_144  # characters of what earlier processes of a bot said, where each plays one match
 MOST_TALKS: Final = 200  # bots that run no more, and of which it is kept what they said
+
+
+class BotSocket(Protocol):
+    """The socket of one process, which is there: a `Relay`."""
+
+    def close(self) -> None:
+        """Nothing is carried any more."""
 
 
 class SubmissionStore(Protocol):
@@ -77,6 +85,7 @@ class _BotState:
     ends: int = 0  # in a row
     running: Running | None = None
     token: Token | None = None
+    relay: BotSocket | None = None
     contact: Contact = field(default_factory=Contact)  # with the process that runs
     unheard_s: float = 0.0
     one_match: OneMatch | None = None  # of the process that runs, if it plays no more
@@ -110,12 +119,15 @@ class HostedBots:
         utc: Callable[[], datetime],
         *,
         is_paused: Callable[[Identity], bool],
+        open_relay: Callable[[Path, str], BotSocket],
         withdrawn: Callable[[Identity], None] = lambda identity: None,
         plays_one: Callable[[Sequence[str]], bool] = lambda ladders: False,
         catch_up: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """withdrawn: is told who is run no more. plays_one: whether who plays there has one match a process.
+        """open_relay: makes the socket at a path, for a bot of that name. withdrawn: is told who is run no more.
+
+        plays_one: whether who plays there has one match a process.
 
         catch_up: called before each look, so that what could not be told by `set` is told.
         """
@@ -126,6 +138,7 @@ class HostedBots:
         self._log = log
         self._utc = utc
         self._is_paused = is_paused
+        self._open_relay = open_relay
         self._withdrawn = withdrawn
         self._plays_one = plays_one
         self._catch_up = catch_up
@@ -266,6 +279,7 @@ class HostedBots:
         course.start_at, course.started = inf, now
         try:
             arena = self._storage.arena(name)
+            course.relay = self._open_relay(arena / SOCKET, entry.shown)
             task = play_task(
                 manifest,
                 self._storage.tree(entry.digest),
@@ -336,6 +350,9 @@ class HostedBots:
         if course.token is not None:
             self._passes.take_back(course.token)
             course.token = None
+        if course.relay is not None:
+            course.relay.close()
+            course.relay = None
         self._uses = {who: use for who, use in self._uses.items() if who != course.identity}
         with suppress(OSError):  # the next start clears it away as well
             self._storage.no_arena(f"bot-{course.entry.id}")

@@ -215,7 +215,7 @@ class Intake:
 
     def _check(self, entry: SubmissionEntry, manifest: Manifest) -> SubmissionCheck:
         name = f"check-{entry.id}"
-        arena, talk = self._storage.empty_arena(name), self._storage.talk / name
+        arena, talk = self._storage.arena(name), self._storage.talk / name
         try:
             return check_apart(
                 self._runner.name,

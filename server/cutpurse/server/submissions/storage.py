@@ -132,16 +132,11 @@ class Storage:
         return self.run / "server.sock"
 
     def arena(self, name: str) -> Path:
-        """A folder with one socket that is the server's, for one process.  Raises OSError."""
-        folder = self.run / name
-        _away(folder)
-        folder.mkdir(mode=0o755)
-        folder.chmod(0o755)
-        os.link(self.server_socket, folder / "bot.sock")
-        return folder
+        """Make an empty folder for the socket of one process.
 
-    def empty_arena(self, name: str) -> Path:
-        """The same without a socket: for whoever listens there."""
+        Raises:
+            OSError: If the system refuses it.
+        """
         folder = self.run / name
         _away(folder)
         folder.mkdir(mode=0o755)

@@ -6,9 +6,11 @@ disk, so they are to be called where nobody else has to wait. Whoever asks sees 
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from cutpurse.engine.errors import UsageError, did_you_mean
@@ -37,6 +39,7 @@ from cutpurse.server.submissions.building import manifest_of
 from cutpurse.server.submissions.hosted_bots import HostedBots
 from cutpurse.server.submissions.intake import Intake
 from cutpurse.server.submissions.process_tokens import ProcessTokens
+from cutpurse.server.submissions.relays import Relay
 from cutpurse.server.submissions.storage import Storage
 from cutpurse.server.submissions.tasks import without_paths
 from cutpurse.v1 import submission_pb2
@@ -141,6 +144,7 @@ class SubmissionDesk:
             withdrawn=withdrawn,
             plays_one=self.plays_one,
             catch_up=self._catch_up,
+            open_relay=self._open_relay,
         )
         self.intake = Intake(runner, storage, store, log, utc, self._sync)
 
@@ -149,9 +153,9 @@ class SubmissionDesk:
         """Where the server is to listen for the bots that it runs."""
         return f"unix:{self._storage.server_socket}"
 
-    def begin(self) -> None:
-        """Run what is to run, and take up what is not done."""
-        self._storage.server_socket.chmod(0o666)  # the folder above is the server's alone
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run what is to run, and take up what is not done; `loop` carries what bots and the server say."""
+        self._loop = loop
         entries = self._store.submissions()
         if gone := self._storage.remove_others(entry.digest for entry in entries if entry.is_kept):
             self._log.info("archives removed", count=gone)
@@ -159,6 +163,10 @@ class SubmissionDesk:
         self.residents.begin()
         self.intake.put(entry for entry in reversed(entries) if entry.state in UNDER_WAY)
         self.intake.begin()
+
+    def _open_relay(self, path: Path, bot: str) -> Relay:
+        """Open the socket of one process of a bot.  Raises OSError."""
+        return Relay(path, self._storage.server_socket, self._loop, self._log, bot=bot)
 
     def drain(self) -> None:
         """The server is about to stop: nothing new is taken up or started. Does not wait."""
