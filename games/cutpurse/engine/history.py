@@ -20,7 +20,7 @@ from cutpurse.engine.zones import TABLE
 __all__ = ["PastTable", "PastZone", "ZoneHistory"]
 
 
-class _Zone(Protocol):
+class _PastZone(Protocol):
     @property
     def number(self) -> int: ...
     @property
@@ -39,7 +39,7 @@ class PastZone(NamedTuple):
 class ZoneHistory:
     """Kind and owner of every zone at each event of a match, as far as the events and views tell."""
 
-    def __init__(self, words: Words, seats: int, zones: Iterable[_Zone] = (), first: int = 0) -> None:
+    def __init__(self, words: Words, seats: int, zones: Iterable[_PastZone] = (), first: int = 0) -> None:
         """Begin with the zones that every match has, and with those known before an event.
 
         Args:
