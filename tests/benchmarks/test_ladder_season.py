@@ -58,7 +58,7 @@ def test_ours_is_the_servers_own_company_with_what_is_believed_of_each(monkeypat
         asked.append(({entry.player.identity.owner: entry.mu for entry in free}, seats, beta))
         return opponents.choose_opponents(free, seats, beta, chance)
 
-    monkeypatch.setattr(matchmaking, "company", watched)
+    monkeypatch.setattr(matchmaking, "choose_opponents", watched)
     ours = Ours(6, 3, LIBRARY, "plugged in")
     ours.rated({2: Skill(31.0, 1.0)})
     bots = ours.next()

@@ -84,7 +84,7 @@ def test_a_face_shown_to_the_spectator_alone_is_found(name: str, monkeypatch: py
         spectator = GAMES[name].usual_seats
         return cards if viewer == spectator else as_written(cards, masks, viewer)
 
-    monkeypatch.setattr(events, "_faces", faces)
+    monkeypatch.setattr(events, "_visible_cards", faces)
     assert f"viewer {GAMES[name].usual_seats} is told" in leak_in(name, GAMES[name].usual_seats)
 
 

@@ -79,7 +79,7 @@ class Clock:
 class Inline:
     """In place of the bot's thread: turns are carried out at once."""
 
-    def is_here(self, kind: Kind) -> bool:
+    def in_event_loop(self, kind: Kind) -> bool:
         return True
 
     def did(self, kind: Kind, seconds: float) -> None:

@@ -18,11 +18,11 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="ch
 
 FORKS = """
 import os, signal, sys
-from cutpurse.sdk.signals import interrupts_when_told_to_end, set_handler
+from cutpurse.sdk.signals import interrupt_on_signal, set_handler
 
 def of_the_bot(number, frame): ...
 
-interrupts_when_told_to_end()
+interrupt_on_signal()
 set_handler(signal.SIGINT, of_the_bot)
 signal.signal(signal.SIGUSR1, of_the_bot)
 if not os.fork():

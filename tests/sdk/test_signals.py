@@ -14,7 +14,7 @@ from cutpurse.sdk.signals import ends, run_until_signalled
 
 BEGIN = """
 import asyncio, signal
-from cutpurse.sdk.signals import interrupts_when_told_to_end
+from cutpurse.sdk.signals import interrupt_on_signal
 
 def tell(what=signal.SIGTERM):
     try:
@@ -25,7 +25,7 @@ def tell(what=signal.SIGTERM):
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # however these tests are run
 now = [0.0]
-interrupts_when_told_to_end(lambda: now[0])
+interrupt_on_signal(lambda: now[0])
 """
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="other signals there")
@@ -62,7 +62,7 @@ asyncio.run(main())
 def test_a_closed_terminal_that_is_ignored_stays_so() -> None:
     code, said = run("""
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
-interrupts_when_told_to_end()
+interrupt_on_signal()
 print(tell(signal.SIGHUP), signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)
 """)
     assert (code, said) == (0, ["nothing True"])

@@ -149,7 +149,7 @@ def _keeps_its_secrets(log: str, drawn: list[bytes], results: list[FinishedMatch
 async def test_a_server_whose_desk_cannot_begin_ends_whoever_has_come_by_then(tmp_path: Path) -> None:
     met = threading.Event()
 
-    def begin() -> None:
+    def begin(loop: asyncio.AbstractEventLoop) -> None:
         met.wait(60)
         raise StoreError("disk I/O error")
 

@@ -359,7 +359,7 @@ def test_who_meets_a_deal_twice_is_found(fault: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(BotThere, "forgets", property(lambda self: True))
     elif fault == "two of one owner":
         monkeypatch.setattr(roster, "_side", lambda identity: identity)
-        monkeypatch.setattr(pairing_module, "company", lambda free, seats, beta, chance: list(free)[:seats])
+        monkeypatch.setattr(pairing_module, "choose_opponents", lambda free, seats, beta, chance: list(free)[:seats])
     else:
         true = deals.dealt_for_all
         monkeypatch.setattr(match_start, "dealt_for_all", lambda *about: true(*about)._replace(seed=bytes(32)))

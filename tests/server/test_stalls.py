@@ -27,12 +27,12 @@ import asyncio, sys
 from pathlib import Path
 from cutpurse.server.hosting.arena import serve
 from cutpurse.server.ladder_config import Ladder
-from cutpurse.server.logs import logger, take_others
+from cutpurse.server.logs import logger, capture_library_logs
 from cutpurse.server.hosting.open_arena import open_arena
 from tests.server.arenas import QUICK
 
 log = logger(sys.stderr)
-take_others(log)
+capture_library_logs(log)
 ladders = [Ladder("greed", "greed", 2, control=QUICK, matches_wanted=1)]
 with open_arena("127.0.0.1:0", Path(sys.argv[1]), ladders, log) as opened:
     asyncio.run(serve(opened.arena, 0.0, lambda address: print(address, flush=True)))

@@ -26,7 +26,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[str]:
     """What bots say, who do not wait before they ask why no match comes."""
     lines: asyncio.Queue[str] = asyncio.Queue()
     monkeypatch.setattr(client, "ALONE_S", 0.0)
-    monkeypatch.setattr(run, "say", lines.put_nowait)
+    monkeypatch.setattr(run, "print_message", lines.put_nowait)
     for name in ("CUTPURSE_SERVER", "CUTPURSE_CA", "CUTPURSE_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     return lines

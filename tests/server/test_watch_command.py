@@ -196,7 +196,7 @@ def test_who_follows_a_ladder_is_told_why_no_match_comes_each_reason_once(monkey
             return step
 
     monkeypatch.setattr(match_watch, "LOOK_S", 0.5)
-    monkeypatch.setattr(match_watch, "say", said.append)
+    monkeypatch.setattr(match_watch, "print_message", said.append)
     monkeypatch.setattr(match_watch, "time", SimpleNamespace(monotonic=lambda: clock.now))
     told = match_watch._Told(iter(()), why)
     monkeypatch.setattr(told, "_waiting", Waiting())

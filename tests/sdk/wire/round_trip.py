@@ -132,7 +132,7 @@ def plant_bytes_kept_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
         zone.kept[MOST_VIEWERS:] = [told] * MOST_VIEWERS
         return told
 
-    monkeypatch.setattr(encode, "_kept_zone", kept_for_all)
+    monkeypatch.setattr(encode, "_cached_zone", kept_for_all)
 
 
 def check_game(name: str, seats: int, number: int, share: float, most: int | None = None) -> int:

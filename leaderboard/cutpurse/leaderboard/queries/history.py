@@ -132,7 +132,7 @@ def history(
 
 @lru_cache(maxsize=64)
 def _likely_by(settings: str) -> Callable[[Skill, Skill], float]:
-    """`likely_ahead` by the settings of an epoch, which are the same on most ladders."""
+    """`win_probability` by the settings of an epoch, which are the same on most ladders."""
     return win_probability(TrueSkill.from_json(settings))
 
 

@@ -51,18 +51,18 @@ async def _too_few(
     if not waited_on:
         return ""
 
-    async def bots_here(owner: str, ladder: str = "") -> list[ladder_pb2.BotShown]:
+    async def online_bots(owner: str, ladder: str = "") -> list[ladder_pb2.BotShown]:
         asked = ladder_pb2.ListBotsRequest(owner=owner, ladder=ladder).SerializeToString()
         return [bot for bot in ladder_pb2.ListBotsResponse.FromString(await ask("ListBots", asked)).bots if bot.is_here]
 
     # A ladder may name house bots that this server does not run.
     named = any(ladder.defined.terms.house for ladder in waited_on)
-    run = await bots_here(HOUSE) if named else []
+    run = await online_bots(HOUSE) if named else []
     house = {ladder.defined.name: _house_on(ladder, run) for ladder in waited_on}
     best = min(waited_on, key=lambda one: one.defined.seats - one.bots - len(house[one.defined.name]))
     sides = best.bots
     if owner:
-        sides -= max(0, len(await bots_here(owner, best.defined.name)) - 1)  # a match takes one of them
+        sides -= max(0, len(await online_bots(owner, best.defined.name)) - 1)  # a match takes one of them
     return _text(best, sides, house[best.defined.name], bool(owner))
 
 

@@ -81,7 +81,7 @@ def _is_loopback(host: str) -> bool:
 def check_length(address: str, has_house: bool) -> None:
     """Raises AddressError for a unix socket whose path is longer than the system takes.
 
-    has_house: there is to be one `for_the_house` beside it, which has a longer name.
+    has_house: there is to be one `house_socket_address` beside it, which has a longer name.
     """
     most = _LONGEST - has_house * (1 + 2 * _HOUSE)
     if address.startswith("unix:") and (length := len(os.fsencode(_path(address)))) > most:
