@@ -80,6 +80,13 @@ def test_a_refusal_is_an_answer(server: Server) -> None:
     assert server.last.away_since_ms == 0
 
 
+def test_an_answer_that_nobody_falls_back_on_is_not_kept(server: Server) -> None:
+    server.get(falls_back=False)
+    server.answer = ServerUnreachable("it does not answer")
+    with pytest.raises(ServerUnreachable):
+        server.get()
+
+
 def test_no_more_is_known_than_may_be(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     server.answer = ladder_pb2.ListMatchesResponse(matches=[ladder_pb2.MatchShown(match="m" * 100)])
     monkeypatch.setattr(last_known, "MAX_BYTES", 10 * server.answer.ByteSize())

@@ -40,7 +40,8 @@ class LastKnown:
             wait_s: Seconds to wait for an answer of which an earlier one is known.
         """
         self._clock, self._now_ms, self._wait_s = clock, now_ms, wait_s
-        self._known: OrderedDict[object, Message] = OrderedDict()  # the one that was asked for last comes last
+        # Serialized, so that MAX_BYTES bounds the memory; the one that was asked for last comes last.
+        self._known: OrderedDict[object, tuple[type[Message], bytes]] = OrderedDict()
         self._bytes = 0
         self._answered_ms = now_ms()
         self._is_away = False
@@ -83,8 +84,10 @@ class LastKnown:
         except (ServerUnreachable, TimeoutError):
             if known is None:
                 raise
-            return known  # type: ignore[return-value]  # of the same question
-        self._keep(question, answer)
+            kind, text = known
+            return kind.FromString(text)  # type: ignore[return-value]  # of the same question
+        if falls_back:
+            self._keep(question, answer)
         return answer
 
     def check(self) -> None:
@@ -122,11 +125,12 @@ class LastKnown:
             self._is_away = False
             self._answered_ms = self._now_ms()
 
-    def _keep(self, question: object, answer: Answer) -> None:
+    def _keep(self, question: object, answer: Message) -> None:
+        text = answer.SerializeToString()
         with self._lock:
             if (known := self._known.pop(question, None)) is not None:
-                self._bytes -= known.ByteSize()
-            self._known[question] = answer
-            self._bytes += answer.ByteSize()
+                self._bytes -= len(known[1])
+            self._known[question] = type(answer), text
+            self._bytes += len(text)
             while self._bytes > MAX_BYTES:
-                self._bytes -= self._known.popitem(last=False)[1].ByteSize()
+                self._bytes -= len(self._known.popitem(last=False)[1][1])
