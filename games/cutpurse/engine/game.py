@@ -1,6 +1,6 @@
 """A game: a table, an agenda of steps, and what a driver calls.
 
-A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use `next` and the verbs of `Table`. All that a
+A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use `then` and the verbs of `Table`. All that a
 game knows is on its table and its agenda, so forking, saving and showing are written here once for all games. This
 module knows no clock, no bot and no particular game.
 
@@ -25,7 +25,7 @@ from cutpurse.engine.zones import Zone
 
 __all__ = ["ENGINE_API", "Game"]
 
-ENGINE_API: Final = 1  # changes when a game of another package would have to
+ENGINE_API: Final = 2  # changes when a game of another package would have to
 
 _new = tuple.__new__
 
@@ -44,7 +44,7 @@ def _default_settings(settings_type: type[Settings], seats: int) -> Settings:
 class Game(Table):
     """Base of every game; see the module's docstring."""
 
-    __slots__ = ("_agenda", "answers", "asked", "polled", "then")
+    __slots__ = ("_agenda", "answers", "asked", "polled")
 
     settings_type: ClassVar[type[Settings]] = Settings
     usual_seats: ClassVar[int] = 4
@@ -98,7 +98,6 @@ class Game(Table):
         """An empty table; `new` deals."""
         super().__init__(seats, settings, chance)
         self._agenda: list[Step] = []
-        self.then = self._agenda.append  # do this next: for a single step, in less than half the time of `next`
         self.answers: dict[int, Option] = {}
         self.polled: Poll | None = None  # the poll that is open, and whom it asks
         self.asked: list[int] = []
@@ -280,7 +279,6 @@ class Game(Table):
         other = self.__class__.__new__(self.__class__)
         self.copy_table(other)
         other._agenda = self._agenda[:]
-        other.then = other._agenda.append
         other.answers = self.answers.copy()
         other.polled = None
         other.asked = []
@@ -354,7 +352,7 @@ class Game(Table):
         return steps_of(cls.__module__.rpartition(".")[0] or cls.__module__)
 
     # -- what rules call; the rest is in `Table`
-    def next(self, *steps: Step) -> None:
+    def then(self, *steps: Step) -> None:
         """Do these next, in the order written, before whatever was already on the agenda."""
         self._agenda += steps[::-1]
 

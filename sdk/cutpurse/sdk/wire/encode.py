@@ -202,7 +202,7 @@ class MatchEncoder:
                 found += (_SIDE[length] if length < LOW else frame(4, length), side)
         else:
             found += self._sides_with_made(zones, shown)
-        _, pending, planned = phrases.agendas.get(tuple(map(id, steps))) or phrases.agenda(steps)
+        pending, planned = phrases.agendas.get(tuple(steps)) or phrases.agenda(steps)
         found.append(pending)
         if agenda:
             found.append(planned)

@@ -239,7 +239,7 @@ def frame(
         ),
         pending=tuple([act_text(view, act) for act in view.pending]),
         question=top.text if isinstance(top, Question) else "",
-        rule=top.rule() if is_asking and isinstance(top, Question) else "",
+        rule=top.first_rule() if is_asking and isinstance(top, Question) else "",
         asked=tuple(asked),
         told=told,
         is_over=not view.agenda,
