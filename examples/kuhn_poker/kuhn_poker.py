@@ -34,14 +34,13 @@ class KuhnSettings(Settings):
     deals: int = number(20, 2, 1000, step=2, text="deals of a match", rule="KP-1.1")
 
 
-class KuhnPoker(Game):
+class KuhnPoker(Game[KuhnSettings]):
     """The state of a match."""
 
     __slots__ = WORDS.attributes()
     engine_api = 2
     words = WORDS
     settings_type = KuhnSettings
-    settings: KuhnSettings
     usual_seats = 2
     deck: Zone
     hand: list[Zone]

@@ -68,12 +68,11 @@ class ToySettings(Settings):
         return "four players are too many for a long game" if self.length == "long" and seats == 4 else ""
 
 
-class Toy(Game):
+class Toy(Game[ToySettings]):
     """TY-0. The toy."""
 
     words = WORDS
     settings_type = ToySettings
-    settings: ToySettings
     usual_seats = 2
 
     deck: Zone

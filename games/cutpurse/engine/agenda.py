@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from cutpurse.engine.errors import UsageError
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.words import PASS_VERB
 
-__all__ = ["ONE", "PASS", "SEVERAL", "Act", "Choice", "Fields", "Option", "Poll", "Question", "Step", "steps_of"]
+__all__ = ["PASS", "Act", "Choice", "Fields", "Option", "Poll", "Question", "Step", "steps_of"]
 
 if sys.flags.optimize > 1:
     raise UsageError("this Python leaves docstrings out, and cards are told by theirs: no -OO, no PYTHONOPTIMIZE=2")
@@ -35,8 +36,6 @@ class Act(NamedTuple):
 
 Option = Act
 PASS = Option(PASS_VERB)
-ONE: Final = 1  # for how many seats a step waits: a number is compared in less time than a class
-SEVERAL: Final = 2
 
 Fields = Mapping[str, type]  # int, bool or tuple (of numbers), by the name of the field
 
@@ -52,23 +51,25 @@ def steps_of(package: str) -> dict[str, type[Step]]:
     return found
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Step:
     """Something that happens by itself, for one seat or (-1) for the table.
 
     Two steps are equal if they are of one class and their fields are equal.
     """
 
+    name: ClassVar[str] = ""  # that of its class in snake_case
     rule: ClassVar[str] = ""  # the number of the paragraph, or several: "GR-3.6, GR-4.1"
     paragraph: ClassVar[str] = ""  # what it says, as `cutpurse rules` prints it
     fields: ClassVar[Fields] = {}  # those beside `seat`, in the order of `__init__`
-    waits: ClassVar[int] = 0  # for no seat, ONE or SEVERAL
 
     def __init__(self, seat: int) -> None:
         self.seat = seat
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        _steps.setdefault(cls.__module__, {})[cls.__name__] = cls
+        _steps.setdefault(vars(cls)["__module__"], {})[cls.__name__] = cls
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     # The methods below take `g: Any`: each game's steps name their own class of game there.
     def run(self, g: Any) -> None:
@@ -108,20 +109,15 @@ class Step:
         return type(self), self.values()
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Question(Step):
     """A step that waits for answers."""
 
-    waits: ClassVar[int] = SEVERAL
-    name: ClassVar[str]  # that of its class in snake_case
     text: ClassVar[str] = ""  # as it is put to the seat: "Which card do you play?"
     safe_paragraph: ClassVar[str] = ""  # what `safe` does, if it is not the first option
     # Whether all that public facts entitle are asked, and who has something to answer with is hidden: how long it lasts
     # must not tell either. Every poll is one; a choice is if its seat may react to what another does.
     window: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **kwargs: object) -> None:
-        super().__init_subclass__(**kwargs)
-        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def first_rule(cls) -> str:
@@ -137,10 +133,10 @@ class Question(Step):
         return options[0]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Choice(Question):
     """Waits for one seat. What is chosen is told to everybody, unless `told` is False or `seen_by` hides a card."""
 
-    waits: ClassVar[int] = ONE
     told: ClassVar[bool] = True
 
     def chosen(self, g: Any, option: Option) -> None:
@@ -152,6 +148,7 @@ class Choice(Question):
         return None
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Poll(Question):
     """Waits for several seats at once; their answers stay sealed until the last is in."""
 

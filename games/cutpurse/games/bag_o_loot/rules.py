@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN, ZoneKind
 from cutpurse.engine.zones import Zone, bit
@@ -95,6 +96,7 @@ TO_SNITCH: Final = _WithACard(SNITCH)
 TO_DITCH: Final = _WithACard(DITCH)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
     """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
@@ -135,13 +137,12 @@ class BagOLootSettings(Settings):
     tie_break_round: bool = flag(False, text="more rounds while the lead is shared, at most three", rule="BL-5.5")
 
 
-class BagOLoot(Game):
+class BagOLoot(Game[BagOLootSettings]):
     """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = BagOLootSettings
-    settings: BagOLootSettings
 
     draw_pile: Zone
     ditched: Zone

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Step
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.zones import Zone
 from cutpurse.games.greed.cards import (
@@ -63,6 +64,7 @@ NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
 STOP_OR_GO_ON: Final = [Option(STOP), Option(GO_ON)]
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class GreedSettings(Settings):
     """GR-1.3, GR-2.3, GR-4.1, GR-5.2, GR-6.1. The variants of Greed."""
@@ -84,13 +86,12 @@ class GreedSettings(Settings):
         return ""
 
 
-class Greed(Game):
+class Greed(Game[GreedSettings]):
     """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = GreedSettings
-    settings: GreedSettings
 
     deck: Zone
     discard: Zone

@@ -11,6 +11,7 @@ from cutpurse.engine.agenda import Choice, Fields, Option, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import fill
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import TABLE, Zone, bit
@@ -71,6 +72,7 @@ DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in UP_TO_WILDS]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class StealAndPlunderSettings(Settings):
     """SP-2.1, SP-2.5, SP-4.4, SP-4.5, SP-4.15, SP-5.3, SP-5.4, SP-7.1. The variants of Steal & Plunder."""
@@ -112,13 +114,12 @@ class StealAndPlunderSettings(Settings):
         return ""
 
 
-class StealAndPlunder(Game):
+class StealAndPlunder(Game[StealAndPlunderSettings]):
     """SP-0.1. Seats go clockwise, and all chance is one stream."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = StealAndPlunderSettings
-    settings: StealAndPlunderSettings
 
     deck: Zone
     discard: Zone

@@ -14,6 +14,7 @@ from typing import ClassVar, Final
 from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number, table
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
@@ -75,6 +76,7 @@ WAGER_AGAINST: Final = [Option(WAGER, seat=seat) for seat in range(MAX_PLAYERS)]
 END_THE_TURN: Final = Option(END_TURN)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class StolenTreasureSettings(Settings):
     """ST-1.2, ST-2.2, ST-2.3, ST-3.5, ST-3.22, ST-3.26, ST-5.3, ST-6.1, ST-6.2, ST-6.3. The variants."""
@@ -111,14 +113,13 @@ def at_place(option: Option, place: int) -> Option:
     return option._replace(places=(place,))
 
 
-class StolenTreasure(Game):
+class StolenTreasure(Game[StolenTreasureSettings]):
     """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
 
     __slots__ = ("value", *WORDS.attributes())
     words = WORDS
     settings_type = StolenTreasureSettings
     shared = ("value",)
-    settings: StolenTreasureSettings
 
     treasure_pile_1: Zone
     treasure_pile_2: Zone
@@ -137,10 +138,9 @@ class StolenTreasure(Game):
     buried_total: list[int]
     won: list[int]
 
-    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
+    def prepare(self) -> None:
         """ST-1.1, ST-1.2. What a card is worth follows from the settings."""
-        super().__init__(seats, settings, chance)
-        self.value = self.values(self.settings)  # by card; never changed, so forks share it
+        self.value = self.values(self.settings)
 
     @classmethod
     def values(cls, settings: StolenTreasureSettings) -> list[int]:

@@ -82,7 +82,7 @@ NOTHING: Final = [[0] * seats for seats in range(WORDS.seats[-1] + 1)]
 """An effect that nobody has, by the number of seats."""
 
 
-class Szmal(Game):
+class Szmal(Game[Settings]):
     """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
 
     __slots__ = WORDS.attributes()
