@@ -18,7 +18,7 @@ from cutpurse.engine.knowledge import FORGOTTEN, Clue, Possibility, catch_up
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import S_co
 from cutpurse.engine.words import Visibility, Words, ZoneKind
-from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
+from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit, copies_of
 
 __all__ = ["Table"]
 
@@ -151,7 +151,7 @@ class Table(Dealer, Generic[S_co]):
         self.notes = notes
         self.clues = like.clues[:]
         self.made = like.made
-        self.fixed = [zone.fork(notes) for zone in like.fixed]
+        self.fixed = copies_of(like.fixed, notes)
         self._copies = like._copies
         self._clues_shown = like._clues_shown
         self._seat_lists = like._seat_lists
@@ -163,7 +163,7 @@ class Table(Dealer, Generic[S_co]):
         for name in layout.seat_counters:
             setattr(self, name, getattr(like, name)[:])
         for name in layout.made:
-            setattr(self, name, [[zone.fork(notes) for zone in side] for side in getattr(like, name)])
+            setattr(self, name, [copies_of(side, notes) for side in getattr(like, name)])
         for name in self.shared:
             setattr(self, name, getattr(like, name))
 

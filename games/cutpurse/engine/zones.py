@@ -16,7 +16,7 @@ from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
 from cutpurse.engine.values import Value
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
-__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit", "copies_of"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = MOST_SEATS + 1
@@ -33,7 +33,7 @@ def _members(viewers: int) -> list[int]:
     return [viewer for viewer in range(MOST_VIEWERS) if viewers >> viewer & 1]
 
 
-# By set. Not a comprehension in a comprehension: for each of those in a module Cython 3.3 loses a reference to None.
+# By set.
 _MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
 
 
@@ -196,10 +196,6 @@ class Zone:
         if visibility is _ALL:
             return everyone
         return bit(owner) if visibility is _OWNER and owner >= 0 else 0
-
-    def fork(self, notes: list[Note]) -> Zone:
-        """Copy a zone for a table with the log `notes`: a copy of the log of this zone."""
-        return Zone(self.number, self.kind, self.owner, self.everyone, notes, self)
 
     # -- cards come and go
     def put(self, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
@@ -401,3 +397,8 @@ class Zone:
             self.counters[:],
             [[list(faces), viewers] for faces, viewers in self.runs],
         ]
+
+
+def copies_of(zones: list[Zone], notes: list[Note]) -> list[Zone]:
+    """Copy zones for a table with the log `notes`: a copy of the log of these zones."""
+    return [Zone(zone.number, zone.kind, zone.owner, zone.everyone, notes, zone) for zone in zones]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -17,7 +16,6 @@ from cutpurse.games.greed.cards import (
     GO_ON,
     LOOK,
     LOOK_AT,
-    LOWEST,
     NUMBER,
     NUMBER_CARDS,
     NUMBERS,
@@ -27,6 +25,7 @@ from cutpurse.games.greed.cards import (
     RAID,
     RAID_PILE,
     STOP,
+    SWAP,
     SWAP_AWAY,
     SYMBOL,
     TAKE,
@@ -46,22 +45,6 @@ LONGEST_RAID: Final = 8
 """GR-6.2. A raid draws at most eight cards: a hand never holds more, and the eighth card of the pile busts."""
 PILE: Final = -1  # in place of a victim
 RANDOM: Final = -1
-
-RAID_SEAT: Final = [Option(RAID, seat=seat) for seat in range(MAX_PLAYERS)]
-RAID_ANOTHER: Final = [
-    [[RAID_SEAT[(seat + k) % seats] for k in range(1, seats)] for seat in range(seats)]
-    for seats in range(MAX_PLAYERS + 1)
-]  # by number of players, then by raider: clockwise from his left
-LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
-PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
-SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
-TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
-TRADE_NUMBER_OF: Final = [TRADE_NUMBER[n] for n in NUMBER]  # by card
-TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
-NUMBER_OF: Final = NUMBER.__getitem__
-RAID_THE_PILE: Final = Option(RAID_PILE)
-NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
-STOP_OR_GO_ON: Final = [Option(STOP), Option(GO_ON)]
 
 
 @mypyc_attr(native_class=False)
@@ -125,8 +108,8 @@ class Greed(Game[GreedSettings]):
         self.deal(self.deck, to, cards)
 
     def sets(self, seat: int) -> list[int]:
-        """How many cards of each number a seat has collected, by number (place 0 is not used)."""
-        sets = NO_SETS[:]
+        """Count the cards of each number that a seat has collected, by number (place 0 is not used)."""
+        sets = [0] * (NUMBERS[-1] + 1)
         for card in self.collection[seat].cards:
             sets[NUMBER[card]] += 1
         return sets
@@ -148,16 +131,9 @@ class Greed(Game[GreedSettings]):
         return tuple(sorted(self.sets(seat), reverse=True))
 
 
-def with_each(cards: list[int], option_of: list[Option], options: list[Option]) -> list[Option]:
-    """GR-0.1. These options and one for each sort of card: in a hand or a collection, which are sorted, equal cards
-    lie side by side, and they have the same option.
-    """
-    last = None
-    for card in cards:
-        if option_of[card] is not last:
-            last = option_of[card]
-            options.append(last)
-    return options
+def sorts_of(cards: list[int]) -> list[int]:
+    """GR-0.1. One of each sort of card: equal copies are one option."""
+    return list(dict.fromkeys(cards))
 
 
 class SetUp(Step):
@@ -187,9 +163,10 @@ class TakeATurn(Step):
         hand = g.hand[self.seat]
         if len(hand.cards) == 1:
             g.draw(hand, HAND)
-        g.then(ChooseAVictim(self.seat))
         if len(hand.cards) > 1:
-            g.then(PlayACard(self.seat))
+            g.then(PlayACard(self.seat), ChooseAVictim(self.seat))
+        else:
+            g.then(ChooseAVictim(self.seat))
 
 
 class PlayACard(Choice):
@@ -199,8 +176,7 @@ class PlayACard(Choice):
     safe_paragraph = "The number one has collected most of, the lowest of equals."
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        number_cards = g.hand[seat].cards[1:]  # the crook is the lowest face
-        return with_each(number_cards, PLAY_CARD, [])
+        return [Option(PLAY, (card,)) for card in sorts_of(g.hand[seat].cards) if card != CROOK]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """Follow GR-0.4."""
@@ -217,16 +193,14 @@ class ChooseAVictim(Choice):
     text = "Whom do you raid?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        options = RAID_ANOTHER[g.n][seat]
+        options = [Option(RAID, seat=other) for other in g.opponents(seat)]
         if g.n == 2 and g.settings.two_player_pile and (g.deck.cards or g.discard.cards):
-            return [*options, RAID_THE_PILE]
+            options.append(Option(RAID_PILE))
         return options
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.then(CheckForAWinner(self.seat))
-        g.then(RefillYourHand(self.seat, victim))
-        g.then(DrawACard(self.seat, victim))
+        g.then(DrawACard(self.seat, victim), RefillYourHand(self.seat, victim), CheckForAWinner(self.seat))
 
 
 class DrawACard(Step):
@@ -243,29 +217,28 @@ class DrawACard(Step):
         self.victim = victim
 
     def run(self, g: Greed) -> None:
-        seat, victim = self.seat, self.victim
-        middle = g.middle
+        seat, victim, middle = self.seat, self.victim, g.middle
         if victim == PILE:
             g.draw(middle, 1)
             card, symbol = middle.cards[-1], PLAIN
-            more = g.deck.cards or g.discard.cards
+            can_go_on = bool(g.deck.cards or g.discard.cards)
         else:
             card = g.move_random(g.hand[victim], middle)
             symbol = SYMBOL[card]
-            more = g.hand[victim].cards
+            can_go_on = bool(g.hand[victim].cards)
         assert len(middle.cards) <= LONGEST_RAID
+
         for lying in middle.cards[:-1]:
             if NUMBER[lying] == NUMBER[card] and card != CROOK:
                 g.then(GoBust(seat, victim))
                 return
-        g.then(GoOnOrStop(seat, victim) if more else StopStealing(seat, victim))
-        if symbol:
-            if symbol == PLUS_ONE:
-                g.then(PlusOne(seat, NUMBER[card]))
-            elif symbol == LOOK:
-                g.then(LookAtAHand(seat))
-            elif len(g.collection[seat].cards) >= 2:
-                g.then(SwapTwoForThree(seat))
+        g.then(GoOnOrStop(seat, victim) if can_go_on else StopStealing(seat, victim))
+        if symbol == PLUS_ONE:
+            g.then(PlusOne(seat, NUMBER[card]))
+        elif symbol == LOOK:
+            g.then(LookAtAHand(seat))
+        elif symbol == SWAP and len(g.collection[seat].cards) >= 2:
+            g.then(SwapTwoForThree(seat))
 
 
 def raid_of(seat: int, victim: int) -> Act:
@@ -287,11 +260,13 @@ class GoOnOrStop(Choice):
         return raid_of(self.seat, self.victim)
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return STOP_OR_GO_ON
+        return [Option(STOP), Option(GO_ON)]
 
     def chosen(self, g: Greed, option: Option) -> None:
-        after = DrawACard if option.verb == GO_ON else StopStealing
-        g.then(after(self.seat, self.victim))
+        if option.verb == GO_ON:
+            g.then(DrawACard(self.seat, self.victim))
+        else:
+            g.then(StopStealing(self.seat, self.victim))
 
 
 class GoBust(Step):
@@ -321,11 +296,10 @@ class StopStealing(Step):
         return raid_of(self.seat, self.victim)
 
     def run(self, g: Greed) -> None:
-        mine = g.collection[self.seat]
         for card in g.middle.cards[:]:
             if card != CROOK:
-                g.move(card, g.middle, mine)
-                continue
+                g.move(card, g.middle, g.collection[self.seat])
+        if CROOK in g.middle.cards:
             g.then(ReturnTheCrook(self.victim))
             if g.collection[self.victim].cards:
                 g.then(TakeACard(self.seat, self.victim))
@@ -343,7 +317,8 @@ class TakeACard(Choice):
         self.victim = victim
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[self.victim].cards, TAKE_FROM[self.victim], [PASS])
+        theirs = g.collection[self.victim].cards
+        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in sorts_of(theirs)]]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
         """Follow GR-0.4."""
@@ -374,7 +349,7 @@ class PlusOne(Step):
 
     def run(self, g: Greed) -> None:
         for seat in g.seats_from(self.seat):
-            if self.number in map(NUMBER_OF, g.collection[seat].cards):
+            if self.number in [NUMBER[card] for card in g.collection[seat].cards]:
                 g.draw(g.collection[seat], 1)
 
 
@@ -384,7 +359,7 @@ class LookAtAHand(Choice):
     text = "Whose hand do you look at?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *[LOOK_SEAT[other] for other in g.opponents(seat)]]
+        return [PASS, *[Option(LOOK_AT, seat=other) for other in g.opponents(seat)]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option.seat is not None:
@@ -397,7 +372,7 @@ class SwapTwoForThree(Choice):
     text = "Put away two collected cards to draw three?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, SWAP_CARD, [PASS])
+        return [PASS, *[Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
@@ -411,7 +386,7 @@ class SwapTheSecond(Choice):
     text = "Which other card do you put away?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, SWAP_CARD, [])
+        return [Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]
 
     def chosen(self, g: Greed, option: Option) -> None:
         g.move(option.cards[0], g.collection[self.seat], g.discard)
@@ -451,13 +426,14 @@ class TradeANumberIn(Choice):
     text = "Discard a number and refill your hand?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, TRADE_NUMBER_OF, [PASS])
+        numbers = sorts_of([NUMBER[card] for card in g.collection[seat].cards])
+        return [PASS, *[Option(TRADE, number=number) for number in numbers]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option == PASS:
             return
-        mine, n = g.collection[self.seat], option.number
-        for card in mine.cards[bisect_left(mine.cards, LOWEST[n]) : bisect_left(mine.cards, LOWEST[n + 1])]:
+        mine = g.collection[self.seat]
+        for card in [card for card in mine.cards if NUMBER[card] == option.number]:
             g.move(card, mine, g.discard)
         g.draw(g.hand[self.seat], REFILL_TO - len(g.hand[self.seat].cards))
 
@@ -467,14 +443,10 @@ class CheckForAWinner(Step):
     paragraph = "Six of a number at the end of his own turn win; a game also ends after its last round."
 
     def run(self, g: Greed) -> None:
-        mine = g.collection[self.seat].cards  # sorted: cards of one number lie together
-        others = WINNING_SET - 1
-        for place in range(len(mine) - others):
-            if NUMBER[mine[place]] == NUMBER[mine[place + others]]:
-                g.winner = self.seat + 1
-                g.then(EndTheGame(self.seat))
-                return
-        if g.turns == g.settings.max_rounds * g.n:
+        if max(g.sets(self.seat)) >= WINNING_SET:
+            g.winner = self.seat + 1
+            g.then(EndTheGame(self.seat))
+        elif g.turns == g.settings.max_rounds * g.n:
             g.then(EndTheGame(self.seat))
         else:
             g.then(TakeATurn(g.next_seat(self.seat)))
