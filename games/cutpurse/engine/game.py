@@ -10,7 +10,7 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Self
 
 from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
@@ -208,6 +208,22 @@ class Game(Table[S_co]):
             self.answers = {}
             self._close(answers)
             self.settle()
+
+    def playout(self, draw: Callable[[int], int]) -> int:
+        """Play on to the end with drawn options, in the compiled engine without a call of Python between.
+
+        Args:
+            draw: Given the number of options, returns the index of the one that is taken.
+
+        Returns:
+            Number of decisions.
+        """
+        decisions = 0
+        while waiting := self.waiting():
+            options = self.options(waiting[0])
+            self.choose(waiting[0], options[draw(len(options))])
+            decisions += 1
+        return decisions
 
     def _tell_choice(self, choice: Choice, option: Option) -> None:
         if self.log is not None and choice.told:
