@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+from cutpurse.engine.acts import Act
+from cutpurse.engine.acts import Act as Option
 from cutpurse.engine.errors import UsageError
 from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.words import PASS_VERB
@@ -21,20 +23,6 @@ __all__ = ["PASS", "Act", "Choice", "Fields", "Option", "Poll", "Question", "Ste
 if sys.flags.optimize > 1:
     raise UsageError("this Python leaves docstrings out, and cards are told by theirs: no -OO, no PYTHONOPTIMIZE=2")
 
-
-class Act(NamedTuple):
-    """A verb with what it is done to: the one shape of an option, of something under way and of what a seat did."""
-
-    verb: int
-    cards: tuple[int, ...] = ()
-    zone: int = 0
-    seat: int | None = None
-    number: int = 0
-    places: tuple[int, ...] = ()  # which copies, by their places in their zone, where equal faces can differ
-    actor: int | None = None  # who does it; None in an option, for there it is whoever is asked
-
-
-Option = Act
 PASS = Option(PASS_VERB)
 
 Fields = Mapping[str, type]  # int, bool or tuple (of numbers), by the name of the field

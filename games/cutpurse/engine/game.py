@@ -122,7 +122,9 @@ class Game(Table[S_co]):
             SettingsError: For an unknown or impossible setting or number of seats, naming what is allowed.
         """
         cls._check_seats(seats)
-        parsed: S_co = cls.settings_type.parse(settings, seats) if settings else _default_settings(cls.settings_type, seats)
+        parsed: S_co = (
+            cls.settings_type.parse(settings, seats) if settings else _default_settings(cls.settings_type, seats)
+        )
         return parsed
 
     @classmethod
@@ -227,7 +229,7 @@ class Game(Table[S_co]):
 
     def _tell_choice(self, choice: Choice, option: Option) -> None:
         if self.log is not None and choice.told:
-            act = option._replace(actor=choice.seat)
+            act = option.by(choice.seat)
             self.log.append(Happened(act, choice.seen_by(self, option) or ()))
 
     def settle(self) -> None:
@@ -364,7 +366,7 @@ def _loaded(rules: type[Game], saved: dict[str, Any], log: list[Event] | None) -
 
 
 def _act_to_list(act: Act) -> list[object]:
-    return [list(value) if isinstance(value, tuple) else value for value in act]
+    return [list(value) if isinstance(value, tuple) else value for value in act.values()]
 
 
 def _act_from_list(saved: list[Any]) -> Act:

@@ -99,7 +99,7 @@ def test_a_lost_or_wrong_field_of_an_option_is_found(
     used: list[Act] = []
 
     def act_body(act: Act) -> bytes:
-        wrong = act._replace(**planted)
+        wrong = Act(**{name: getattr(act, name) for name in Act.__slots__} | planted)
         used.extend([act] if wrong != act else [])
         return as_written(wrong)
 

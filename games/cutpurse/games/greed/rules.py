@@ -132,8 +132,12 @@ class Greed(Game[GreedSettings]):
 
 
 def sorts_of(cards: list[int]) -> list[int]:
-    """GR-0.1. One of each sort of card: equal copies are one option."""
-    return list(dict.fromkeys(cards))
+    """GR-0.1. One of each sort of card, of a sorted zone: equal copies are one option."""
+    sorts: list[int] = []
+    for card in cards:
+        if not sorts or sorts[-1] != card:
+            sorts.append(card)
+    return sorts
 
 
 class SetUp(Step):

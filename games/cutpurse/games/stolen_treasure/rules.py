@@ -110,7 +110,7 @@ class StolenTreasureSettings(Settings):
 @cache
 def at_place(option: Option, place: int) -> Option:
     """The option, for the copy at this place.  Kept: there are as many as treasure cards and places for them."""
-    return option._replace(places=(place,))
+    return option.at((place,))
 
 
 class StolenTreasure(Game[StolenTreasureSettings]):

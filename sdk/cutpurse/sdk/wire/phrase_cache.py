@@ -36,7 +36,7 @@ _OPTION: Final = field(4, b"")[:1]  # Decision.options
 
 def act_body(act: Act) -> bytes:
     """An Act, without its tag and length."""
-    verb, cards, zone, seat, number, places, actor = act
+    verb, cards, zone, seat, number, places, actor = act.values()
     return (
         uint_field(1, verb)
         + present_uint_field(2, actor)
