@@ -1,4 +1,4 @@
-"""Digests of random matches: all that was offered, shown, told and saved, so that a rewriting of the rules is proved.
+"""Digests of random matches: options, views, events and saves, which prove that rules play as before.
 
     python -m tests.games.digests    # writes tests/games/digests.json anew; only when a rule changes
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from cutpurse.engine.values import Value
+from cutpurse.engine.values import PlainValue
 
 __all__ = ["Act"]
 
 
 @final
-class Act(Value):
+class Act(PlainValue):
     """A verb with what it is done to: the one shape of an option, of something under way and of what a seat did."""
 
     __slots__ = ("actor", "cards", "number", "places", "seat", "verb", "zone")

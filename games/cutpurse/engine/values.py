@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Value"]
+__all__ = ["PlainValue"]
 
 
-class Value:
+class PlainValue:
     """Base of the small classes of which many objects are made; a subclass says in `values` what it holds."""
 
     __slots__ = ()
@@ -17,7 +17,7 @@ class Value:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Value) and self.values() == other.values()
+        return type(self) is type(other) and isinstance(other, PlainValue) and self.values() == other.values()
 
     def __hash__(self) -> int:
         return hash(self.values())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from cutpurse.engine.agenda import Act, Step
 from cutpurse.engine.knowledge import Possibility, clues_to_lists
-from cutpurse.engine.values import Value
+from cutpurse.engine.values import PlainValue
 from cutpurse.engine.zones import ZoneView
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["View"]
 
 
 @final
-class View(Value):
+class View(PlainValue):
     """What a viewer may know: settings, counters, zones, and the agenda, which is open to all."""
 
     __slots__ = (

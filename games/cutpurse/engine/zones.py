@@ -13,7 +13,7 @@ from typing import Any, Final, final
 
 from cutpurse.engine.events import ALONE
 from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
-from cutpurse.engine.values import Value
+from cutpurse.engine.values import PlainValue
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
 __all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit", "copies_of"]
@@ -38,7 +38,7 @@ _MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
 
 
 @final
-class ZoneView(Value):
+class ZoneView(PlainValue):
     """A zone as one viewer may see it. Never changes."""
 
     __slots__ = ("cards", "columns", "counters", "kind", "known", "maybe", "number", "owner", "size")
