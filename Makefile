@@ -28,7 +28,7 @@ help: ## this list
 demo: .venv/installed ## sample bots play every game
 	$(BIN)/cutpurse demo
 
-compiled: .compiled/installed ## .compiled/, where the engine is C and 1.5 times as fast; needs a C compiler
+compiled: .compiled/installed ## .compiled/, where the engine is C and twice as fast; needs a C compiler
 
 languages: .venv/installed ## bots in every language that can be built here, on one ladder; LANGUAGES_FLAGS="--game greed" and others
 	$(BIN)/python scripts/languages.py $(LANGUAGES_FLAGS)
@@ -107,7 +107,7 @@ clean: ## away with everything made here
 	@touch $@
 
 # An environment of its own: in .venv an edit of a module is there at once, here it is compiled anew.
-.compiled/installed: requirements.lock pyproject.toml scripts/compiled.py $(shell find $(CODE) -name '*.pxd' -o -name '*.py')
+.compiled/installed: requirements.lock pyproject.toml scripts/compiled.py $(shell find $(CODE) -name '*.py')
 	$(PYTHON) -m venv .compiled
 	.compiled/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements.lock
 	CUTPURSE_COMPILED=1 .compiled/bin/python -m pip --disable-pip-version-check -q install \

@@ -1,10 +1,10 @@
 """The wheel with its engine in C: `CUTPURSE_COMPILED=1 pip install .`, or `make compiled`.
 
-Modules where a match spends its time are handed to Cython as they are, and what comes of them lies beside them in the
-wheel, which then is for one Python on one kind of machine. `.pxd` files beside some of them give the fields that every
-move of a card and every decision touch a type in C; Python does not read them. Without the variable the wheel is pure.
+mypyc compiles the rules and the engine below them as one group, from the types that mypy checks anyway. The compiled
+modules lie beside the Python in the wheel, which then is for one version of Python on one kind of machine. Without the
+variable the wheel is pure.
 
-A hook of hatchling's build; by hand it compiles into a folder: python scripts/compiled.py FOLDER [MODULE ...].
+A hook of hatchling's build; by hand it compiles into a folder: python scripts/compiled.py FOLDER.
 """
 
 from __future__ import annotations
@@ -20,58 +20,68 @@ from typing import Any, Final
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-__all__ = ["FAILED", "MODULES", "NO_COMPILER", "ROOTS", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
+__all__ = ["FAILED", "GROUP", "NO_COMPILER", "CompiledBuildHook", "compile_modules", "compiler", "sources"]
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+ROOT: Final = Path(__file__).resolve().parent.parent / "games"
 VARIABLE: Final = "CUTPURSE_COMPILED"
-NEEDS: Final = ["cython>=3.1,<4", "setuptools>=77"]
-# Where a decision passes, from the rules to the bytes of the wire. What only awaits gains nothing.
-MODULES: Final = (
-    "games/cutpurse/engine/*.py",
-    "games/cutpurse/games/*/*.py",
-    "sdk/cutpurse/sdk/wire/*.py",
-    "sdk/cutpurse/sdk/online/client_session.py",
-    "server/cutpurse/server/streams/link.py",
-    "server/cutpurse/server/streams/server_session.py",
-    "server/cutpurse/server/matches/server_match.py",
-    "server/cutpurse/server/matches/match_start.py",
-    "server/cutpurse/server/matches/lobby.py",
-    "server/cutpurse/server/matches/open_matches.py",
+NEEDS: Final = ["mypy>=2.4", "setuptools>=77"]
+MODULES: Final = ("cutpurse/engine/*.py", "cutpurse/games/*/*.py")
+# Modules that gain nothing, and those whose classes are made by what mypyc does not do: class keywords, frozen
+# dataclasses with metadata.
+INTERPRETED: Final = (
+    *[f"cutpurse/engine/{name}.py" for name in ("clocks", "commitment", "errors", "history", "match", "native")],
+    *[f"cutpurse/engine/{name}.py" for name in ("placement", "record", "seating", "settings", "text", "words")],
+    *[f"cutpurse/games/szmal/{name}.py" for name in ("actions", "box", "cards", "holdings", "thugs")],
 )
-ROOTS: Final = ("games", "sdk", "server")
-FAILED: Final = "the C compiler failed, as it says above; it needs Python's headers (Debian: python3-dev)"
+GROUP: Final = "cutpurse"  # the module that holds all of them is called cutpurse__mypyc
+FAILED: Final = "compiling failed, as it says above; the C compiler needs Python's headers (Debian: python3-dev)"
 NO_COMPILER: Final = "no C compiler is here, so nothing can be compiled: install one, or do without CUTPURSE_COMPILED"
+SETUP: Final = """
+import os, sys
+from mypyc.build import mypycify
+from setuptools import setup
+
+options = ["--namespace-packages", "--explicit-package-bases", "--no-error-summary", "--cache-dir=" + os.devnull]
+files = [*options, *sys.argv[2:]]
+modules = mypycify(files, opt_level=sys.argv[1], debug_level="0", multi_file=True, group_name={group!r})
+build = ["--quiet", "build_ext", "--inplace", "--parallel", str(os.cpu_count() or 1)]
+setup(name="compiled", ext_modules=modules, script_args=build)
+"""
 
 
 def sources() -> list[Path]:
-    """The modules that are compiled, as paths from the root of their part: cutpurse/engine/zones.py."""
+    """List the modules that are compiled, as paths from the root of their part: cutpurse/engine/zones.py."""
     found = [path.relative_to(ROOT) for pattern in MODULES for path in sorted(ROOT.glob(pattern))]
-    return [Path(*path.parts[1:]) for path in found if path.name != "__init__.py"]
+    return [path for path in found if path.name != "__init__.py" and path.as_posix() not in INTERPRETED]
 
 
 def compiler() -> str | None:
-    """The C compiler that would be used, None if it is not there."""
+    """Find the C compiler that would be used, None if it is not there."""
     called = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cl"
     return shutil.which(str(called).split()[0])
 
 
-def compile_modules(folder: Path, modules: list[Path], *, quick: bool = False) -> list[Path]:
-    """Compile these modules into a copy of their packages in `folder`; the paths of what was made.
+def compile_modules(folder: Path, *, quick: bool = False) -> list[Path]:
+    """Compile the modules into a copy of their packages.
 
-    quick: for tests, with less of the C compiler's work.  Raises subprocess.CalledProcessError if that fails; Cython or
-    the C compiler has said why.
+    Args:
+        folder: Where to put the copy; made if it is not there.
+        quick: For tests, with less of the C compiler's work.
+
+    Returns:
+        Paths of what was made: a small one for each module, and that of the group.
+
+    Raises:
+        subprocess.CalledProcessError: If mypyc or the C compiler fails; it has said why.
     """
-    for root in ROOTS:
-        ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
-        shutil.copytree(ROOT / root / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
-    (folder / "cutpurse" / "__init__.py").touch()  # or Cython takes each part for a package of its own
-    command = [sys.executable, "-m", "Cython.Build.Cythonize", "--build", "--inplace", "-3", "--quiet"]
-    command += ["--parallel", str(os.cpu_count() or 1), "-X", "annotation_typing=False"]
-    flags = os.environ.get("CFLAGS", "") + (" -O0" if quick else " -O2") + " -g0 -Wno-array-bounds"
-    subprocess.run([*command, *map(str, modules)], cwd=folder, env={**os.environ, "CFLAGS": flags}, check=True)
-    (folder / "cutpurse" / "__init__.py").unlink()
-    made = [path for ending in ("so", "pyd") for path in sorted(folder.glob(f"cutpurse/**/*.{ending}"))]
-    assert len(made) == len(modules), f"{len(made)} compiled modules came of {len(modules)}"
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
+    shutil.copytree(ROOT / "cutpurse", folder / "cutpurse", ignore=ignore, dirs_exist_ok=True)
+    modules = sources()
+    command = [sys.executable, "-c", SETUP.format(group=GROUP), "0" if quick else "3", *map(str, modules)]
+    subprocess.run(command, cwd=folder, env={**os.environ, "MYPYPATH": str(folder)}, check=True)
+    shutil.rmtree(folder / "build")
+    made = [path for ending in ("so", "pyd") for path in sorted(folder.rglob(f"*.{ending}"))]
+    assert len(made) == len(modules) + 1, f"{len(made)} compiled modules came of {len(modules)} and their group"
     return made
 
 
@@ -95,7 +105,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         try:
-            made = compile_modules(folder, sources())
+            made = compile_modules(folder)
         except subprocess.CalledProcessError:
             self.app.abort(FAILED)
         build_data["force_include"].update({str(path): path.relative_to(folder).as_posix() for path in made})
@@ -109,8 +119,8 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
 
 
 if __name__ == "__main__":
-    target, *named = sys.argv[1:]
+    (target,) = sys.argv[1:]
     try:
-        print(*compile_modules(Path(target), [Path(name) for name in named] or sources()), sep="\n")
+        print(*compile_modules(Path(target)), sep="\n")
     except subprocess.CalledProcessError:
         sys.exit(FAILED)

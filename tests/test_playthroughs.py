@@ -66,7 +66,7 @@ def tell(rules: type[Game]) -> Iterator[str]:
             options = game.options(seat)
             option = options[answers.below(len(options))]
             safe = game.safe_option(seat, options)
-            yield f"decision {decisions}: {game.question.name} ({game.question.rule()}), seat {seat}"
+            yield f"decision {decisions}: {game.question.name} ({game.question.first_rule()}), seat {seat}"
             view = game.view(seat)
             for offered in options:
                 mark = (">" if offered == option else " ") + ("*" if offered == safe else " ")

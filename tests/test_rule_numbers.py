@@ -1,7 +1,9 @@
 """Every rule of the sheets is cited by the code that carries it out and by a test that proves it; nothing else is.
 
-A rule is defined by the line of its sheet that opens with its number in bold.  Code cites it in a docstring, a test in
-its name or by `@pytest.mark.rule`.  This module reads texts only: it imports no game and runs no test of one.
+A rule is defined by the line of its sheet that opens with its number in bold.  Code cites it in a docstring or in what
+a step says of itself, a test in its name or by `@pytest.mark.rule`.
+
+This module reads texts only: it imports no game and runs no test of one.
 """
 
 import ast
@@ -48,9 +50,19 @@ def docstrings(source: str) -> Iterator[str]:
                     yield statement.value.value
 
 
-def cited_by_docstrings(source: str) -> set[str]:
-    """The numbers that the docstrings of a Python source cite; its comments and other strings do not count."""
-    return {number for text in docstrings(source) for number in CITATION.findall(text)}
+def texts_of_steps(source: str) -> Iterator[str]:
+    """What the steps of a source say of themselves: `rule = "GR-3.6, GR-4.1"` and the paragraph below."""
+    for node in ast.walk(ast.parse(source)):
+        for statement in node.body if isinstance(node, ast.ClassDef) else ():
+            match statement:
+                case ast.Assign([ast.Name("rule" | "paragraph" | "safe_paragraph")], ast.Constant(str(text))):
+                    yield text
+
+
+def cited_by_source(source: str) -> set[str]:
+    """The numbers that a Python source cites in docstrings and steps; its comments and other strings do not count."""
+    texts = [*docstrings(source), *texts_of_steps(source)]
+    return {number for text in texts for number in CITATION.findall(text)}
 
 
 def cited_by_name(name: str, known: set[str]) -> str | None:
@@ -97,7 +109,7 @@ def defined(game: str) -> set[str]:
 
 def cited_in_code(game: str) -> set[str]:
     """The rule numbers that the docstrings of a game's package cite."""
-    return {number for source in sources(package_of(game)) for number in cited_by_docstrings(source)}
+    return {number for source in sources(package_of(game)) for number in cited_by_source(source)}
 
 
 def cited_in_tests(game: str) -> set[str]:
@@ -205,6 +217,9 @@ print("GR-9.2")
 text = "GR-9.4"
 class Bust:
     """GR-3.6."""
+    rule = "GR-3.1, GR-3.2"
+    paragraph = """As GR-3.3."""
+    text = "GR-9.6"
     seat: int
     """GR-3.7 to GR-3.9"""
     def happen(self) -> None:
@@ -215,9 +230,9 @@ async def look() -> None:
 '''
 
 
-def test_docstrings_of_modules_classes_functions_and_attributes_cite() -> None:
-    assert cited_by_docstrings(PLANTED_CODE) == {
-        *("GR-0.1", "GR-0.2", "GR-1.1", "GR-1.2", "SZ-card-41", "GR-3.6"),
+def test_docstrings_and_what_steps_say_cite() -> None:
+    assert cited_by_source(PLANTED_CODE) == {
+        *("GR-0.1", "GR-0.2", "GR-1.1", "GR-1.2", "SZ-card-41", "GR-3.1", "GR-3.2", "GR-3.3", "GR-3.6"),
         *("GR-3.7", "GR-3.9", "GR-3.14", "GR-3.15", "GR-3.10"),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import Choice, Option, Step
+from cutpurse.engine.agenda import Choice, Fields, Option, Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings, number
 from cutpurse.engine.words import Unit, Visibility, Words
@@ -34,14 +34,13 @@ class KuhnSettings(Settings):
     deals: int = number(20, 2, 1000, step=2, text="deals of a match", rule="KP-1.1")
 
 
-class KuhnPoker(Game):
+class KuhnPoker(Game[KuhnSettings]):
     """The state of a match."""
 
     __slots__ = WORDS.attributes()
-    engine_api = 1
+    engine_api = 2
     words = WORDS
     settings_type = KuhnSettings
-    settings: KuhnSettings
     usual_seats = 2
     deck: Zone
     hand: list[Zone]
@@ -61,9 +60,9 @@ class KuhnPoker(Game):
         return self.chips[:]
 
 
-@dataclass(slots=True)
 class Deal(Step):
-    """KP-1.2. Each player puts one chip in the pot and gets a card; the players take turns to speak first."""
+    rule = "KP-1.2"
+    paragraph = "Each player puts one chip in the pot and gets a card; the players take turns to speak first."
 
     def run(self, g: KuhnPoker) -> None:
         g.open_deal(g.deals + 1)
@@ -75,12 +74,15 @@ class Deal(Step):
         g.then(CheckOrBet(self.seat, 0))
 
 
-@dataclass(slots=True)
 class CheckOrBet(Choice):
-    """KP-2.1. A player checks or bets one more chip. Two checks lead to the showdown."""
+    rule = "KP-2.1"
+    paragraph = "A player checks or bets one more chip. Two checks lead to the showdown."
+    text = "Check or bet?"
+    fields: ClassVar[Fields] = {"checks": int}
 
-    checks: int
-    text: ClassVar[str] = "Check or bet?"
+    def __init__(self, seat: int, checks: int) -> None:
+        super().__init__(seat)
+        self.checks = checks
 
     def options(self, g: KuhnPoker, seat: int) -> list[Option]:
         return [Option(CHECK), Option(BET)]
@@ -94,11 +96,10 @@ class CheckOrBet(Choice):
             g.then(Showdown(self.seat))
 
 
-@dataclass(slots=True)
 class FoldOrCall(Choice):
-    """KP-2.2. After a bet the other player folds and loses the pot, or calls with one more chip."""
-
-    text: ClassVar[str] = "Fold or call?"
+    rule = "KP-2.2"
+    paragraph = "After a bet the other player folds and loses the pot, or calls with one more chip."
+    text = "Fold or call?"
 
     def options(self, g: KuhnPoker, seat: int) -> list[Option]:
         return [Option(FOLD), Option(CALL)]
@@ -111,9 +112,9 @@ class FoldOrCall(Choice):
             g.then(Showdown(self.seat))
 
 
-@dataclass(slots=True)
 class Showdown(Step):
-    """KP-3.1. Both cards are turned up; the higher one wins."""
+    rule = "KP-3.1"
+    paragraph = "Both cards are turned up; the higher one wins."
 
     def run(self, g: KuhnPoker) -> None:
         for hand in g.hand:
@@ -121,9 +122,9 @@ class Showdown(Step):
         g.then(Pay(0 if g.hand[0].cards > g.hand[1].cards else 1))
 
 
-@dataclass(slots=True)
 class Pay(Step):
-    """KP-3.1. The winner gets the other player's chips in the pot; after the last deal the match is over."""
+    rule = "KP-3.1"
+    paragraph = "The winner gets the other player's chips in the pot; after the last deal the match is over."
 
     def run(self, g: KuhnPoker) -> None:
         g.tell(WIN, actor=self.seat)

@@ -58,8 +58,8 @@ def test_a_look_is_told_to_all_and_its_faces_to_the_lookers() -> None:
 
 def test_an_act_hides_the_faces_and_the_places_of_its_cards() -> None:
     act = Act(2, (STAR, SUN), zone=3, places=(4, 5), actor=0)
-    assert Happened(act, (0b0011, ALL)).to(1).act == act._replace(places=())
-    assert Happened(act, (0b0011, ALL)).to(2).act == act._replace(cards=(SUN, FACE_DOWN), places=())
+    assert Happened(act, (0b0011, ALL)).to(1).act == act.showing(act.cards)
+    assert Happened(act, (0b0011, ALL)).to(2).act == act.showing((SUN, FACE_DOWN))
 
 
 def test_what_has_no_face_is_told_to_all_alike() -> None:

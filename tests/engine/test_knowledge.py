@@ -108,10 +108,10 @@ def test_a_hidden_card_of_a_pack_is_known_if_it_can_be_nothing_else() -> None:
     pack = toy.make(PACK, 0)
     toy.move(SUN, toy.hand[0], pack)
     lay_the_rest(toy, [toy.deck])
-    assert toy.view(2).zone(pack.number)[4:7] == ((0,), (SUN,), ())
+    assert toy.view(2).zone(pack.number).values()[4:7] == ((0,), (SUN,), ())
     assert imagine(toy.view(2), Chance(bytes(32))).zone(pack.number).cards == [SUN]
     toy.show(pack)
-    assert toy.view(2).zone(pack.number)[4:7] == ((SUN,), (), ())
+    assert toy.view(2).zone(pack.number).values()[4:7] == ((SUN,), (), ())
 
 
 def test_what_is_turned_face_up_settles_the_clues_on_it() -> None:

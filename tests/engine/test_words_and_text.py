@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import re
 from importlib import import_module
 from random import Random
@@ -116,10 +117,15 @@ def test_every_step_opens_with_its_rule_and_every_question_is_put_in_words(name:
     rules = GAMES[name]
     assert rules.steps()
     for step in rules.steps().values():
-        assert re.match(rf"{rules.words.prefix}-[\w.-]*\w", step.__doc__ or ""), f"{step.__name__} cites no rule"
+        numbers = step.rule.split(", ")
+        assert all(re.fullmatch(rf"{rules.words.prefix}-[\w.-]*\w", number) for number in numbers), (
+            f"{step.__name__} cites no rule"
+        )
+        assert step.paragraph.strip().endswith("."), f"{step.__name__} does not say what happens"
+        assert ["seat", *step.fields] == [*inspect.signature(step).parameters], f"{step.__name__} holds something else"
         if issubclass(step, Question):
             assert step.text, f"{step.__name__} asks nothing"
-            assert step.rule().startswith(rules.words.prefix + "-")
+            assert bool(step.safe_paragraph) == (step.safe is not Question.safe), step.__name__
             carries_out = step.closed is not Poll.closed if issubclass(step, Poll) else False
             assert carries_out or (issubclass(step, Choice) and step.chosen is not Choice.chosen), step.__name__
 

@@ -7,7 +7,7 @@ only who holds a star can say yes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
 from cutpurse.engine.chance import Script
@@ -68,12 +68,11 @@ class ToySettings(Settings):
         return "four players are too many for a long game" if self.length == "long" and seats == 4 else ""
 
 
-class Toy(Game):
+class Toy(Game[ToySettings]):
     """TY-0. The toy."""
 
     words = WORDS
     settings_type = ToySettings
-    settings: ToySettings
     usual_seats = 2
 
     deck: Zone
@@ -95,29 +94,28 @@ class Toy(Game):
         self.rounds = self.settings.rounds
         self.enter(self.box(self.n, self.settings), self.deck)
         self.shuffle(self.deck)
-        self.next(Ask(0))
+        self.then(Ask(0))
 
     def scores(self) -> list[int]:
         return self.cash[:]
 
 
-@dataclass(slots=True)
 class Ask(Step):
-    """TY-1. A round: somebody may take a card, then everybody may show a star."""
+    rule = "TY-1"
+    paragraph = "A round: somebody may take a card, then everybody may show a star."
 
     def run(self, g: Toy) -> None:
         if g.rounds == 0:
             g.tell_scores(over=True)
             return
         g.rounds -= 1
-        g.next(TakeOne(self.seat), Window(-1), Ask(g.next_seat(self.seat)))
+        g.then(TakeOne(self.seat), Window(-1), Ask(g.next_seat(self.seat)))
 
 
-@dataclass(slots=True)
 class TakeOne(Choice):
-    """TY-1. Take the top card, or pass."""
-
-    text: ClassVar[str] = "Take a card?"
+    rule = "TY-1"
+    paragraph = "Take the top card, or pass."
+    text = "Take a card?"
 
     def options(self, g: Toy, seat: int) -> list[Option]:
         return [Option(TAKE), PASS]
@@ -130,11 +128,10 @@ class TakeOne(Choice):
             g.move_top(g.deck, g.hand[self.seat])
 
 
-@dataclass(slots=True)
 class Window(Poll):
-    """TY-2. Everybody is asked; who has no star can only pass. The lowest seat that says yes gets the money."""
-
-    text: ClassVar[str] = "Show a star?"
+    rule = "TY-2"
+    paragraph = "Everybody is asked; who has no star can only pass. The lowest seat that says yes gets the money."
+    text = "Show a star?"
 
     def act(self) -> Act:
         return Act(TAKE, number=1)

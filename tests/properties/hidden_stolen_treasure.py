@@ -62,8 +62,8 @@ class StolenTreasureTable(WhoSeesWhat):
         if option.verb in self.stakes and option.cards:
             hand = game.treasure_hand[seat]
             place = option.places[0] if option.places else hand.cards.index(option.cards[0])
-            return option._replace(places=hand.column_values(place))
-        return option._replace(places=())
+            return option.at(hand.column_values(place))
+        return option.at(())
 
     def _hear_moved(self, event: Moved) -> None:
         """Spyglass swaps hands, told as two moves: who gave a hand away knows it, and what was known goes along."""

@@ -155,9 +155,9 @@ def test_a_poll_that_asks_only_who_holds_a_card_is_found(
 def test_greed_asking_who_can_only_if_a_hidden_hand_allows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(step: greed.TakeATurn, g: greed.Greed) -> None:
         g.turns += 1
-        g.next(greed.ChooseAVictim(step.seat))
+        g.then(greed.ChooseAVictim(step.seat))
         if an_odd_hand(g, step.seat):
-            g.next(greed.PlayACard(step.seat))
+            g.then(greed.PlayACard(step.seat))
 
     monkeypatch.setattr(greed.TakeATurn, "run", run)
     assert "in one world and of" in leak_in("greed")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from cutpurse.engine.agenda import Act
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.events import Happened, Scored
 from cutpurse.engine.game import Game
@@ -54,6 +55,8 @@ def viewers(game: Game) -> list[int | None]:
 
 def leaves(value: Any) -> Iterator[Any]:
     """What a tuple of tuples holds."""
+    if isinstance(value, Act):
+        value = value.values()
     if isinstance(value, tuple):
         for part in value:
             yield from leaves(part)

@@ -72,10 +72,10 @@ def test_an_act_reads_after_it_as_it_would_have_read_before_it(name: str) -> Non
             assert game.log is not None
             seat = played.random.choice(seats)
             option = played.random.choice(game.options(seat))
-            told, text = len(game.log), act_text(game, option._replace(actor=seat))
+            told, text = len(game.log), act_text(game, option.by(seat))
             game.choose(seat, option)
             event = game.log[told] if told < len(game.log) else None
-            if isinstance(event, Happened) and event.act == option._replace(actor=seat):
+            if isinstance(event, Happened) and event.act == option.by(seat):
                 before.append((told, text))
         history = ZoneHistory(rules.words, played.seats)
         history.add(game.log or (), 0)

@@ -198,7 +198,8 @@ def match_in(state: Game, hold_polls: bool, ask_all: bool) -> Match:
     rules: Any = type(state)
 
     def start(self: Any, log: bool = False) -> None:
-        state.copy_table(self)
+        self.copy_from(state)
+        self.chance = state.chance.fork()
         self.agenda[:] = state.agenda[:]
         self.answers = {}
         self.log = []

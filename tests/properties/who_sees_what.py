@@ -149,7 +149,7 @@ class WhoSeesWhat:
                 return ("shown", event.zone, event.seats, len(event.cards), self.looks(event) and sorted(event.cards))
             case Happened(act=act):
                 faces = self._faces(act.cards, self.is_told, act)
-                return ("happened", act._replace(cards=(), places=()), *faces)
+                return ("happened", act.showing(()), *faces)
         return event
 
     @staticmethod

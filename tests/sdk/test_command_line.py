@@ -166,7 +166,7 @@ def test_a_folder_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
 def test_the_version_is_that_of_the_distribution() -> None:
     shown = run("--version")
     assert shown.exit_code == 0
-    assert shown.stdout == f"cutpurse {version('cutpurse')}, Python {platform.python_version()}\n"
+    assert shown.stdout == f"cutpurse {version('cutpurse')}, pure Python, Python {platform.python_version()}\n"
     assert run("--version", "play").stdout == shown.stdout, "whatever is said after it"
 
 

@@ -89,11 +89,11 @@ def test_the_version_that_a_bot_tells_is_that_of_the_distribution() -> None:
     assert version("cutpurse") == VERSION
 
 
-def test_a_python_without_docstrings_is_told_in_a_line_that_rules_need_theirs() -> None:
+def test_a_python_without_docstrings_is_told_in_a_line_that_cards_need_theirs() -> None:
     command = [sys.executable, "-OO", "-m", "cutpurse.sdk.cli", "play", "szmal", "random", "random"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert done.stderr.endswith(
-        ": this Python leaves docstrings out, and rules are told by theirs: no -OO, no PYTHONOPTIMIZE=2\n"
+        ": this Python leaves docstrings out, and cards are told by theirs: no -OO, no PYTHONOPTIMIZE=2\n"
     )

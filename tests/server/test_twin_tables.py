@@ -40,7 +40,8 @@ def seat_at(game: Game, name: str, viewer: int, monkeypatch: pytest.MonkeyPatch)
     """A table that begins in this state of a game, and whoever sits on the viewer's seat."""
 
     def start(fresh: Game, log: bool = False) -> None:
-        game.copy_table(fresh)
+        fresh.copy_from(game)
+        fresh.chance = game.chance.fork()
         fresh.agenda[:] = game.agenda[:]
         fresh.log = list(game.log or ())
 

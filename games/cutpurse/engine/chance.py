@@ -21,6 +21,8 @@ from hashlib import sha256
 from struct import Struct, unpack
 from typing import Final
 
+from cutpurse.engine.native import mypyc_attr
+
 __all__ = ["Chance", "Script", "match_key"]
 
 KEY_BYTES: Final = 32
@@ -34,23 +36,36 @@ def match_key(seed: str | int, match: int) -> bytes:
     return sha256(f"cutpurse/seed/{seed}/{match}".encode()).digest()
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Chance:
     """A stream of numbers, the same wherever the key is the same."""
 
     __slots__ = ("block", "deal", "key", "stream", "words")
+    key: bytes
+    deal: int
+    stream: bytes
+    block: int
+    words: list[int]
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, like: Chance | None = None) -> None:
+        """Begin stream 0 of a key, or go on where `like` is."""
         if len(key) != KEY_BYTES:
             raise ValueError(f"a key has {KEY_BYTES} bytes, this one has {len(key)}")
         self.key = key
-        self.open(0)
+        if like is None:
+            self.open(0)
+        else:
+            self.deal = like.deal
+            self.stream = like.stream
+            self.block = like.block
+            self.words = like.words[:]
 
     def open(self, deal: int) -> None:
         """Begin the stream of deal number `deal`."""
         self.deal = deal
         self.stream = sha256(self.key + b"deal" + deal.to_bytes(8, "big")).digest()
         self.block = 0
-        self.words: list[int] = []
+        self.words = []
 
     @property
     def at(self) -> int:
@@ -102,17 +117,11 @@ class Chance:
 
     def new_key(self) -> bytes:
         """A key for another stream, drawn from this one."""
-        return b"".join(self.below(_RANGE).to_bytes(4, "big") for _ in range(_WORDS_IN_BLOCK))
+        return b"".join([self.below(_RANGE).to_bytes(4, "big") for _ in range(_WORDS_IN_BLOCK)])
 
     def fork(self) -> Chance:
         """A stream that goes on as this one does."""
-        other = self.__class__.__new__(self.__class__)
-        other.key = self.key
-        other.deal = self.deal
-        other.stream = self.stream
-        other.block = self.block
-        other.words = self.words[:]
-        return other
+        return Chance(self.key, self)
 
     def save(self) -> list[str | int]:
         """[key as hex, deal, words used so far]."""
@@ -131,6 +140,7 @@ class Chance:
         return chance
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Script(Chance):
     """Chance told beforehand, for tests: `below` gives the numbers of the script, `shuffle` leaves cards alone."""
 
@@ -152,7 +162,4 @@ class Script(Chance):
         """Nothing: a test lays the cards as it wants them."""
 
     def fork(self) -> Script:
-        other = super().fork()
-        assert isinstance(other, Script)
-        other.left = self.left[:]
-        return other
+        return Script(self.left)

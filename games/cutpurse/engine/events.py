@@ -36,7 +36,7 @@ class Happened(NamedTuple):
 
     def to(self, viewer: int) -> Happened:
         """As this viewer is told."""
-        return Happened(self.act._replace(cards=_visible_cards(self.act.cards, self.masks, viewer), places=()))
+        return Happened(self.act.showing(_visible_cards(self.act.cards, self.masks, viewer)))
 
 
 class Moved(NamedTuple):

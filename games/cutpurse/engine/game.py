@@ -1,6 +1,6 @@
 """A game: a table, an agenda of steps, and what a driver calls.
 
-A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use `next` and the verbs of `Table`. All that a
+A driver knows `waiting`, `options`, `choose`, `fork` and `view`; rules use `then` and the verbs of `Table`. All that a
 game knows is on its table and its agenda, so forking, saving and showing are written here once for all games. This
 module knows no clock, no bot and no particular game.
 
@@ -10,43 +10,42 @@ table is one `Zone`, one that every seat has is a list by seat, one that is made
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Self
 
-from cutpurse.engine.agenda import ONE, Act, Choice, Option, Poll, Question, Step, steps_of
+from cutpurse.engine.agenda import Act, Choice, Option, Poll, Question, Step, steps_of
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.errors import SettingsError
 from cutpurse.engine.events import ALONE, Asked, Event, Happened, Scored
 from cutpurse.engine.knowledge import clues_from_lists, clues_to_lists
-from cutpurse.engine.settings import Settings
+from cutpurse.engine.native import mypyc_attr
+from cutpurse.engine.settings import S_co, Settings
 from cutpurse.engine.table import Table
 from cutpurse.engine.view import View
 from cutpurse.engine.zones import Zone
 
 __all__ = ["ENGINE_API", "Game"]
 
-ENGINE_API: Final = 1  # changes when a game of another package would have to
+ENGINE_API: Final = 2  # changes when a game of another package would have to
 
-_new = tuple.__new__
-
-
-_usual_settings: dict[tuple[type[Settings], int], Settings] = {}
+_usual_settings: dict[tuple[type[Any], int], Any] = {}
 
 
-def _default_settings(settings_type: type[Settings], seats: int) -> Settings:
-    """The default settings, the same object in every game."""
+def _default_settings(settings_type: type[Any], seats: int) -> Any:
+    """Return the default settings, the same object in every game."""
     kept = _usual_settings.get((settings_type, seats))
     if kept is None:
         kept = _usual_settings[settings_type, seats] = settings_type.parse({}, seats)
     return kept
 
 
-class Game(Table):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Game(Table[S_co]):
     """Base of every game; see the module's docstring."""
 
-    __slots__ = ("_agenda", "answers", "asked", "polled", "then")
+    __slots__ = ("_agenda", "answers", "asked", "polled")
 
-    settings_type: ClassVar[type[Settings]] = Settings
+    settings_type: ClassVar[type[Any]] = Settings
     usual_seats: ClassVar[int] = 4
     engine_api: ClassVar[int] = 0  # of a game of another package: the `ENGINE_API` that it was written for
     sheet: ClassVar[str] = ""  # rules of such a game in Markdown, below its title; else its steps are printed
@@ -94,12 +93,11 @@ class Game(Table):
         return True
 
     # -- making one
-    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
-        """An empty table; `new` deals."""
-        super().__init__(seats, settings, chance)
-        self._agenda: list[Step] = []
-        self.then = self._agenda.append  # do this next: for a single step, in less than half the time of `next`
-        self.answers: dict[int, Option] = {}
+    def __init__(self, seats: int, settings: S_co, chance: Chance, like: Self | None = None) -> None:
+        """Make an empty table, or a copy of `like`; `new` deals."""
+        super().__init__(seats, settings, chance, like)
+        self._agenda: list[Step] = [] if like is None else like._agenda[:]
+        self.answers: dict[int, Option] = {} if like is None else like.answers.copy()
         self.polled: Poll | None = None  # the poll that is open, and whom it asks
         self.asked: list[int] = []
 
@@ -117,24 +115,28 @@ class Game(Table):
         return game
 
     @classmethod
-    def check(cls, seats: int, settings: Mapping[str, object]) -> Settings:
+    def check(cls, seats: int, settings: Mapping[str, object]) -> S_co:
         """Parse settings that were written down, of a record or a ladder.
 
         Raises:
             SettingsError: For an unknown or impossible setting or number of seats, naming what is allowed.
         """
         cls._check_seats(seats)
-        return cls.settings_type.parse(settings, seats) if settings else _default_settings(cls.settings_type, seats)
+        parsed: S_co = (
+            cls.settings_type.parse(settings, seats) if settings else _default_settings(cls.settings_type, seats)
+        )
+        return parsed
 
     @classmethod
-    def set_up(cls, seats: int, settings: Mapping[str, object]) -> Settings:
+    def set_up(cls, seats: int, settings: Mapping[str, object]) -> S_co:
         """Parse the settings of a new match or ladder (see `Settings.set_up`).
 
         Raises:
             SettingsError: As `check`, and for a setting that could have no effect.
         """
         cls._check_seats(seats)
-        return cls.settings_type.set_up(settings, seats)
+        parsed: S_co = cls.settings_type.set_up(settings, seats)
+        return parsed
 
     @classmethod
     def _check_seats(cls, seats: int) -> None:
@@ -156,17 +158,16 @@ class Game(Table):
         if not agenda:
             return []
         top = agenda[-1]
-        if top.waits == ONE:
+        if isinstance(top, Choice):
             return [top.seat]
-        asked = self.asked if top is self.polled else self._asked(top)
+        assert isinstance(top, Poll)
         answers = self.answers
-        return [seat for seat in asked if seat not in answers] if answers else asked[:]
+        return [seat for seat in self._asked(top) if seat not in answers]
 
-    def _asked(self, top: Step) -> list[int]:
+    def _asked(self, poll: Poll) -> list[int]:
         """Whom the poll asks that is next: found out once, for nothing changes while it is open."""
-        if top is not self.polled:
-            assert isinstance(top, Poll)
-            self.polled, self.asked = top, top.seats(self)
+        if poll is not self.polled:
+            self.polled, self.asked = poll, poll.seats(self)
         return self.asked
 
     @property
@@ -177,75 +178,79 @@ class Game(Table):
     @property
     def question(self) -> Question:
         """What is being asked.  Raises IndexError when the game is over."""
-        return self._agenda[-1]  # type: ignore[return-value]  # a Question, see settle
+        top = self._agenda[-1]
+        assert isinstance(top, Question)
+        return top
 
     def options(self, seat: int) -> list[Option]:
         """What a waiting seat may answer; depends only on what it may see."""
-        return self._agenda[-1].options(self, seat)  # type: ignore[attr-defined,no-any-return]  # a Question, see settle
+        return self.question.options(self, seat)
 
     def safe_option(self, seat: int, options: list[Option]) -> Option:
         """The published answer for a waiting seat that gives none, one of its options."""
-        return self._agenda[-1].safe(self, seat, options)  # type: ignore[attr-defined,no-any-return]  # a Question
+        return self.question.safe(self, seat, options)
 
     def choose(self, seat: int, option: Option) -> None:
         """Answer for a waiting seat with one of its options, then let everything happen that waits for nobody.
 
         Trusts the caller: an option that was not offered leaves the game in an undefined state. See `match.Match`.
         """
-        agenda = self._agenda
-        top = agenda[-1]
-        if top.waits == ONE:
-            if self.log is not None:
-                self._tell_choice(top, option)  # type: ignore[arg-type]  # a Choice, as its `waits` says
-            del agenda[-1]
-            top.chosen(self, option)  # type: ignore[attr-defined]  # a Choice
-            while agenda:  # `settle`, written out: every answer leads here
-                top = agenda[-1]
-                waits = top.waits
-                if not waits:
-                    del agenda[-1]
-                    top.run(self)
-                elif waits == ONE:
-                    if self.log is not None:
-                        self.log.append(_new(Asked, (top.name, ALONE[top.seat])))  # type: ignore[attr-defined]  # a Choice
-                    return
-                else:
-                    self.settle()
-                    return
+        top = self._agenda[-1]
+        if isinstance(top, Choice):
+            self._tell_choice(top, option)
+            self._agenda.pop()
+            top.chosen(self, option)
+            self.settle()
             return
-        answers = self.answers
-        answers[seat] = option
-        asked = self.asked if top is self.polled else self._asked(top)
-        if len(answers) == len(asked):
-            answers = {seat: answers[seat] for seat in asked}  # in this order, whoever was the quickest
+        assert isinstance(top, Poll)
+        asked = self._asked(top)
+        self.answers[seat] = option
+        if len(self.answers) == len(asked):
+            answers = {seat: self.answers[seat] for seat in asked}  # in this order, whoever was the quickest
             self.answers = {}
             self._close(answers)
             self.settle()
 
+    def playout(self, draw: Callable[[int], int]) -> int:
+        """Play on to the end with drawn options, in the compiled engine without a call of Python between.
+
+        Args:
+            draw: Given the number of options, returns the index of the one that is taken.
+
+        Returns:
+            Number of decisions.
+        """
+        decisions = 0
+        while waiting := self.waiting():
+            options = self.options(waiting[0])
+            self.choose(waiting[0], options[draw(len(options))])
+            decisions += 1
+        return decisions
+
     def _tell_choice(self, choice: Choice, option: Option) -> None:
-        if choice.told and self.log is not None:
-            act: Act = _new(Act, (*option[:-1], choice.seat))  # `_replace(actor=seat)`, in a third of the time
-            self.log.append(_new(Happened, (act, choice.seen_by(self, option) or ())))
+        if self.log is not None and choice.told:
+            act = option.by(choice.seat)
+            self.log.append(Happened(act, choice.seen_by(self, option) or ()))
 
     def settle(self) -> None:
         """Let everything happen that waits for nobody."""
         agenda = self._agenda
         while agenda:
             top = agenda[-1]
-            waits = top.waits
-            if not waits:
-                del agenda[-1]
-                top.run(self)
-            elif waits == ONE:
+            if isinstance(top, Choice):
                 if self.log is not None:
-                    self.log.append(_new(Asked, (top.name, ALONE[top.seat])))  # type: ignore[attr-defined]  # a Choice
+                    self.log.append(Asked(top.name, ALONE[top.seat]))
                 return
-            elif asked := self._asked(top):
-                if self.log is not None:
-                    self.log.append(Asked(self.question.name, tuple(asked)))
-                return
-            else:
+            if isinstance(top, Poll):
+                asked = self._asked(top)
+                if asked:
+                    if self.log is not None:
+                        self.log.append(Asked(top.name, tuple(asked)))
+                    return
                 self._close({})
+            else:
+                agenda.pop()
+                top.run(self)
 
     def _close(self, answers: dict[int, Option]) -> None:
         """The poll that is next has all its answers."""
@@ -259,32 +264,21 @@ class Game(Table):
         viewer = self.n if seat is None else seat
         if self.notes:
             self.catch_up()
-        # tuple.__new__ takes little more than half the time of View(...), and a search bot makes nothing else as often
-        return _new(
-            View,
-            (
-                type(self),
-                self.settings,
-                self.n,
-                seat,
-                self.layout.values_of_table(self),
-                self.seat_values(),
-                tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.in_order()]),
-                tuple(self._agenda),
-                self.clues_of(viewer) if self.clues else (),
-            ),
+        return View(
+            type(self),
+            self.settings,
+            self.n,
+            seat,
+            self.layout.values_of_table(self),
+            self.seat_values(),
+            tuple([zone.kept[viewer] or zone.picture(viewer) for zone in self._in_order or self.in_order()]),
+            tuple(self._agenda),
+            self.clues_of(viewer) if self.clues else (),
         )
 
     def fork(self) -> Self:
         """An independent copy that goes on alike; steps are shared, events are not kept."""
-        other = self.__class__.__new__(self.__class__)
-        self.copy_table(other)
-        other._agenda = self._agenda[:]
-        other.then = other._agenda.append
-        other.answers = self.answers.copy()
-        other.polled = None
-        other.asked = []
-        return other
+        return self.__class__(self.n, self.settings, self.chance.fork(), self)
 
     def places(self) -> list[int]:
         """The place of each seat by `standing`, 1 the best; equal standings share the better place."""
@@ -351,10 +345,11 @@ class Game(Table):
     @classmethod
     def steps(cls) -> dict[str, type[Step]]:
         """List every step of the game by name, in reading order: those of its package, or of its only module."""
-        return steps_of(cls.__module__.rpartition(".")[0] or cls.__module__)
+        module: str = vars(cls)["__module__"]
+        return steps_of(module.rpartition(".")[0] or module)
 
     # -- what rules call; the rest is in `Table`
-    def next(self, *steps: Step) -> None:
+    def then(self, *steps: Step) -> None:
         """Do these next, in the order written, before whatever was already on the agenda."""
         self._agenda += steps[::-1]
 
@@ -371,7 +366,7 @@ def _loaded(rules: type[Game], saved: dict[str, Any], log: list[Event] | None) -
 
 
 def _act_to_list(act: Act) -> list[object]:
-    return [list(value) if isinstance(value, tuple) else value for value in act]
+    return [list(value) if isinstance(value, tuple) else value for value in act.values()]
 
 
 def _act_from_list(saved: list[Any]) -> Act:

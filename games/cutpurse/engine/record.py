@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple
 
 from cutpurse.engine.agenda import Act
 from cutpurse.engine.errors import CutpurseError, RecordError
-from cutpurse.engine.events import Event
+from cutpurse.engine.events import Event, Happened
 from cutpurse.engine.game import Game
 from cutpurse.engine.match import CONDUCT, Chosen, EndCause, Match, MatchResult, OpenDecision, TakenOver
 from cutpurse.engine.words import FACE_DOWN, Words
@@ -103,6 +103,8 @@ def _choice_to_json(words: Words, chosen: Chosen) -> list[Any]:
 
 def event_to_json(event: Event) -> list[Any]:
     """[kind, *fields] of an event as one viewer is told it."""
+    if isinstance(event, Happened):
+        return ["happened", event.act.values()]
     values = [value for name, value in zip(event._fields, event, strict=True) if name != "masks"]
     return [type(event).__name__.lower(), *values]
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cutpurse.engine.errors import SettingsError, did_you_mean
 
-__all__ = ["SettingKind", "Settings", "choice", "flag", "number", "table"]
+__all__ = ["S_co", "SettingKind", "Settings", "choice", "flag", "number", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +203,16 @@ class Settings:
     def changed(self) -> dict[str, str]:
         """The settings that differ from their defaults, as text."""
         return {f.name: self.text(f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    S_co = TypeVar("S_co", bound=Settings, covariant=True, default=Settings)
+else:
+    from typing import TypeVar
+
+    S_co = TypeVar("S_co", covariant=True)  # the settings of a game: `class Greed(Game[GreedSettings])`
 
 
 def _parse(name: str, kind: SettingKind, value: object) -> object:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Generic, Self
 
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.dealer import Dealer
 from cutpurse.engine.events import ALONE, Counted, Placed
 from cutpurse.engine.knowledge import FORGOTTEN, Clue, Possibility, catch_up
-from cutpurse.engine.settings import Settings
+from cutpurse.engine.native import mypyc_attr
+from cutpurse.engine.settings import S_co
 from cutpurse.engine.words import Visibility, Words, ZoneKind
-from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit
+from cutpurse.engine.zones import MOST_VIEWERS, NO_BACKS, NONE_KEPT, TABLE, Zone, bit, copies_of
 
 __all__ = ["Table"]
 
-_new = tuple.__new__  # takes half the time of an event's own
 _MIXED: Final = Visibility.MIXED  # looked up whenever a zone is placed
 NEW_ZONE_IS_MANY: Final = "only kinds declared with many=True are made in play"
 MOST_COPIED: Final = 1000  # notes of a knowledge log that a fork copies: it takes a microsecond or two
@@ -70,7 +70,8 @@ class _Layout:
         )
 
 
-class Table(Dealer):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Table(Dealer, Generic[S_co]):
     """Everything that lies before the players; the base of `Game`, see there for how a game names its zones."""
 
     __slots__ = (
@@ -87,31 +88,45 @@ class Table(Dealer):
     )
 
     words: ClassVar[Words]
+    settings: S_co
     shared: ClassVar[tuple[str, ...]] = ()  # attributes of its own that never change, so that forks share them
 
     layout: ClassVar[_Layout]
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        if "words" in cls.__dict__:
+        if "words" in vars(cls):
             assert cls.words.seats[-1] < MOST_VIEWERS, "a zone keeps pictures for fewer viewers"
             assert len(cls.words.cards) < len(ALONE), "a card that moves is told of by one of so many tuples"
             cls.layout = _Layout.of(cls.words)
 
-    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
-        """An empty table."""
+    def __init__(self, seats: int, settings: S_co, chance: Chance, like: Self | None = None) -> None:
+        """Make an empty table, or a copy of `like` without its events."""
         super().__init__(chance, everyone=(1 << (seats + 1)) - 1)
         self.n = seats
         self.settings = settings
-        self.made = 0  # zones made so far, which gives the next its number
-        self.fixed: list[Zone] = []
+        self.made: int  # zones made so far, which gives the next its number
+        self.fixed: list[Zone]
         self._in_order: list[Zone] | None = None  # all zones as a view has them, until one is made or goes elsewhere
         self._numbered: dict[int, Zone] | None = None  # all zones by number, until one is made or gone
-        self._copies: list[int] = []  # of each card in the box, once somebody has asked
-        self._clues_shown: dict[int, tuple[tuple[Possibility, ...], ...]] = {}  # by viewer, until the log has more
-        self._seat_lists: tuple[list[int], ...] = ()  # as they were when `_seat_values` were made of them
-        self._seat_values: tuple[tuple[int, ...], ...] = ()
-        words = self.words
+        self._copies: list[int]  # of each card in the box, once somebody has asked
+        self._clues_shown: dict[int, tuple[tuple[Possibility, ...], ...]]  # by viewer, until the log has more
+        self._seat_lists: tuple[list[int], ...]  # as they were when `_seat_values` were made of them
+        self._seat_values: tuple[tuple[int, ...], ...]
+        if like is None:
+            self._lay_out()
+            self.prepare()
+        else:
+            self.copy_from(like)
+
+    def _lay_out(self) -> None:
+        """Set every counter to 0, and lay every zone out, empty."""
+        self.made = 0
+        self.fixed = []
+        self._copies = []
+        self._clues_shown = {}
+        self._seat_lists = self._seat_values = ()
+        seats, words = self.n, self.words
         for counter in words.table_counters:
             setattr(self, counter.name, 0)
         for counter in words.seat_counters:
@@ -125,6 +140,33 @@ class Table(Dealer):
             self.fixed += [self._new_zone(kind, seat) for kind in words.zones if kind.per_seat and not kind.many]
         self._name_zones()
 
+    def prepare(self) -> None:
+        """Set what follows from the settings alone and is named in `shared`; for a game that has such attributes."""
+
+    def copy_from(self, like: Self) -> None:
+        """Become an independent copy of another table, without its events and its chance."""
+        if len(like.notes) > MOST_COPIED:
+            like.catch_up()
+        notes = like.notes[:]  # most forks are never looked at
+        self.notes = notes
+        self.clues = like.clues[:]
+        self.made = like.made
+        self.fixed = copies_of(like.fixed, notes)
+        self._copies = like._copies
+        self._clues_shown = like._clues_shown
+        self._seat_lists = like._seat_lists
+        self._seat_values = like._seat_values
+        self._name_zones()
+        layout = self.layout
+        for name in layout.table_counters:
+            setattr(self, name, getattr(like, name))
+        for name in layout.seat_counters:
+            setattr(self, name, getattr(like, name)[:])
+        for name in layout.made:
+            setattr(self, name, [copies_of(side, notes) for side in getattr(like, name)])
+        for name in self.shared:
+            setattr(self, name, getattr(like, name))
+
     def _new_zone(self, kind: ZoneKind, owner: int) -> Zone:
         self.made += 1
         return Zone(self.made, kind, owner, self.everyone, self.notes)
@@ -136,37 +178,6 @@ class Table(Dealer):
             setattr(self, name, self.fixed[i])
         for j, name in enumerate(layout.of_seats, len(layout.of_table)):
             setattr(self, name, self.fixed[j :: len(layout.of_seats)])
-
-    def copy_table(self, other: Self) -> None:
-        """Make a blank table an independent copy of this one; events are not kept."""
-        if len(self.notes) > MOST_COPIED:
-            self.catch_up()
-        notes = self.notes[:]  # most forks are never looked at
-        other.notes = notes
-        other.clues = self.clues[:]
-        other._copies = self._copies
-        other._clues_shown = self._clues_shown
-        other.n = self.n
-        other.settings = self.settings
-        other.chance = self.chance.fork()
-        other.everyone = self.everyone
-        other.log = None
-        other.made = self.made
-        other.fixed = [zone.fork(notes) for zone in self.fixed]
-        other._name_zones()
-        other._in_order = None
-        other._numbered = None
-        other._seat_lists = self._seat_lists
-        other._seat_values = self._seat_values
-        layout = self.layout
-        for name in layout.table_counters:
-            setattr(other, name, getattr(self, name))
-        for name in layout.seat_counters:
-            setattr(other, name, getattr(self, name)[:])
-        for name in layout.made:
-            setattr(other, name, [[zone.fork(notes) for zone in side] for side in getattr(self, name)])
-        for name in self.shared:
-            setattr(other, name, getattr(self, name))
 
     def seat_values(self) -> tuple[tuple[int, ...], ...]:
         """The counters of the seats as a view has them: one object as long as none of them changes."""
@@ -326,7 +337,7 @@ class Table(Dealer):
         else:
             getattr(self, counter)[seat] = value
         if self.log is not None:
-            self.log.append(_new(Counted, (counter, value, seat, None, None)))
+            self.log.append(Counted(counter, value, seat))
 
     # -- deals and seats
     def clear_table(self) -> None:

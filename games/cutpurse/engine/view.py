@@ -7,10 +7,11 @@ views, byte for byte (`View.to_bytes`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, final
 
 from cutpurse.engine.agenda import Act, Step
 from cutpurse.engine.knowledge import Possibility, clues_to_lists
+from cutpurse.engine.values import PlainValue
 from cutpurse.engine.zones import ZoneView
 
 if TYPE_CHECKING:
@@ -20,18 +21,61 @@ if TYPE_CHECKING:
 __all__ = ["View"]
 
 
-class View(NamedTuple):
+@final
+class View(PlainValue):
     """What a viewer may know: settings, counters, zones, and the agenda, which is open to all."""
 
-    rules: type[Game]
-    settings: Settings
-    seats: int
-    viewer: int | None  # a seat, or None: the spectator
-    counters: tuple[int, ...]  # in the order of words.table_counters
-    seat_counters: tuple[tuple[int, ...], ...]  # by counter in the order of words.seat_counters, then by seat
-    zones: tuple[ZoneView, ...]  # the table's, each seat's fixed ones, then those made in play by kind, seat and age
-    agenda: tuple[Step, ...]  # the last is what happens next
-    clues: tuple[tuple[Possibility, ...], ...] = ()  # what is known of cards that lie in one of several zones
+    __slots__ = (
+        "agenda",
+        "clues",
+        "counters",
+        "rules",
+        "seat_counters",
+        "seats",
+        "settings",
+        "viewer",
+        "zones",
+    )
+
+    def __init__(
+        self,
+        rules: type[Game],
+        settings: Settings,
+        seats: int,
+        viewer: int | None,
+        counters: tuple[int, ...],
+        seat_counters: tuple[tuple[int, ...], ...],
+        zones: tuple[ZoneView, ...],
+        agenda: tuple[Step, ...],
+        clues: tuple[tuple[Possibility, ...], ...] = (),
+    ) -> None:
+        self.rules = rules
+        self.settings = settings
+        self.seats = seats
+        self.viewer = viewer  # a seat, or None: the spectator
+        self.counters = counters  # in the order of words.table_counters
+        self.seat_counters = seat_counters  # by counter in the order of words.seat_counters, then by seat
+        self.zones = zones  # the table's, each seat's fixed ones, then those made in play by kind, seat and age
+        self.agenda = agenda  # the last is what happens next
+        self.clues = clues  # what is known of cards that lie in one of several zones
+
+    def values(self) -> tuple[Any, ...]:
+        return (
+            self.rules,
+            self.settings,
+            self.seats,
+            self.viewer,
+            self.counters,
+            self.seat_counters,
+            self.zones,
+            self.agenda,
+            self.clues,
+        )
+
+    def showing(self, zones: tuple[ZoneView, ...]) -> View:
+        """Return this view with other zones."""
+        rules, settings, seats, viewer, counters, seat_counters, _, agenda, clues = self.values()
+        return View(rules, settings, seats, viewer, counters, seat_counters, zones, agenda, clues)
 
     @property
     def pending(self) -> tuple[Act, ...]:
@@ -59,9 +103,8 @@ class View(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For `copy` and `pickle`: kinds of zones go by their numbers, since each of them is one object."""
-        kinds = tuple([zone.kind.number for zone in self.zones])
-        bare = tuple([(zone.number, *zone[2:]) for zone in self.zones])
-        return _made_again, (*self[:6], kinds, bare, *self[7:])
+        zones = tuple([(zone.number, zone.kind.number, *zone.values()[2:]) for zone in self.zones])
+        return _made_again, (*self.values()[:6], zones, self.agenda, self.clues)
 
     def to_json(self) -> dict[str, object]:
         """The view in numbers, JSON-able."""
@@ -86,10 +129,8 @@ class View(NamedTuple):
 
 
 def _made_again(rules: type[Game], *others: Any) -> View:
-    """The view that `View.__reduce__` took apart."""
-    *first, kinds, bare, agenda, clues = others
-    zones = [
-        ZoneView(number, rules.words.zones[kind - 1], *values)
-        for kind, (number, *values) in zip(kinds, bare, strict=True)
-    ]
-    return View._make((rules, *first, tuple(zones), agenda, clues))
+    """Return the view that `View.__reduce__` took apart."""
+    *first, bare, agenda, clues = others
+    zones = tuple([ZoneView(number, rules.words.zones[kind - 1], *values) for number, kind, *values in bare])
+    settings, seats, viewer, counters, seat_counters = first
+    return View(rules, settings, seats, viewer, counters, seat_counters, zones, agenda, clues)

@@ -9,13 +9,14 @@ card came. Rules move cards through `Game` only; this module knows no rules.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, final
 
 from cutpurse.engine.events import ALONE
 from cutpurse.engine.knowledge import ARRIVED, Clue, Note, Run
+from cutpurse.engine.values import PlainValue
 from cutpurse.engine.words import FACE_DOWN, MOST_SEATS, Visibility, ZoneKind
 
-__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit"]
+__all__ = ["MOST_VIEWERS", "NONE_KEPT", "NO_BACKS", "TABLE", "Zone", "ZoneView", "bit", "copies_of"]
 
 TABLE = -1  # the owner of a zone that belongs to nobody
 MOST_VIEWERS: Final = MOST_SEATS + 1
@@ -32,22 +33,54 @@ def _members(viewers: int) -> list[int]:
     return [viewer for viewer in range(MOST_VIEWERS) if viewers >> viewer & 1]
 
 
-# By set. Not a comprehension in a comprehension: for each of those in a module Cython 3.3 loses a reference to None.
+# By set.
 _MEMBERS: Final = [_members(viewers) for viewers in range(1 << MOST_VIEWERS)]
 
 
-class ZoneView(NamedTuple):
+@final
+class ZoneView(PlainValue):
     """A zone as one viewer may see it. Never changes."""
 
-    number: int
-    kind: ZoneKind
-    owner: int  # a seat, or TABLE
-    size: int
-    cards: tuple[int, ...]  # empty, or `size` long with FACE_DOWN for each card he may not see
-    known: tuple[int, ...]  # faces that are certainly among those the viewer may not see, sorted
-    maybe: tuple[int, ...]  # faces that may be among them and lie in one of several zones otherwise, sorted
-    counters: tuple[int, ...]
-    columns: tuple[tuple[int, ...], ...]  # by column, then by card; empty where the cards are
+    __slots__ = ("cards", "columns", "counters", "kind", "known", "maybe", "number", "owner", "size")
+
+    def __init__(
+        self,
+        number: int,
+        kind: ZoneKind,
+        owner: int,
+        size: int,
+        cards: tuple[int, ...],
+        known: tuple[int, ...],
+        maybe: tuple[int, ...],
+        counters: tuple[int, ...],
+        columns: tuple[tuple[int, ...], ...],
+    ) -> None:
+        self.number = number
+        self.kind = kind
+        self.owner = owner  # a seat, or TABLE
+        self.size = size
+        self.cards = cards  # empty, or `size` long with FACE_DOWN for each card he may not see
+        self.known = known  # faces that are certainly among those the viewer may not see, sorted
+        self.maybe = maybe  # faces that may be among them and lie in one of several zones otherwise, sorted
+        self.counters = counters
+        self.columns = columns  # by column, then by card; empty where the cards are
+
+    def values(self) -> tuple[Any, ...]:
+        return (
+            self.number,
+            self.kind,
+            self.owner,
+            self.size,
+            self.cards,
+            self.known,
+            self.maybe,
+            self.counters,
+            self.columns,
+        )
+
+    def showing(self, cards: tuple[int, ...], columns: tuple[tuple[int, ...], ...]) -> ZoneView:
+        """Return this zone with other cards, of which nothing but their faces is known."""
+        return ZoneView(self.number, self.kind, self.owner, self.size, cards, (), (), self.counters, columns)
 
 
 # What is kept of a zone as it lies: by viewer the picture, and after these by viewer (from MOST_VIEWERS on) whatever
@@ -91,24 +124,62 @@ class Zone:
         "shared",
         "tracked",
     )
+    number: int
+    kind: ZoneKind
+    owner: int
+    everyone: int
+    notes: list[Note]
+    ordered: bool
+    remembers: bool
+    plain: bool
+    shared: bool
+    sees: int
+    cards: list[int]
+    masks: list[int] | None
+    columns: list[list[int]] | None
+    counters: list[int]
+    runs: tuple[Run, ...]
+    clues: tuple[Clue, ...]
+    tracked: int
+    doubtful: int
+    kept: Kept
+    backs: _Backs
 
-    def __init__(self, number: int, kind: ZoneKind, owner: int, everyone: int, notes: list[Note]) -> None:
-        """`notes` is the knowledge log of the table."""
+    def __init__(
+        self, number: int, kind: ZoneKind, owner: int, everyone: int, notes: list[Note], like: Zone | None = None
+    ) -> None:
+        """Make an empty zone, or a copy of `like`; `notes` is the knowledge log of the table."""
         self.number = number
         self.owner = owner
         self.everyone = everyone
-        self.become(kind)
-        self.sees = self.seers_for(owner, everyone)
-        self.cards: list[int] = []
-        self.masks: list[int] | None = [] if kind.visibility is _MIXED else None
-        self.columns: list[list[int]] | None = [[] for _ in kind.columns] if kind.columns else None
-        self.counters: list[int] = [0] * len(kind.counters)
-        self.runs: tuple[Run, ...] = ()
-        self.clues: tuple[Clue, ...] = ()
         self.notes = notes
-        self.tracked = 0
-        self.doubtful = 0
-        self.kept = NONE_KEPT
+        if like is None:
+            self.become(kind)
+            self.sees = self.seers_for(owner, everyone)
+            self.cards = []
+            self.masks = [] if kind.visibility is _MIXED else None
+            self.columns = [[] for _ in kind.columns] if kind.columns else None
+            self.counters = [0] * len(kind.counters)
+            self.runs = self.clues = ()
+            self.tracked = self.doubtful = 0
+            self.kept = NONE_KEPT
+            return
+        self.kind = kind
+        self.ordered = like.ordered
+        self.remembers = like.remembers
+        self.plain = like.plain
+        self.shared = like.shared
+        self.sees = like.sees
+        self.cards = like.cards[:]
+        self.masks = None if like.masks is None else like.masks[:]
+        self.columns = None if like.columns is None else [column[:] for column in like.columns]
+        self.counters = like.counters[:]
+        self.runs = like.runs
+        self.clues = like.clues
+        self.tracked = like.tracked
+        self.doubtful = like.doubtful
+        self.kept = like.kept if like.shared else NONE_KEPT
+        self.backs = like.backs
 
     def become(self, kind: ZoneKind) -> None:
         """Take over what is looked up at every move from the kind."""
@@ -125,31 +196,6 @@ class Zone:
         if visibility is _ALL:
             return everyone
         return bit(owner) if visibility is _OWNER and owner >= 0 else 0
-
-    def fork(self, notes: list[Note]) -> Zone:
-        """Copy a zone for a table with the log `notes`: a copy of the log of this zone."""
-        z = _blank(Zone)
-        z.number = self.number
-        z.kind = self.kind
-        z.owner = self.owner
-        z.ordered = self.ordered
-        z.remembers = self.remembers
-        z.plain = self.plain
-        z.shared = self.shared
-        z.sees = self.sees
-        z.everyone = self.everyone
-        z.cards = self.cards[:]
-        z.masks = None if self.masks is None else self.masks[:]
-        z.columns = None if self.columns is None else [column[:] for column in self.columns]
-        z.counters = self.counters[:]
-        z.runs = self.runs
-        z.clues = self.clues
-        z.notes = notes
-        z.tracked = self.tracked
-        z.doubtful = self.doubtful
-        z.kept = self.kept if self.shared else NONE_KEPT
-        z.backs = self.backs
-        return z
 
     # -- cards come and go
     def put(self, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
@@ -254,13 +300,7 @@ class Zone:
             self.kept = self.backs.get(0) or self._new_backs(0)
             return self.kept[viewer]  # type: ignore[no-any-return]
         if self.sees >> viewer & 1:
-            if self.columns is None:  # `_picture`, written out: most are like this
-                counters = tuple(self.counters) if self.counters else ()
-                picture = _new_view(
-                    ZoneView, (self.number, self.kind, self.owner, len(cards), tuple(cards), (), (), counters, ())
-                )
-            else:
-                picture = self._picture(tuple(cards))
+            picture = self._picture(tuple(cards))
             if self.shared:
                 self.kept = [picture] * MOST_VIEWERS + _NOTHING_MADE
                 return picture
@@ -312,10 +352,7 @@ class Zone:
         for _, viewers in self.runs:
             if viewers != others:
                 alike = False
-        counters = tuple(self.counters) if self.counters else ()
-        picture = _new_view(
-            ZoneView, (self.number, self.kind, self.owner, len(self.cards), (), known, maybe, counters, ())
-        )
+        picture = self._picture((), known, maybe)
         if alike:
             self._keep_for_the_blind([picture] * MOST_VIEWERS + _NOTHING_MADE)
             return picture
@@ -345,11 +382,7 @@ class Zone:
         if self.columns is not None and seen:
             columns = tuple([tuple(column) for column in self.columns])
         counters = tuple(self.counters) if self.counters else ()
-        # tuple.__new__ takes half the time of ZoneView(...), and views are made of nothing else
-        return _new_view(
-            ZoneView,
-            (self.number, self.kind, self.owner, len(self.cards), seen, known, maybe, counters, columns),
-        )
+        return ZoneView(self.number, self.kind, self.owner, len(self.cards), seen, known, maybe, counters, columns)
 
     # -- saving
     def save(self) -> list[object]:
@@ -366,5 +399,6 @@ class Zone:
         ]
 
 
-_blank = Zone.__new__
-_new_view = tuple.__new__
+def copies_of(zones: list[Zone], notes: list[Note]) -> list[Zone]:
+    """Copy zones for a table with the log `notes`: a copy of the log of these zones."""
+    return [Zone(zone.number, zone.kind, zone.owner, zone.everyone, notes, zone) for zone in zones]

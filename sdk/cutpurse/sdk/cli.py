@@ -149,7 +149,10 @@ app = typer.Typer(
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"cutpurse {version('cutpurse')}, Python {platform.python_version()}")
+        from cutpurse.engine import zones
+
+        build = "pure Python" if str(zones.__file__).endswith(".py") else "compiled engine"
+        typer.echo(f"cutpurse {version('cutpurse')}, {build}, Python {platform.python_version()}")
         raise typer.Exit
 
 

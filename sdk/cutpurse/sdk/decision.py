@@ -86,7 +86,7 @@ class Decision:
     @property
     def rule(self) -> str:
         """The number of the rule that asks: "GR-3.5"."""
-        return self._question.rule()
+        return self._question.first_rule()
 
     @property
     def _question(self) -> type[agenda.Question]:

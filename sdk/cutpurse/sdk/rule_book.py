@@ -35,7 +35,6 @@ MARKS: Final = (
     "(proposed) a number of this project, as none is published. Everything else is the "
     "publisher's or another public source's. The reasons are in docs/rulings.md."
 )
-_RULES: Final = re.compile(r"(?P<rules>[A-Z]{2,}-[\w.-]*\w(?:,\s+[A-Z]{2,}-[\w.-]*\w)*)\.\s+(?P<text>.*)", re.DOTALL)
 
 
 def summary(game: type[Game]) -> dict[str, Any]:
@@ -113,26 +112,21 @@ def steps_in_order(game: type[Game]) -> list[type[Step]]:
 
 
 def rule_numbers(step: type[Step]) -> list[str]:
-    """The numbers of the rules that a step carries out; none if its docstring does not open with one."""
-    return _told(step.__doc__)[0]
+    """Return the numbers of the rules that a step carries out."""
+    return step.rule.split(", ") if step.rule else []
 
 
 def _told_step(step: type[Step]) -> dict[str, Any]:
-    numbers, text = _told(step.__doc__)
-    told: dict[str, Any] = {"name": step.__name__, "rules": numbers, "text": text}
+    told: dict[str, Any] = {"name": step.__name__, "rules": rule_numbers(step), "text": _in_a_line(step.paragraph)}
     if issubclass(step, Question):
         told |= {"ask": step.name, "question": step.text}
-        if step.safe is not Question.safe:
-            told["safe"] = _told(step.safe.__doc__)[1]
+        if step.safe_paragraph:
+            told["safe"] = _in_a_line(step.safe_paragraph)
     return told
 
 
-def _told(docstring: str | None) -> tuple[list[str], str]:
-    """The rule numbers that a docstring opens with, and what it says."""
-    text = inspect.cleandoc(docstring or "")
-    if found := _RULES.fullmatch(text):
-        return re.split(r",\s+", found["rules"]), " ".join(found["text"].split())
-    return [], " ".join(text.split())
+def _in_a_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def rules_markdown(game: type[Game]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cutpurse.engine.agenda import Act
 from cutpurse.engine.text import act_text
 from tests.games.stolen_treasure.tale import Tale, begin, lay, lying, nobody_answers, wager
 
@@ -64,7 +65,7 @@ def test_st_3_23_the_wager_itself_is_not_answered() -> None:
 @pytest.mark.parametrize(("stake", "number"), [("hairy_chest", 0), ("barnacle", -100)])
 def test_st_3_23_the_sum_may_be_zero_or_negative(stake: str, number: int) -> None:
     story = wager(lay([f"{stake}@1", "barnacle@1 ruby@1"]), 0, 1, stake.replace("_", " ").title())
-    assert story.g.question.act() == (story.g.words.verb_named("match"), (), 0, 1, number, (), 0)
+    assert story.g.question.act() == Act(story.g.words.verb_named("match"), seat=1, number=number, actor=0)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from hashlib import sha256
 
 import pytest
@@ -72,13 +71,11 @@ def test_every_step_and_question_of_the_game_is_in_it(name: str) -> None:
     assert sorted(ask.name for ask in catalogue.asks) == sorted(questions)
     for ask in catalogue.asks:
         question = questions[ask.name]
-        assert (ask.text, ask.rule, ask.sealed) == (question.text, question.rule(), issubclass(question, Poll))
+        assert (ask.text, ask.rule, ask.sealed) == (question.text, question.first_rule(), issubclass(question, Poll))
     for step in catalogue.steps:
         assert step.rule.startswith(rules.words.prefix + "-")
-        assert step.rule in (steps[step.name].__doc__ or "")
-        assert [number.removesuffix("...") for number in step.numbers] == [
-            field.name for field in fields(steps[step.name])
-        ]
+        assert step.rule == steps[step.name].rule.split(", ")[0]
+        assert [number.removesuffix("...") for number in step.numbers] == ["seat", *steps[step.name].fields]
 
 
 @pytest.mark.parametrize(("name", "seats"), EVERY_TABLE)

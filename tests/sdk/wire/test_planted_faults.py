@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cutpurse.engine.agenda import Act
+from cutpurse.engine.view import View
 from cutpurse.games import GAMES
 from cutpurse.sdk.wire import decode, phrase_cache
 from cutpurse.sdk.wire.encode import MatchEncoder
@@ -32,13 +33,18 @@ def test_nothing_is_found_where_nothing_is_planted(name: str) -> None:
     assert not is_found_in(name)
 
 
+def counted_backwards(view: View) -> View:
+    rules, settings, seats, viewer, counters, *others = view.values()
+    return View(rules, settings, seats, viewer, counters[::-1], *others)
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY_GAME if len(GAMES[name].words.table_counters) > 1])
 def test_counters_of_the_table_in_another_order_are_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     as_written = MatchEncoder.observation
     monkeypatch.setattr(
         MatchEncoder,
         "observation",
-        lambda self, view, agenda: as_written(self, view._replace(counters=view.counters[::-1]), agenda),
+        lambda self, view, agenda: as_written(self, counted_backwards(view), agenda),
     )
     assert is_found_in(name)
 
@@ -93,7 +99,7 @@ def test_a_lost_or_wrong_field_of_an_option_is_found(
     used: list[Act] = []
 
     def act_body(act: Act) -> bytes:
-        wrong = act._replace(**planted)
+        wrong = Act(**{name: getattr(act, name) for name in Act.__slots__} | planted)
         used.extend([act] if wrong != act else [])
         return as_written(wrong)
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN, ZoneKind
 from cutpurse.engine.zones import Zone, bit
@@ -95,6 +96,7 @@ TO_SNITCH: Final = _WithACard(SNITCH)
 TO_DITCH: Final = _WithACard(DITCH)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class BagOLootSettings(Settings):
     """BL-3.1, BL-4.4, BL-5.3, BL-5.5, BL-6.6, BL-8.2. The variants of Bag-O-Loot."""
@@ -135,13 +137,12 @@ class BagOLootSettings(Settings):
     tie_break_round: bool = flag(False, text="more rounds while the lead is shared, at most three", rule="BL-5.5")
 
 
-class BagOLoot(Game):
+class BagOLoot(Game[BagOLootSettings]):
     """BL-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = BagOLootSettings
-    settings: BagOLootSettings
 
     draw_pile: Zone
     ditched: Zone
@@ -221,9 +222,9 @@ class BagOLoot(Game):
             fill_closed_bags([zone.cards for side in self.bag for zone in side], unseen, chance)
 
 
-@dataclass(slots=True)
 class SetUpARound(Step):
-    """BL-3.2, BL-3.3. The deck is shuffled, eight cards go to each, the rest is the draw pile.
+    rule = "BL-3.2, BL-3.3"
+    paragraph = """The deck is shuffled, eight cards go to each, the rest is the draw pile.
 
     `seat` deals; the player on his left begins.
     """
@@ -238,12 +239,12 @@ class SetUpARound(Step):
         beginner = g.next_seat(self.seat)
         for seat in g.seats_from(beginner) * HAND:
             g.move_top(g.draw_pile, g.hand[seat])
-        g.then(TakeATurn.of[beginner])
+        g.then(TakeATurn(beginner))
 
 
-@dataclass(slots=True)
 class TakeATurn(Step):
-    """BL-4.1. A card is drawn while there is a draw pile, which is never renewed; no hand is too large."""
+    rule = "BL-4.1"
+    paragraph = "A card is drawn while there is a draw pile, which is never renewed; no hand is too large."
 
     def run(self, g: BagOLoot) -> None:
         g.turns += 1
@@ -254,18 +255,18 @@ class TakeATurn(Step):
             g.move_top(g.draw_pile, g.hand[self.seat])
         else:
             g.idle_turns += 1
-        g.then(MakeAPlay.of[self.seat])
+        g.then(MakeAPlay(self.seat))
 
 
-@dataclass(slots=True)
 class MakeAPlay(Choice):
-    """BL-4.2, BL-2.5. Any number of plays in any order, each with the set or bag it names, until the player is done.
+    rule = "BL-4.2, BL-2.5"
+    paragraph = """Any number of plays in any order, each with the set or bag it names, until the player is done.
 
     One bag play a turn, and a snitch only as the first play, so at most one. A set is opened with two matching cards, a
     coin among them; the third and the fourth are built.
     """
-
-    text: ClassVar[str] = "Which play do you make?"
+    text = "Which play do you make?"
+    safe_paragraph = "In a turn: done."
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         hand = g.hand[seat].cards
@@ -351,7 +352,7 @@ class MakeAPlay(Choice):
         return options
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
-        """BL-0.4. In a turn: done."""
+        """Follow BL-0.4."""
         return KNOCK
 
     def seen_by(self, g: BagOLoot, option: Option) -> tuple[int, ...] | None:
@@ -364,11 +365,11 @@ class MakeAPlay(Choice):
         verb = option.verb  # what nobody can come between is run at once
         if verb == DONE:
             if not g.plays and g.hand[self.seat].cards:
-                g.next(ForfeitACard.of[self.seat], EndTheTurn.of[self.seat])
+                g.then(ForfeitACard(self.seat), EndTheTurn(self.seat))
             else:
-                EndTheTurn.of[self.seat].run(g)
+                g.then(EndTheTurn(self.seat))
         elif verb == SNITCH:
-            Snitch(self.seat, option.zone, option.cards[0]).run(g)
+            g.then(Snitch(self.seat, option.zone, option.cards[0]))
         else:
             g.count_a_play()
             if verb == OPEN:
@@ -379,7 +380,7 @@ class MakeAPlay(Choice):
                 self.lay_face_down(g, option.cards[0], g.zone(option.zone))
             else:
                 self.join(g, option.cards[0], g.zone(option.zone), verb)
-            GoOnOrGoOut.of[self.seat].run(g)
+            g.then(GoOnOrGoOut(self.seat))
 
     def open_a_set(self, g: BagOLoot, cards: tuple[int, ...]) -> None:
         """BL-4.2, BL-2.2. Two cards lie face up before the player; the coin gives their number."""
@@ -418,17 +419,20 @@ class MakeAPlay(Choice):
             g.move_top(g.draw_pile, g.hand[self.seat])
 
 
-@dataclass(slots=True)
 class Snitch(Step):
-    """BL-4.4. The coin is shown to all; if it has the bag's number it goes in, and a looter comes to the hand.
+    rule = "BL-4.4"
+    paragraph = """The coin is shown to all; if it has the bag's number it goes in, and a looter comes to the hand.
 
     All five coins of a number cannot be in a bag while one is in a hand, so there is a looter. No match: the coin goes
     back, known to all, the bag stays closed, and the turn is over. It saw no play, so the forfeit is due (BL-4.5),
     unless the setting `wrong_snitch` is `free`.
     """
+    fields: ClassVar[Fields] = {"zone": int, "coin": int}
 
-    zone: int
-    coin: int
+    def __init__(self, seat: int, zone: int, coin: int) -> None:
+        super().__init__(seat)
+        self.zone = zone
+        self.coin = coin
 
     def run(self, g: BagOLoot) -> None:
         hand, bag = g.hand[self.seat], g.zone(self.zone)
@@ -437,25 +441,28 @@ class Snitch(Step):
             g.move_top(g.middle, bag)
             g.move(LOOTER, bag, hand, shown=g.everyone)
             g.count_a_play()
-            GoOnOrGoOut.of[self.seat].run(g)
+            g.then(GoOnOrGoOut(self.seat))
         else:
             g.tell(NO_MATCH, actor=self.seat, zone=self.zone)
             g.move_top(g.middle, hand)
             if g.settings.wrong_snitch == "forfeit":
-                g.next(ForfeitACard.of[self.seat], EndTheTurn.of[self.seat])
+                g.then(ForfeitACard(self.seat), EndTheTurn(self.seat))
             else:
-                EndTheTurn.of[self.seat].run(g)
+                g.then(EndTheTurn(self.seat))
 
 
-@dataclass(slots=True)
 class ChallengeTheBag(Poll):
-    """BL-6.3, BL-0.2. At the end of the turn all others who own a bag or a set may challenge the bag, in secret.
+    rule = "BL-6.3, BL-0.2"
+    paragraph = """At the end of the turn all others who own a bag or a set may challenge the bag, in secret.
 
     Of several who want to, chance draws one. What the others said stays secret.
     """
+    text = "Do you challenge the bag?"
+    fields: ClassVar[Fields] = {"zone": int}
 
-    zone: int
-    text: ClassVar[str] = "Do you challenge the bag?"
+    def __init__(self, seat: int, zone: int) -> None:
+        super().__init__(seat)
+        self.zone = zone
 
     def act(self) -> Act:
         return Act(MAKE_BAG, (FACE_DOWN,), self.zone, actor=self.seat)
@@ -473,51 +480,60 @@ class ChallengeTheBag(Poll):
             g.tell(CHALLENGE, actor=challenger, zone=self.zone)
             g.then(ShowTheFifthCard(self.seat, self.zone, challenger))
         else:
-            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn.of[self.seat])
+            g.then(CloseTheBag(self.seat, self.zone), EndTheTurn(self.seat))
 
 
-@dataclass(slots=True)
 class ShowTheFifthCard(Step):
-    """BL-6.3, BL-6.5. Only the challenger sees it, and "bluff" or "genuine" is announced.
+    rule = "BL-6.3, BL-6.5"
+    paragraph = """Only the challenger sees it, and "bluff" or "genuine" is announced.
 
     A bluff is the challenger's bag; for a genuine bag the challenged player is rewarded. Then the turn is over.
     """
+    fields: ClassVar[Fields] = {"zone": int, "challenger": int}
 
-    zone: int
-    challenger: int
+    def __init__(self, seat: int, zone: int, challenger: int) -> None:
+        super().__init__(seat)
+        self.zone = zone
+        self.challenger = challenger
 
     def run(self, g: BagOLoot) -> None:
         bag = g.zone(self.zone)
         g.show(g.middle, [self.challenger])
         if g.middle.cards[0] in (bag.counters[NUMBER], LOOTER):
             g.tell(GENUINE, actor=self.seat, zone=self.zone)
-            g.next(
+            g.then(
                 CloseTheBag(self.seat, self.zone),
                 TakeYourReward(self.seat, self.challenger),
-                EndTheTurn.of[self.seat],
+                EndTheTurn(self.seat),
             )
         else:
             g.tell(BLUFF, actor=self.seat, zone=self.zone)
             g.place(bag, BLUFF_BAG, self.challenger)
-            g.next(CloseTheBag(self.seat, self.zone), EndTheTurn(self.seat, caught=self.zone))
+            g.then(CloseTheBag(self.seat, self.zone), EndTheTurn(self.seat, caught=self.zone))
 
 
-@dataclass(slots=True)
 class CloseTheBag(Step):
-    """BL-6.4. The fifth card goes into the bag, which counts from now on whatever it is, and is not looked at again."""
+    rule = "BL-6.4"
+    paragraph = "The fifth card goes into the bag, which counts from now on whatever it is, and is not looked at again."
+    fields: ClassVar[Fields] = {"zone": int}
 
-    zone: int
+    def __init__(self, seat: int, zone: int) -> None:
+        super().__init__(seat)
+        self.zone = zone
 
     def run(self, g: BagOLoot) -> None:
         g.move_top(g.middle, g.zone(self.zone))
 
 
-@dataclass(slots=True)
 class TakeYourReward(Choice):
-    """BL-6.3. Whose bag was genuine takes one bag or all open sets of the challenger, out of what there is."""
+    rule = "BL-6.3"
+    paragraph = "Whose bag was genuine takes one bag or all open sets of the challenger, out of what there is."
+    text = "What do you take from the challenger?"
+    fields: ClassVar[Fields] = {"challenger": int}
 
-    challenger: int
-    text: ClassVar[str] = "What do you take from the challenger?"
+    def __init__(self, seat: int, challenger: int) -> None:
+        super().__init__(seat)
+        self.challenger = challenger
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         """BL-0.4. The safe one comes first: the oldest bag, else the open sets."""
@@ -534,36 +550,40 @@ class TakeYourReward(Choice):
                 g.place(zone, SET, self.seat)
 
 
-@dataclass(slots=True)
 class GoOnOrGoOut(Step):
-    """BL-5.1. A play that empties the hand ends the turn at once; else the turn goes on."""
+    rule = "BL-5.1"
+    paragraph = "A play that empties the hand ends the turn at once; else the turn goes on."
 
     def run(self, g: BagOLoot) -> None:
         if g.hand[self.seat].cards:
-            g.then(MakeAPlay.of[self.seat])
+            g.then(MakeAPlay(self.seat))
         else:
-            EndTheTurn.of[self.seat].run(g)
+            g.then(EndTheTurn(self.seat))
 
 
-@dataclass(slots=True)
 class TakeABag(Choice):
-    """BL-5.2, BL-6.5, BL-8.1. The player who goes out takes a bag of another player; it stays the same bag.
+    rule = "BL-5.2, BL-6.5, BL-8.1"
+    paragraph = """The player who goes out takes a bag of another player; it stays the same bag.
 
     A bag that a challenger has just won from the player by catching the bluff cannot be taken.
     """
+    text = "Which bag do you take for going out?"
+    safe_paragraph = """Take the oldest bag of the owner with most points, the next clockwise of equals.
 
-    caught: int = 0  # the zone of that bag
-    text: ClassVar[str] = "Which bag do you take for going out?"
+    Points are the total and what lies before the owner.
+    """
+    fields: ClassVar[Fields] = {"caught": int}
+
+    def __init__(self, seat: int, caught: int = 0) -> None:
+        super().__init__(seat)
+        self.caught = caught  # the zone of that bag
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         bags = [bag for other in g.opponents(seat) for bag in g.bags[other]]
         return [Option(TAKE_BAG, zone=bag.number) for bag in bags if bag.number != self.caught]
 
     def safe(self, g: BagOLoot, seat: int, options: list[Option]) -> Option:
-        """BL-0.4. Take the oldest bag of the owner with most points, the next clockwise of equals.
-
-        Points are the total and what lies before the owner.
-        """
+        """Follow BL-0.4."""
         owners = [g.zone(option.zone).owner for option in options]
         richest = max(owners, key=lambda owner: g.total[owner] + g.worth(owner))
         return options[owners.index(richest)]
@@ -572,14 +592,13 @@ class TakeABag(Choice):
         g.place(g.zone(option.zone), g.bag_kind, self.seat)
 
 
-@dataclass(slots=True)
 class ForfeitACard(Choice):
-    """BL-4.5. The player of a turn without a play names another player, who gets a random card of their hand.
+    rule = "BL-4.5"
+    paragraph = """The player of a turn without a play names another player, who gets a random card of their hand.
 
     Those two know the card. It may be the last one: that is not going out (BL-5.1).
     """
-
-    text: ClassVar[str] = "You made no play: who pulls a card from your hand?"
+    text = "You made no play: who pulls a card from your hand?"
 
     def options(self, g: BagOLoot, seat: int) -> list[Option]:
         """BL-0.4. The safe one comes first: the left neighbour."""
@@ -590,34 +609,37 @@ class ForfeitACard(Choice):
         g.move_random(g.hand[self.seat], g.hand[option.seat])
 
 
-@dataclass(slots=True)
 class EndTheTurn(Step):
-    """BL-4.2, BL-5.1, BL-5.3, BL-6.3. The turn passes to the left, unless its player went out or nobody plays any more.
+    rule = "BL-4.2, BL-5.1, BL-5.3, BL-6.3"
+    paragraph = """The turn passes to the left, unless its player went out or nobody plays any more.
 
     Everything waits for the challenge of a bag that was laid in the turn.
     """
+    fields: ClassVar[Fields] = {"caught": int}
 
-    caught: int = 0  # the zone of a bag whose bluff was caught at the end of this turn
+    def __init__(self, seat: int, caught: int = 0) -> None:
+        super().__init__(seat)
+        self.caught = caught  # the zone of a bag whose bluff was caught at the end of this turn
 
     def run(self, g: BagOLoot) -> None:
         if g.middle.cards:
             return  # ChallengeTheBag is next on the agenda, and comes back here
         if g.plays and not g.hand[self.seat].cards:
             g.tell(GO_OUT, actor=self.seat)
-            g.then(EndTheRound.of[self.seat])
+            g.then(EndTheRound(self.seat))
             bonus = TakeABag(self.seat, self.caught)
             if bonus.options(g, self.seat):
                 g.then(bonus)
         elif g.idle_turns >= g.settings.stalemate_turns * g.n:
             g.tell(STALEMATE)
-            g.then(EndTheRound.of[self.seat])
+            g.then(EndTheRound(self.seat))
         else:
-            TakeATurn.of[g.next_seat(self.seat)].run(g)
+            g.then(TakeATurn(g.next_seat(self.seat)))
 
 
-@dataclass(slots=True)
 class EndTheRound(Step):
-    """BL-5.4, BL-3.2, BL-6.4. Bags are opened and all is counted; then the deal passes to the left."""
+    rule = "BL-5.4, BL-3.2, BL-6.4"
+    paragraph = "Bags are opened and all is counted; then the deal passes to the left."
 
     def run(self, g: BagOLoot) -> None:
         for bag in [bag for side in g.bluff_bag for bag in side]:

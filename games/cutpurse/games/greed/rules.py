@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Option, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Step
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.zones import Zone
 from cutpurse.games.greed.cards import (
@@ -17,7 +16,6 @@ from cutpurse.games.greed.cards import (
     GO_ON,
     LOOK,
     LOOK_AT,
-    LOWEST,
     NUMBER,
     NUMBER_CARDS,
     NUMBERS,
@@ -27,6 +25,7 @@ from cutpurse.games.greed.cards import (
     RAID,
     RAID_PILE,
     STOP,
+    SWAP,
     SWAP_AWAY,
     SYMBOL,
     TAKE,
@@ -35,8 +34,6 @@ from cutpurse.games.greed.cards import (
 )
 
 __all__ = ["Greed", "GreedSettings"]
-
-S = TypeVar("S", bound=Step)
 
 MAX_PLAYERS: Final = WORDS.seats[-1]
 """GR-1.4. Two to five players."""
@@ -49,23 +46,8 @@ LONGEST_RAID: Final = 8
 PILE: Final = -1  # in place of a victim
 RANDOM: Final = -1
 
-RAID_SEAT: Final = [Option(RAID, seat=seat) for seat in range(MAX_PLAYERS)]
-RAID_ANOTHER: Final = [
-    [[RAID_SEAT[(seat + k) % seats] for k in range(1, seats)] for seat in range(seats)]
-    for seats in range(MAX_PLAYERS + 1)
-]  # by number of players, then by raider: clockwise from his left
-LOOK_SEAT: Final = [Option(LOOK_AT, seat=seat) for seat in range(MAX_PLAYERS)]
-PLAY_CARD: Final = [Option(PLAY, (card,)) for card in range(len(NUMBER))]
-SWAP_CARD: Final = [Option(SWAP_AWAY, (card,)) for card in range(len(NUMBER))]
-TRADE_NUMBER: Final = [Option(TRADE, number=n) for n in range(NUMBERS[-1] + 1)]
-TRADE_NUMBER_OF: Final = [TRADE_NUMBER[n] for n in NUMBER]  # by card
-TAKE_FROM: Final = [[Option(TAKE, (card,), seat=seat) for card in range(len(NUMBER))] for seat in range(MAX_PLAYERS)]
-NUMBER_OF: Final = NUMBER.__getitem__
-RAID_THE_PILE: Final = Option(RAID_PILE)
-NO_SETS: Final = [0] * (NUMBERS[-1] + 1)
-STOP_OR_GO_ON: Final = [Option(STOP), Option(GO_ON)]
 
-
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class GreedSettings(Settings):
     """GR-1.3, GR-2.3, GR-4.1, GR-5.2, GR-6.1. The variants of Greed."""
@@ -87,13 +69,12 @@ class GreedSettings(Settings):
         return ""
 
 
-class Greed(Game):
+class Greed(Game[GreedSettings]):
     """GR-0.1. Seats go clockwise; a card is its face, and equal copies are one option."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = GreedSettings
-    settings: GreedSettings
 
     deck: Zone
     discard: Zone
@@ -127,8 +108,8 @@ class Greed(Game):
         self.deal(self.deck, to, cards)
 
     def sets(self, seat: int) -> list[int]:
-        """How many cards of each number a seat has collected, by number (place 0 is not used)."""
-        sets = NO_SETS[:]
+        """Count the cards of each number that a seat has collected, by number (place 0 is not used)."""
+        sets = [0] * (NUMBERS[-1] + 1)
         for card in self.collection[seat].cards:
             sets[NUMBER[card]] += 1
         return sets
@@ -150,31 +131,19 @@ class Greed(Game):
         return tuple(sorted(self.sets(seat), reverse=True))
 
 
-def by_raid(step: Callable[[int, int], S]) -> list[list[S]]:
-    """A step of every raid, made once: by raider, then by victim, of whom the pile, -1, is the last.
-
-    Every card drawn asks for one, and a place in a list is found in a quarter of the time of `of`.
-    """
-    return [[step(seat, victim) for victim in (*range(MAX_PLAYERS), PILE)] for seat in range(MAX_PLAYERS)]
-
-
-def with_each(cards: list[int], option_of: list[Option], options: list[Option]) -> list[Option]:
-    """GR-0.1. These options and one for each sort of card: in a hand or a collection, which are sorted, equal cards
-    lie side by side, and they have the same option.
-    """
-    last = None
+def sorts_of(cards: list[int]) -> list[int]:
+    """GR-0.1. One of each sort of card, of a sorted zone: equal copies are one option."""
+    sorts: list[int] = []
     for card in cards:
-        if option_of[card] is not last:
-            last = option_of[card]
-            options.append(last)
-    return options
+        if not sorts or sorts[-1] != card:
+            sorts.append(card)
+    return sorts
 
 
-@dataclass(slots=True)
 class SetUp(Step):
-    """GR-2.1, GR-2.2, GR-2.3, GR-2.4, GR-2.5. A crook and seven cards to each hand; then one open card for the first
-    player, two for the next, and so on. The rest is the draw pile.
-    """
+    rule = "GR-2.1, GR-2.2, GR-2.3, GR-2.4, GR-2.5"
+    paragraph = """A crook and seven cards to each hand; then one open card for the first player, two for the next, and
+    so on. The rest is the draw pile."""
 
     def run(self, g: Greed) -> None:
         g.first, g.winner, g.turns = self.seat + 1, 0, 0
@@ -186,35 +155,35 @@ class SetUp(Step):
             g.draw(g.hand[seat], HAND)
         for cards, seat in enumerate(g.seats_from(self.seat), 1):
             g.draw(g.collection[seat], cards)
-        g.then(TakeATurn.of[self.seat])
+        g.then(TakeATurn(self.seat))
 
 
-@dataclass(slots=True)
 class TakeATurn(Step):
-    """GR-3.2. Who holds only the crook draws seven first; if none can be drawn there is nothing to play."""
+    rule = "GR-3.2"
+    paragraph = "Who holds only the crook draws seven first; if none can be drawn there is nothing to play."
 
     def run(self, g: Greed) -> None:
         g.turns += 1
         hand = g.hand[self.seat]
         if len(hand.cards) == 1:
             g.draw(hand, HAND)
-        g.then(ChooseAVictim.of[self.seat])
         if len(hand.cards) > 1:
-            g.then(PlayACard.of[self.seat])
+            g.then(PlayACard(self.seat), ChooseAVictim(self.seat))
+        else:
+            g.then(ChooseAVictim(self.seat))
 
 
-@dataclass(slots=True)
 class PlayACard(Choice):
-    """GR-3.1. One number card from the hand to the own collection, never the crook; its symbol does nothing."""
-
-    text: ClassVar[str] = "Which card do you play into your collection?"
+    rule = "GR-3.1"
+    paragraph = "One number card from the hand to the own collection, never the crook; its symbol does nothing."
+    text = "Which card do you play into your collection?"
+    safe_paragraph = "The number one has collected most of, the lowest of equals."
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        number_cards = g.hand[seat].cards[1:]  # the crook is the lowest face
-        return with_each(number_cards, PLAY_CARD, [])
+        return [Option(PLAY, (card,)) for card in sorts_of(g.hand[seat].cards) if card != CROOK]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
-        """GR-0.4. The number one has collected most of, the lowest of equals."""
+        """Follow GR-0.4."""
         have = g.sets(seat)
         return max(options, key=lambda option: have[NUMBER[option.cards[0]]])
 
@@ -222,62 +191,58 @@ class PlayACard(Choice):
         g.move(option.cards[0], g.hand[self.seat], g.collection[self.seat])
 
 
-@dataclass(slots=True)
 class ChooseAVictim(Choice):
-    """GR-3.3, GR-4.1. Another player, whose hand is never empty; of two players one may raid the draw pile."""
-
-    text: ClassVar[str] = "Whom do you raid?"
+    rule = "GR-3.3, GR-4.1"
+    paragraph = "Another player, whose hand is never empty; of two players one may raid the draw pile."
+    text = "Whom do you raid?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        options = RAID_ANOTHER[g.n][seat]
+        options = [Option(RAID, seat=other) for other in g.opponents(seat)]
         if g.n == 2 and g.settings.two_player_pile and (g.deck.cards or g.discard.cards):
-            return [*options, RAID_THE_PILE]
+            options.append(Option(RAID_PILE))
         return options
 
     def chosen(self, g: Greed, option: Option) -> None:
         victim = PILE if option.seat is None else option.seat
-        g.then(CheckForAWinner.of[self.seat])
-        g.then(REFILL_YOUR_HAND[self.seat][victim])
-        DRAW_A_CARD[self.seat][victim].run(g)  # first of the three, and nobody can come between
+        g.then(DrawACard(self.seat, victim), RefillYourHand(self.seat, victim), CheckForAWinner(self.seat))
 
 
-@dataclass(slots=True)
 class DrawACard(Step):
-    """GR-3.4, GR-3.5, GR-3.8. A card of the victim's hand, or the top of the pile, goes face up to the middle.
+    rule = "GR-3.4, GR-3.5, GR-3.8"
+    paragraph = """A card of the victim's hand, or the top of the pile, goes face up to the middle.
 
-    A number that lies there already is a bust. Otherwise its symbol works, if it came from a hand; then the raider
-    goes on or stops, and must stop when there is nothing left to draw.
+    A number that lies there already is a bust. Otherwise its symbol works, if it came from a hand; then the raider goes
+    on or stops, and must stop when there is nothing left to draw.
     """
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def run(self, g: Greed) -> None:
-        seat, victim = self.seat, self.victim
-        middle = g.middle
+        seat, victim, middle = self.seat, self.victim, g.middle
         if victim == PILE:
             g.draw(middle, 1)
             card, symbol = middle.cards[-1], PLAIN
-            more = g.deck.cards or g.discard.cards
+            can_go_on = bool(g.deck.cards or g.discard.cards)
         else:
             card = g.move_random(g.hand[victim], middle)
             symbol = SYMBOL[card]
-            more = g.hand[victim].cards
+            can_go_on = bool(g.hand[victim].cards)
         assert len(middle.cards) <= LONGEST_RAID
+
         for lying in middle.cards[:-1]:
             if NUMBER[lying] == NUMBER[card] and card != CROOK:
-                GO_BUST[seat][victim].run(g)  # at once
+                g.then(GoBust(seat, victim))
                 return
-        g.then(GO_ON_OR_STOP[seat][victim] if more else STOP_STEALING[seat][victim])
-        if symbol:
-            if symbol == PLUS_ONE:
-                g.then(PlusOne.of[seat, NUMBER[card]])
-            elif symbol == LOOK:
-                g.then(LookAtAHand.of[seat])
-            elif len(g.collection[seat].cards) >= 2:
-                g.then(SwapTwoForThree.of[seat])
-
-
-DRAW_A_CARD: Final = by_raid(DrawACard)
+        g.then(GoOnOrStop(seat, victim) if can_go_on else StopStealing(seat, victim))
+        if symbol == PLUS_ONE:
+            g.then(PlusOne(seat, NUMBER[card]))
+        elif symbol == LOOK:
+            g.then(LookAtAHand(seat))
+        elif symbol == SWAP and len(g.collection[seat].cards) >= 2:
+            g.then(SwapTwoForThree(seat))
 
 
 def raid_of(seat: int, victim: int) -> Act:
@@ -285,76 +250,82 @@ def raid_of(seat: int, victim: int) -> Act:
     return Act(RAID_PILE, actor=seat) if victim == PILE else Act(RAID, seat=victim, actor=seat)
 
 
-@dataclass(slots=True)
 class GoOnOrStop(Choice):
-    """GR-3.5. After every card the raider goes on or stops."""
+    rule = "GR-3.5"
+    paragraph = "After every card the raider goes on or stops."
+    text = "Draw once more, or stop?"
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
-    text: ClassVar[str] = "Draw once more, or stop?"
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def act(self) -> Act:
         return raid_of(self.seat, self.victim)
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return STOP_OR_GO_ON
+        return [Option(STOP), Option(GO_ON)]
 
     def chosen(self, g: Greed, option: Option) -> None:
-        after = DRAW_A_CARD if option.verb == GO_ON else STOP_STEALING
-        after[self.seat][self.victim].run(g)  # at once
+        if option.verb == GO_ON:
+            g.then(DrawACard(self.seat, self.victim))
+        else:
+            g.then(StopStealing(self.seat, self.victim))
 
 
-GO_ON_OR_STOP: Final = by_raid(GoOnOrStop)
-
-
-@dataclass(slots=True)
 class GoBust(Step):
-    """GR-3.6, GR-4.1. The same number twice: all of the middle returns to the victim's hand, or to the discard pile."""
+    rule = "GR-3.6, GR-4.1"
+    paragraph = "The same number twice: all of the middle returns to the victim's hand, or to the discard pile."
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def run(self, g: Greed) -> None:
         g.tell(BUST, actor=self.seat)
         g.move_all(g.middle, g.discard if self.victim == PILE else g.hand[self.victim])
 
 
-GO_BUST: Final = by_raid(GoBust)
-
-
-@dataclass(slots=True)
 class StopStealing(Step):
-    """GR-3.7. The numbers of the middle join the collection; a crook lets the raider take one more card."""
+    rule = "GR-3.7"
+    paragraph = "The numbers of the middle join the collection; a crook lets the raider take one more card."
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def act(self) -> Act:
         return raid_of(self.seat, self.victim)
 
     def run(self, g: Greed) -> None:
-        mine = g.collection[self.seat]
         for card in g.middle.cards[:]:
             if card != CROOK:
-                g.move(card, g.middle, mine)
-                continue
-            g.then(ReturnTheCrook.of[self.victim])
+                g.move(card, g.middle, g.collection[self.seat])
+        if CROOK in g.middle.cards:
+            g.then(ReturnTheCrook(self.victim))
             if g.collection[self.victim].cards:
-                g.then(TAKE_A_CARD[self.seat][self.victim])
+                g.then(TakeACard(self.seat, self.victim))
 
 
-STOP_STEALING: Final = by_raid(StopStealing)
-
-
-@dataclass(slots=True)
 class TakeACard(Choice):
-    """GR-3.7. With the crook: one card of the victim's collection, or none."""
+    rule = "GR-3.7"
+    paragraph = "With the crook: one card of the victim's collection, or none."
+    text = "Which card does the crook take?"
+    safe_paragraph = "The number one has most of, the lowest of equals."
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
-    text: ClassVar[str] = "Which card does the crook take?"
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[self.victim].cards, TAKE_FROM[self.victim], [PASS])
+        theirs = g.collection[self.victim].cards
+        return [PASS, *[Option(TAKE, (card,), seat=self.victim) for card in sorts_of(theirs)]]
 
     def safe(self, g: Greed, seat: int, options: list[Option]) -> Option:
-        """GR-0.4. The number one has most of, the lowest of equals."""
+        """Follow GR-0.4."""
         have = g.sets(seat)
         return max(options[1:], key=lambda option: have[NUMBER[option.cards[0]]])
 
@@ -363,138 +334,131 @@ class TakeACard(Choice):
             g.move(option.cards[0], g.collection[self.victim], g.collection[self.seat])
 
 
-TAKE_A_CARD: Final = by_raid(TakeACard)
-
-
-@dataclass(slots=True)
 class ReturnTheCrook(Step):
-    """GR-3.7. The crook goes back to the victim's hand, where all know it to be."""
+    rule = "GR-3.7"
+    paragraph = "The crook goes back to the victim's hand, where all know it to be."
 
     def run(self, g: Greed) -> None:
         g.move(CROOK, g.middle, g.hand[self.seat])
 
 
-@dataclass(slots=True)
 class PlusOne(Step):
-    """GR-3.9. Clockwise from the raider, who collects this number draws a card into his collection."""
+    rule = "GR-3.9"
+    paragraph = "Clockwise from the raider, who collects this number draws a card into his collection."
+    fields: ClassVar[Fields] = {"number": int}
 
-    number: int
+    def __init__(self, seat: int, number: int) -> None:
+        super().__init__(seat)
+        self.number = number
 
     def run(self, g: Greed) -> None:
         for seat in g.seats_from(self.seat):
-            if self.number in map(NUMBER_OF, g.collection[seat].cards):
+            if self.number in [NUMBER[card] for card in g.collection[seat].cards]:
                 g.draw(g.collection[seat], 1)
 
 
-@dataclass(slots=True)
 class LookAtAHand(Choice):
-    """GR-3.10. The raider sees the hand of one other player, or of nobody; all see whose."""
-
-    text: ClassVar[str] = "Whose hand do you look at?"
+    rule = "GR-3.10"
+    paragraph = "The raider sees the hand of one other player, or of nobody; all see whose."
+    text = "Whose hand do you look at?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return [PASS, *[LOOK_SEAT[other] for other in g.opponents(seat)]]
+        return [PASS, *[Option(LOOK_AT, seat=other) for other in g.opponents(seat)]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option.seat is not None:
             g.show(g.hand[option.seat], [self.seat])
 
 
-@dataclass(slots=True)
 class SwapTwoForThree(Choice):
-    """GR-3.11. The raider may put two collected cards on the discard pile and then draw three; here the first."""
-
-    text: ClassVar[str] = "Put away two collected cards to draw three?"
+    rule = "GR-3.11"
+    paragraph = "The raider may put two collected cards on the discard pile and then draw three; here the first."
+    text = "Put away two collected cards to draw three?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, SWAP_CARD, [PASS])
+        return [PASS, *[Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option != PASS:
             g.move(option.cards[0], g.collection[self.seat], g.discard)
-            g.then(SwapTheSecond.of[self.seat])
+            g.then(SwapTheSecond(self.seat))
 
 
-@dataclass(slots=True)
 class SwapTheSecond(Choice):
-    """GR-3.11. The second card; then three are drawn."""
-
-    text: ClassVar[str] = "Which other card do you put away?"
+    rule = "GR-3.11"
+    paragraph = "The second card; then three are drawn."
+    text = "Which other card do you put away?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, SWAP_CARD, [])
+        return [Option(SWAP_AWAY, (card,)) for card in sorts_of(g.collection[seat].cards)]
 
     def chosen(self, g: Greed, option: Option) -> None:
         g.move(option.cards[0], g.collection[self.seat], g.discard)
         g.draw(g.collection[self.seat], 3)
 
 
-@dataclass(slots=True)
 class RefillYourHand(Step):
-    """GR-3.12. Who has only the crook left must draw seven; otherwise he may trade a number in, after the victim."""
+    rule = "GR-3.12"
+    paragraph = "Who has only the crook left must draw seven; otherwise he may trade a number in, after the victim."
+    fields: ClassVar[Fields] = {"victim": int}
 
-    victim: int
+    def __init__(self, seat: int, victim: int) -> None:
+        super().__init__(seat)
+        self.victim = victim
 
     def run(self, g: Greed) -> None:
         if len(g.hand[self.seat].cards) == 1:
             g.draw(g.hand[self.seat], HAND)
         elif g.collection[self.seat].cards:
-            g.then(TradeANumberIn.of[self.seat])
+            g.then(TradeANumberIn(self.seat))
         if self.victim != PILE:
-            g.then(RefillTheVictim.of[self.victim])
+            g.then(RefillTheVictim(self.victim))
 
 
-REFILL_YOUR_HAND: Final = by_raid(RefillYourHand)
-
-
-@dataclass(slots=True)
 class RefillTheVictim(Step):
-    """GR-3.13. If the victim has only the crook left he must draw seven."""
+    rule = "GR-3.13"
+    paragraph = "If the victim has only the crook left he must draw seven."
 
     def run(self, g: Greed) -> None:
         if len(g.hand[self.seat].cards) == 1:
             g.draw(g.hand[self.seat], HAND)
 
 
-@dataclass(slots=True)
 class TradeANumberIn(Choice):
-    """GR-3.14. All collected cards of one number may be discarded, to draw until the hand holds eight."""
-
-    text: ClassVar[str] = "Discard a number and refill your hand?"
+    rule = "GR-3.14"
+    paragraph = "All collected cards of one number may be discarded, to draw until the hand holds eight."
+    text = "Discard a number and refill your hand?"
 
     def options(self, g: Greed, seat: int) -> list[Option]:
-        return with_each(g.collection[seat].cards, TRADE_NUMBER_OF, [PASS])
+        numbers = sorts_of([NUMBER[card] for card in g.collection[seat].cards])
+        return [PASS, *[Option(TRADE, number=number) for number in numbers]]
 
     def chosen(self, g: Greed, option: Option) -> None:
         if option == PASS:
             return
-        mine, n = g.collection[self.seat], option.number
-        for card in mine.cards[bisect_left(mine.cards, LOWEST[n]) : bisect_left(mine.cards, LOWEST[n + 1])]:
+        mine = g.collection[self.seat]
+        for card in [card for card in mine.cards if NUMBER[card] == option.number]:
             g.move(card, mine, g.discard)
         g.draw(g.hand[self.seat], REFILL_TO - len(g.hand[self.seat].cards))
 
 
-@dataclass(slots=True)
 class CheckForAWinner(Step):
-    """GR-3.15, GR-6.1. Six of a number at the end of his own turn win; a game also ends after its last round."""
+    rule = "GR-3.15, GR-6.1"
+    paragraph = "Six of a number at the end of his own turn win; a game also ends after its last round."
 
     def run(self, g: Greed) -> None:
-        mine = g.collection[self.seat].cards  # sorted: cards of one number lie together
-        others = WINNING_SET - 1
-        for place in range(len(mine) - others):
-            if NUMBER[mine[place]] == NUMBER[mine[place + others]]:
-                g.winner = self.seat + 1
-                g.then(EndTheGame(self.seat))
-                return
-        if g.turns == g.settings.max_rounds * g.n:
+        if max(g.sets(self.seat)) >= WINNING_SET:
+            g.winner = self.seat + 1
+            g.then(EndTheGame(self.seat))
+        elif g.turns == g.settings.max_rounds * g.n:
             g.then(EndTheGame(self.seat))
         else:
-            g.then(TakeATurn.of[g.next_seat(self.seat)])
+            g.then(TakeATurn(g.next_seat(self.seat)))
 
 
-@dataclass(slots=True)
 class EndTheGame(Step):
-    """GR-5.1, GR-6.1. In a tournament the winner scores seven, the others their longest set; then the next seat begins.
+    rule = "GR-5.1, GR-6.1"
+    paragraph = """In a tournament the winner scores seven, the others their longest set; then the next seat begins.
 
     A game without a winner is led by the longest set, then the next longest; who alone leads gets the seven.
     """

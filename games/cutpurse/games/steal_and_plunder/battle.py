@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.games.steal_and_plunder.cards import (
     ATTACK,
     CONCEDE,
@@ -43,31 +42,37 @@ def add_attacks(g: StealAndPlunder, seat: int, hand: list[int], wilds: list[int]
                     options.append(ATTACK_SEAT[pack.owner][wild])
 
 
-@dataclass(slots=True)
 class AttackAPack(Step):
-    """SP-4.26, SP-4.24. The attacker lays a card face up beside an open pack; an empty hand can only concede."""
+    rule = "SP-4.26, SP-4.24"
+    paragraph = "The attacker lays a card face up beside an open pack; an empty hand can only concede."
+    fields: ClassVar[Fields] = {"owner": int, "card": int}
 
-    owner: int
-    card: int
+    def __init__(self, seat: int, owner: int, card: int) -> None:
+        super().__init__(seat)
+        self.owner = owner
+        self.card = card
 
     def run(self, g: StealAndPlunder) -> None:
         g.move(self.card, g.hand[self.seat], g.battle)
         g.then(AnswerTheTheft(self.owner, self.seat, self.owner, self.card, g.pack[self.owner][-1].number))
 
 
-@dataclass(slots=True)
 class AnswerTheTheft(Choice):
-    """SP-4.26, SP-4.11, SP-4.12, SP-0.3. Add a card of the industry or a Wild, or concede; then the other side answers.
+    rule = "SP-4.26, SP-4.11, SP-4.12, SP-0.3"
+    paragraph = """Add a card of the industry or a Wild, or concede; then the other side answers.
 
     Nothing is drawn meanwhile, and who has nothing to add is asked all the same.
     """
+    text = "Do you add a card to the battle?"
+    window = True
+    fields: ClassVar[Fields] = {"thief": int, "owner": int, "card": int, "pack": int}
 
-    thief: int
-    owner: int
-    card: int
-    pack: int
-    text: ClassVar[str] = "Do you add a card to the battle?"
-    window: ClassVar[bool] = True
+    def __init__(self, seat: int, thief: int, owner: int, card: int, pack: int) -> None:
+        super().__init__(seat)
+        self.thief = thief
+        self.owner = owner
+        self.card = card
+        self.pack = pack
 
     def act(self) -> Act:
         return Act(ATTACK, (self.card,), zone=self.pack, seat=self.owner, actor=self.thief)
@@ -86,19 +91,21 @@ class AnswerTheTheft(Choice):
     def chosen(self, g: StealAndPlunder, option: Option) -> None:
         rival = self.owner if self.seat == self.thief else self.thief
         if option.verb == CONCEDE:
-            WinTheBattle.of[rival, self.owner].run(g)
+            g.then(WinTheBattle(rival, self.owner))
         else:
             g.move(option.cards[0], g.hand[self.seat], g.battle)
             g.then(AnswerTheTheft(rival, self.thief, self.owner, self.card, self.pack))
 
 
-@dataclass(slots=True)
 class WinTheBattle(Step):
-    """SP-4.26, SP-4.13, SP-4.14. All battle cards join the pack, a Wealth card on top; if the attacker has won he takes
-    it onto his stack, where it is open at once.
-    """
+    rule = "SP-4.26, SP-4.13, SP-4.14"
+    paragraph = """All battle cards join the pack, a Wealth card on top; if the attacker has won he takes it onto his
+    stack, where it is open at once."""
+    fields: ClassVar[Fields] = {"owner": int}
 
-    owner: int
+    def __init__(self, seat: int, owner: int) -> None:
+        super().__init__(seat)
+        self.owner = owner
 
     def run(self, g: StealAndPlunder) -> None:
         pack = g.pack[self.owner][-1]

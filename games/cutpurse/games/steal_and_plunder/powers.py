@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.engine.zones import bit
 from cutpurse.games.steal_and_plunder.cards import (
     ANY_CARD,
@@ -71,49 +70,62 @@ def add_uses(g: StealAndPlunder, seat: int, card: int, options: list[Option]) ->
                 options.append(play_on[pack.owner])
 
 
-@dataclass(slots=True)
 class StealAPack(Step):
-    """SP-4.18. Steal: an open pack comes on top of one's own stack, and can be lost again."""
+    rule = "SP-4.18"
+    paragraph = "Steal: an open pack comes on top of one's own stack, and can be lost again."
+    fields: ClassVar[Fields] = {"owner": int}
 
-    owner: int
+    def __init__(self, seat: int, owner: int) -> None:
+        super().__init__(seat)
+        self.owner = owner
 
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, STEAL_CARD, g.spent)
         g.place(g.pack[self.owner][-1], PACK, self.seat)
 
 
-@dataclass(slots=True)
 class PlunderAPack(Step):
-    """SP-4.19, SP-4.18. Plunder: an open pack goes beside one's own stack, where only a Tax Audit reaches it."""
+    rule = "SP-4.19, SP-4.18"
+    paragraph = "Plunder: an open pack goes beside one's own stack, where only a Tax Audit reaches it."
+    fields: ClassVar[Fields] = {"owner": int}
 
-    owner: int
+    def __init__(self, seat: int, owner: int) -> None:
+        super().__init__(seat)
+        self.owner = owner
 
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, PLUNDER_CARD, g.spent)
         g.place(g.pack[self.owner][-1], PLUNDERED, self.seat)
 
 
-@dataclass(slots=True)
 class AuditAHand(Step):
-    """SP-4.15. Forensic Audit: one sees a whole hand, and takes a card of it."""
+    rule = "SP-4.15"
+    paragraph = "Forensic Audit: one sees a whole hand, and takes a card of it."
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, FORENSIC_AUDIT, g.spent)
         g.show(g.hand[self.target], [self.seat])
-        g.then(TakeTheirBestCard.of[self.seat, self.target])
+        g.then(TakeTheirBestCard(self.seat, self.target))
 
 
-@dataclass(slots=True)
 class TakeTheirBestCard(Choice):
-    """SP-4.15, SP-4.16. Any card of the audited hand, or by a setting one of the highest value, goes into one's own.
+    rule = "SP-4.15, SP-4.16"
+    paragraph = """Any card of the audited hand, or by a setting one of the highest value, goes into one's own.
 
     That hand has just lost the Forensic Audit, so it does not exceed five.
     """
+    text = "Which card do you take?"
+    safe_paragraph = "The card of the highest value."
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
-    text: ClassVar[str] = "Which card do you take?"
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def act(self) -> Act:
         return Act(AUDIT, (FORENSIC_AUDIT,), seat=self.target, actor=self.seat)
@@ -126,7 +138,7 @@ class TakeTheirBestCard(Choice):
         return [TAKE_FROM[self.target][card] for card in cards]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
-        """SP-0.4. The card of the highest value."""
+        """Follow SP-0.4."""
         return max(options, key=lambda option: VALUE[option.cards[0]])
 
     def seen_by(self, g: StealAndPlunder, option: Option) -> tuple[int, ...]:
@@ -144,9 +156,9 @@ class TakeTheirBestCard(Choice):
         assert len(mine.cards) <= HAND_SIZE
 
 
-@dataclass(slots=True)
 class FleeTheCountry(Step):
-    """SP-4.20, SP-3.5, SP-7.1. All one's packs, locked and plundered ones too, go offshore; no theft, no tax.
+    rule = "SP-4.20, SP-3.5, SP-7.1"
+    paragraph = """All one's packs, locked and plundered ones too, go offshore; no theft, no tax.
 
     A new stack begins, and its lowest pack is not locked. A setting shows these packs to all.
     """
@@ -159,14 +171,17 @@ class FleeTheCountry(Step):
                 g.show(pack)
 
 
-@dataclass(slots=True)
 class TaxAStack(Step):
-    """SP-4.21, SP-4.19, SP-3.5. All the target's packs, locked and plundered ones too, count half and stay for good.
+    rule = "SP-4.21, SP-4.19, SP-3.5"
+    paragraph = """All the target's packs, locked and plundered ones too, count half and stay for good.
 
     Offshore packs are exempt; the victim begins a new stack.
     """
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, TAX_AUDIT, g.cover[self.target])
@@ -174,11 +189,14 @@ class TaxAStack(Step):
             g.place(pack, TAXED, self.target)
 
 
-@dataclass(slots=True)
 class BurnAPower(Step):
-    """SP-4.10, SP-7.2. A Power card is spent without effect; so all know the rest of that hand to be Power cards."""
+    rule = "SP-4.10, SP-7.2"
+    paragraph = "A Power card is spent without effect; so all know the rest of that hand to be Power cards."
+    fields: ClassVar[Fields] = {"card": int}
 
-    card: int
+    def __init__(self, seat: int, card: int) -> None:
+        super().__init__(seat)
+        self.card = card
 
     def run(self, g: StealAndPlunder) -> None:
         g.play_a_power(self.seat, self.card, g.spent)

@@ -7,10 +7,11 @@ from itertools import chain
 from math import comb
 from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import Choice, Option, Step
+from cutpurse.engine.agenda import Choice, Fields, Option, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
 from cutpurse.engine.imagine import fill
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import TABLE, Zone, bit
@@ -34,7 +35,6 @@ from cutpurse.games.steal_and_plunder.cards import (
     PLUNDER,
     POWERS,
     RELOAD,
-    SEATS,
     SMALL_DECK_LEAVES_OUT,
     START,
     STEAL,
@@ -72,6 +72,7 @@ DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in UP_TO_WILDS]
 BURN_CARD: Final = {card: Option(BURN, (card,)) for card in POWERS}
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class StealAndPlunderSettings(Settings):
     """SP-2.1, SP-2.5, SP-4.4, SP-4.5, SP-4.15, SP-5.3, SP-5.4, SP-7.1. The variants of Steal & Plunder."""
@@ -113,13 +114,12 @@ class StealAndPlunderSettings(Settings):
         return ""
 
 
-class StealAndPlunder(Game):
+class StealAndPlunder(Game[StealAndPlunderSettings]):
     """SP-0.1. Seats go clockwise, and all chance is one stream."""
 
     __slots__ = WORDS.attributes()
     words = WORDS
     settings_type = StealAndPlunderSettings
-    settings: StealAndPlunderSettings
 
     deck: Zone
     discard: Zone
@@ -266,14 +266,17 @@ class StealAndPlunder(Game):
         )
 
 
-@dataclass(slots=True)
 class DrawForTheStart(Step):
-    """SP-2.1. Each of these seats draws a card face up, and the highest value begins; the best draw again if tied.
+    rule = "SP-2.1"
+    paragraph = """Each of these seats draws a card face up, and the highest value begins; the best draw again if tied.
 
     A deck too short for that takes all drawn cards back first. In the end all of them go back.
     """
+    fields: ClassVar[Fields] = {"drawers": tuple}
 
-    drawers: tuple[int, ...]
+    def __init__(self, seat: int, drawers: tuple[int, ...]) -> None:
+        super().__init__(seat)
+        self.drawers = drawers
 
     def run(self, g: StealAndPlunder) -> None:
         if len(g.deck.cards) < len(self.drawers):
@@ -287,9 +290,9 @@ class DrawForTheStart(Step):
         g.then(SetUp(best[0]) if len(best) == 1 else DrawForTheStart(TABLE, best))
 
 
-@dataclass(slots=True)
 class SetUp(Step):
-    """SP-2.1, SP-2.2, SP-2.3, SP-2.4. This seat gets both tokens; all cards are shuffled and five dealt to each.
+    rule = "SP-2.1, SP-2.2, SP-2.3, SP-2.4"
+    paragraph = """This seat gets both tokens; all cards are shuffled and five dealt to each.
 
     One card of the deck that is no Power card, each as likely, begins the discard pile; then the rest is shuffled.
     """
@@ -307,27 +310,27 @@ class SetUp(Step):
         no_powers = [place for place, card in enumerate(g.deck.cards) if card <= LAST_WILD]
         g.move_at(no_powers[g.chance.below(len(no_powers))], g.deck, g.discard)
         g.shuffle(g.deck)
-        g.then(BeginATurn.of[self.seat])
+        g.then(BeginATurn(self.seat))
 
 
-@dataclass(slots=True)
 class BeginATurn(Step):
-    """SP-4.1. One turn for each seat from the Start holder on makes a round; who holds no card is skipped."""
+    rule = "SP-4.1"
+    paragraph = "One turn for each seat from the Start holder on makes a round; who holds no card is skipped."
 
     def run(self, g: StealAndPlunder) -> None:
         seat = self.seat
         left = (seat + 1) % g.n
-        g.then(BEGIN_A_TURN[left] if left + 1 != g.start_token else RELOAD_THE_HANDS[g.reload_token - 1])
+        g.then(BeginATurn(left) if left + 1 != g.start_token else ReloadTheHands(g.reload_token - 1))
         if g.hand[seat].cards:
             g.turns += 1
-            g.then(TAKE_A_TURN[seat])  # which comes before it
+            g.then(TakeATurn(seat))  # which comes before it
 
 
-@dataclass(slots=True)
 class TakeATurn(Choice):
-    """SP-4.2, SP-4.9. One action, which ends the turn. Nobody may pass."""
-
-    text: ClassVar[str] = "What do you do on your turn?"
+    rule = "SP-4.2, SP-4.9"
+    paragraph = "One action, which ends the turn. Nobody may pass."
+    text = "What do you do on your turn?"
+    safe_paragraph = "To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."
 
     def options(self, g: StealAndPlunder, seat: int) -> list[Option]:
         """SP-4.3, SP-4.4, SP-4.5, SP-4.6, SP-4.10. In the order of the sheet; a Power card is burned only if forced.
@@ -371,7 +374,7 @@ class TakeATurn(Choice):
         return options or [BURN_CARD[power] for power in powers]
 
     def safe(self, g: StealAndPlunder, seat: int, options: list[Option]) -> Option:
-        """SP-0.4. To discard the card of the lowest value, hence Wilds last; otherwise the first action there is."""
+        """Follow SP-0.4."""
         discards = [option for option in options if option.verb == DISCARD]
         return min(discards, key=lambda option: VALUE[option.cards[0]]) if discards else options[0]
 
@@ -425,19 +428,19 @@ class TakeATurn(Choice):
         seat, verb, card = self.seat, option.verb, option.cards[0]
         target = TABLE if option.seat is None else option.seat
         if verb == ATTACK:
-            AttackAPack.of[seat, target, card].run(g)
+            g.then(AttackAPack(seat, target, card))
         elif verb == STEAL:
-            StealAPack.of[seat, target].run(g)
+            g.then(StealAPack(seat, target))
         elif verb == PLUNDER:
-            PlunderAPack.of[seat, target].run(g)
+            g.then(PlunderAPack(seat, target))
         elif verb == AUDIT:
-            AuditAHand.of[seat, target].run(g)
+            g.then(AuditAHand(seat, target))
         elif verb == FLEE:
-            FleeTheCountry.of[seat].run(g)
+            g.then(FleeTheCountry(seat))
         elif verb == TAX:
-            TaxAStack.of[seat, target].run(g)
+            g.then(TaxAStack(seat, target))
         else:
-            BurnAPower.of[seat, card].run(g)
+            g.then(BurnAPower(seat, card))
 
 
 def pairs(hand: list[int], wilds: list[int]) -> list[Option]:
@@ -469,9 +472,9 @@ def joined_seen_by(g: StealAndPlunder, seat: int) -> int:
     return g.everyone
 
 
-@dataclass(slots=True)
 class ReloadTheHands(Step):
-    """SP-4.25, SP-5.1. From the Reload holder on each fills his hand to five in one go, as long as the deck lasts.
+    rule = "SP-4.25, SP-5.1"
+    paragraph = """From the Reload holder on each fills his hand to five in one go, as long as the deck lasts.
 
     With deck and all hands empty the game has ended: all turns left were skipped, and this Reload is void.
     """
@@ -489,18 +492,15 @@ class ReloadTheHands(Step):
             return
         g.count(RELOAD, g.next_seat(self.seat) + 1)
         g.count("round", g.round + 1)
-        BEGIN_A_TURN[g.start_token - 1].run(g)
+        g.then(BeginATurn(g.start_token - 1))
 
 
 # The steps of every round by seat, in lists, for these are looked up quicker than `of`.
-BEGIN_A_TURN: Final = [BeginATurn(seat) for seat in SEATS]
-TAKE_A_TURN: Final = [TakeATurn(seat) for seat in SEATS]
-RELOAD_THE_HANDS: Final = [ReloadTheHands(seat) for seat in SEATS]
 
 
-@dataclass(slots=True)
 class EndTheGame(Step):
-    """SP-5.2, SP-5.3, SP-5.4, SP-2.2. All packs are opened and counted; in a series Start moves on for the next game.
+    rule = "SP-5.2, SP-5.3, SP-5.4, SP-2.2"
+    paragraph = """All packs are opened and counted; in a series Start moves on for the next game.
 
     A series ends with a total of the target or more that no other equals, or after the last game it may have.
     """

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
 from cutpurse.engine.zones import bit
 from cutpurse.games.stolen_treasure.cards import (
     BEFALL,
@@ -68,26 +67,28 @@ TAKE_OF: Final = [[Option(TAKE, (card,), seat=s) for card in range(LAST_TREASURE
 DISCARD_CARD: Final = [Option(DISCARD, (card,)) for card in range(len(COPIES))]
 
 
-@dataclass(slots=True)
 class PlayACard(Step):
-    """ST-3.9. The card is shown and its target named."""
+    rule = "ST-3.9"
+    paragraph = "The card is shown and its target named."
+    fields: ClassVar[Fields] = {"card": int, "target": int}
 
-    card: int
-    target: int
+    def __init__(self, seat: int, card: int, target: int) -> None:
+        super().__init__(seat)
+        self.card = card
+        self.target = target
 
     def run(self, g: StolenTreasure) -> None:
         g.move(self.card, g.piracy_hand[self.seat], g.in_play)
-        g.next(AnyYarr.of[self.seat], CarryItOut.of[self.seat, self.card, self.target])
+        g.then(AnyYarr(self.seat), CarryItOut(self.seat, self.card, self.target))
 
 
-@dataclass(slots=True)
 class AnyYarr(Poll):
-    """ST-0.3, ST-3.10. Everyone but the one who showed a card may stop it, the first clockwise from his left acts.
+    rule = "ST-0.3, ST-3.10"
+    paragraph = """Everyone but the one who showed a card may stop it, the first clockwise from his left acts.
 
     A Yarr! can be stopped in the same way.
     """
-
-    text: ClassVar[str] = "Play Yarr! on the card that was just shown?"
+    text = "Play Yarr! on the card that was just shown?"
 
     def seats(self, g: StolenTreasure) -> list[int]:
         return sorted(g.opponents(self.seat))
@@ -100,13 +101,13 @@ class AnyYarr(Poll):
             if answers[seat] != PASS:
                 g.tell(NULLIFY, (YARR,), actor=seat)
                 g.move(YARR, g.piracy_hand[seat], g.in_play)
-                g.next(AnyYarr.of[seat], Nullify.of[seat])
+                g.then(AnyYarr(seat), Nullify(seat))
                 return
 
 
-@dataclass(slots=True)
 class Nullify(Step):
-    """ST-3.10. A Yarr! that stands: the card beneath it has no effect. So an odd number nullifies, an even does not."""
+    rule = "ST-3.10"
+    paragraph = "A Yarr! that stands: the card beneath it has no effect. So an odd number nullifies, an even does not."
 
     def act(self) -> Act:
         return Act(NULLIFY, (YARR,), actor=self.seat)
@@ -115,34 +116,39 @@ class Nullify(Step):
         g.agenda.pop()
 
 
-@dataclass(slots=True)
 class CarryItOut(Step):
-    """ST-3.11. A card that stands; one aimed at opponents makes an instance for each, clockwise from the left."""
+    rule = "ST-3.11"
+    paragraph = "A card that stands; one aimed at opponents makes an instance for each, clockwise from the left."
+    fields: ClassVar[Fields] = {"card": int, "target": int}
 
-    card: int
-    target: int
+    def __init__(self, seat: int, card: int, target: int) -> None:
+        super().__init__(seat)
+        self.card = card
+        self.target = target
 
     def run(self, g: StolenTreasure) -> None:
         seat, card = self.seat, self.card
         if card == PLUNDER:
-            g.then(Plunder.of[seat, PLUNDERED])
+            g.then(Plunder(seat, PLUNDERED))
         elif card == KRAKEN:
             g.then(ReleaseTheKraken(seat))
         else:
             targets = g.opponents(seat) if self.target == NOBODY else [self.target]
-            g.next(*[DivertOrSuffer.of[target, seat, card] for target in targets])
+            g.then(*[DivertOrSuffer(target, seat, card) for target in targets])
 
 
-@dataclass(slots=True)
 class DivertOrSuffer(Choice):
-    """ST-3.11, ST-3.12, ST-3.13. An instance of an effect, whose present target may play Pirate's Code and name any
-    other player instead. An instance that stays waits until all have been asked.
-    """
+    rule = "ST-3.11, ST-3.12, ST-3.13"
+    paragraph = """An instance of an effect, whose present target may play Pirate's Code and name any other player
+    instead. An instance that stays waits until all have been asked."""
+    text = "Play Pirate's Code, or let it happen?"
+    window = True
+    fields: ClassVar[Fields] = {"active": int, "card": int}
 
-    active: int
-    card: int
-    text: ClassVar[str] = "Play Pirate's Code, or let it happen?"
-    window: ClassVar[bool] = True
+    def __init__(self, seat: int, active: int, card: int) -> None:
+        super().__init__(seat)
+        self.active = active
+        self.card = card
 
     def act(self) -> Act:
         return Act(BEFALL, (self.card,), seat=self.seat)
@@ -155,18 +161,21 @@ class DivertOrSuffer(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.seat is None:
             # Below all other instances, just above FinishTheAction, which is the lowest step: they go in their order.
-            g.agenda.insert(1, Befall.of[self.seat, self.active, self.card])
+            g.agenda.insert(1, Befall(self.seat, self.active, self.card))
             return
         g.move(CODE, g.piracy_hand[self.seat], g.in_play)
-        again = DivertOrSuffer.of[self.seat, self.active, self.card]
-        g.next(AnyYarr.of[self.seat], Divert.of[self.seat, option.seat], again)
+        again = DivertOrSuffer(self.seat, self.active, self.card)
+        g.then(AnyYarr(self.seat), Divert(self.seat, option.seat), again)
 
 
-@dataclass(slots=True)
 class Divert(Step):
-    """ST-3.11. A Code that stands: the instance beneath has a new target, who is asked in the same way."""
+    rule = "ST-3.11"
+    paragraph = "A Code that stands: the instance beneath has a new target, who is asked in the same way."
+    fields: ClassVar[Fields] = {"to": int}
 
-    to: int
+    def __init__(self, seat: int, to: int) -> None:
+        super().__init__(seat)
+        self.to = to
 
     def act(self) -> Act:
         return Act(DIVERT, (CODE,), seat=self.to, actor=self.seat)
@@ -174,18 +183,21 @@ class Divert(Step):
     def run(self, g: StolenTreasure) -> None:
         beneath = g.agenda.pop()
         assert isinstance(beneath, DivertOrSuffer)
-        g.then(DivertOrSuffer.of[self.to, beneath.active, beneath.card])
+        g.then(DivertOrSuffer(self.to, beneath.active, beneath.card))
 
 
-@dataclass(slots=True)
 class Befall(Step):
-    """ST-0.4, ST-3.11, ST-3.12. An instance takes effect on its last target; the gain is the active player's.
+    rule = "ST-0.4, ST-3.11, ST-3.12"
+    paragraph = """An instance takes effect on its last target; the gain is the active player's.
 
     If that is the active player himself, only a lost turn or a bomb means something.
     """
+    fields: ClassVar[Fields] = {"active": int, "card": int}
 
-    active: int
-    card: int
+    def __init__(self, seat: int, active: int, card: int) -> None:
+        super().__init__(seat)
+        self.active = active
+        self.card = card
 
     def act(self) -> Act:
         return Act(BEFALL, (self.card,), seat=self.seat)
@@ -193,39 +205,41 @@ class Befall(Step):
     def run(self, g: StolenTreasure) -> None:
         target, active, card = self.seat, self.active, self.card
         if card == BOMBS_AWAY:
-            g.then(DropBombs.of[target])
+            g.then(DropBombs(target))
             return
         if card == HOOK:
-            g.then(LoseTheNextTurn.of[target])
+            g.then(LoseTheNextTurn(target))
         if target == active:
             return
         if card in (HOOK, SKULDUGGERY):
-            g.then(StealACard.of[active, target, card])
+            g.then(StealACard(active, target, card))
         elif card == SPYGLASS:
-            g.then(SwapHands.of[active, target])
+            g.then(SwapHands(active, target))
         elif card == X_MARKS_THE_SPOT:
             if g.buried[target].cards:
-                g.then(DigUp.of[active, target])
+                g.then(DigUp(active, target))
         else:
-            g.then(YoHoHo.of[active, target])
+            g.then(YoHoHo(active, target))
 
 
-@dataclass(slots=True)
 class Plunder(Step):
-    """ST-3.14. Two treasures, one by one, as far as there are any."""
+    rule = "ST-3.14"
+    paragraph = "Two treasures, one by one, as far as there are any."
+    fields: ClassVar[Fields] = {"left": int}
 
-    left: int
+    def __init__(self, seat: int, left: int) -> None:
+        super().__init__(seat)
+        self.left = left
 
     def run(self, g: StolenTreasure) -> None:
         if self.left and g.treasure_to_draw():
-            g.next(ChooseAPile.of[self.seat], Plunder.of[self.seat, self.left - 1])
+            g.then(ChooseAPile(self.seat), Plunder(self.seat, self.left - 1))
 
 
-@dataclass(slots=True)
 class ChooseAPile(Choice):
-    """ST-3.14, ST-3.3. The pile is chosen after seeing the treasure before; the card is shown to all."""
-
-    text: ClassVar[str] = "Which pile do you draw from?"
+    rule = "ST-3.14, ST-3.3"
+    paragraph = "The pile is chosen after seeing the treasure before; the card is shown to all."
+    text = "Which pile do you draw from?"
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         return g.treasure_to_draw()
@@ -234,11 +248,14 @@ class ChooseAPile(Choice):
         g.draw(self.seat, option.zone)
 
 
-@dataclass(slots=True)
 class SwapHands(Step):
-    """ST-3.15, ST-3.6, ST-4.1. All hand cards change hands, The Black Spot too; all treasure in both is new there."""
+    rule = "ST-3.15, ST-3.6, ST-4.1"
+    paragraph = "All hand cards change hands, The Black Spot too; all treasure in both is new there."
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def run(self, g: StolenTreasure) -> None:
         g.exchange(g.piracy_hand[self.seat], g.piracy_hand[self.target])
@@ -247,32 +264,37 @@ class SwapHands(Step):
             hand.columns = [[g.turn] * len(hand.cards)]
 
 
-@dataclass(slots=True)
 class StealACard(Step):
-    """ST-3.16, ST-3.19, ST-3.22. A random card out of the target's hand: of a kind that the active player names, or
-    by a setting of the whole hand. Of an empty hand nothing.
-    """
+    rule = "ST-3.16, ST-3.19, ST-3.22"
+    paragraph = """A random card out of the target's hand: of a kind that the active player names, or by a setting of
+    the whole hand. Of an empty hand nothing."""
+    fields: ClassVar[Fields] = {"target": int, "card": int}
 
-    target: int
-    card: int
+    def __init__(self, seat: int, target: int, card: int) -> None:
+        super().__init__(seat)
+        self.target = target
+        self.card = card
 
     def run(self, g: StolenTreasure) -> None:
         treasure, size = len(g.treasure_hand[self.target].cards), g.hand_size(self.target)
         if not size:
             return
         if g.settings.true_random_theft:
-            g.then(TakeARandomCard.of[self.seat, self.target, self.card, g.chance.below(size) < treasure])
+            g.then(TakeARandomCard(self.seat, self.target, self.card, g.chance.below(size) < treasure))
         else:
-            g.then(NameAKind.of[self.seat, self.target, self.card])
+            g.then(NameAKind(self.seat, self.target, self.card))
 
 
-@dataclass(slots=True)
 class NameAKind(Choice):
-    """ST-3.16, ST-3.19. Treasure or piracy, of which the target holds a card."""
+    rule = "ST-3.16, ST-3.19"
+    paragraph = "Treasure or piracy, of which the target holds a card."
+    text = "Which kind of card do you take?"
+    fields: ClassVar[Fields] = {"target": int, "card": int}
 
-    target: int
-    card: int
-    text: ClassVar[str] = "Which kind of card do you take?"
+    def __init__(self, seat: int, target: int, card: int) -> None:
+        super().__init__(seat)
+        self.target = target
+        self.card = card
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         options = [TREASURE_OF[self.target]] if g.treasure_hand[self.target].cards else []
@@ -281,18 +303,20 @@ class NameAKind(Choice):
         return options
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
-        g.then(TakeARandomCard.of[self.seat, self.target, self.card, option.verb == TAKE_TREASURE])
+        g.then(TakeARandomCard(self.seat, self.target, self.card, option.verb == TAKE_TREASURE))
 
 
-@dataclass(slots=True)
 class TakeARandomCard(Step):
-    """ST-3.16, ST-3.19, ST-3.6. Chance picks; thief and victim see it. What Skulduggery took lies aside until the thief
-    has given another card, if he has one.
-    """
+    rule = "ST-3.16, ST-3.19, ST-3.6"
+    paragraph = """Chance picks; thief and victim see it. What Skulduggery took lies aside until the thief has given
+    another card, if he has one."""
+    fields: ClassVar[Fields] = {"target": int, "card": int, "treasure": bool}
 
-    target: int
-    card: int
-    treasure: bool
+    def __init__(self, seat: int, target: int, card: int, treasure: bool) -> None:
+        super().__init__(seat)
+        self.target = target
+        self.card = card
+        self.treasure = treasure
 
     def run(self, g: StolenTreasure) -> None:
         seat = self.seat
@@ -301,18 +325,22 @@ class TakeARandomCard(Step):
             g.move_random(hands[self.target], hands[seat], columns=(g.turn,))
             return
         g.move_random(hands[self.target], g.taken, shown=bit(seat))
-        g.then(KeepWhatWasTaken.of[seat])
+        g.then(KeepWhatWasTaken(seat))
         if g.hand_size(seat):
-            g.then(GiveACard.of[seat, self.target, self.treasure])
+            g.then(GiveACard(seat, self.target, self.treasure))
 
 
-@dataclass(slots=True)
 class GiveACard(Choice):
-    """ST-3.16, ST-3.6, ST-4.1. A card of one's choice in return, not the very one taken; only the two see its face."""
+    rule = "ST-3.16, ST-3.6, ST-4.1"
+    paragraph = "A card of one's choice in return, not the very one taken; only the two see its face."
+    text = "Which card do you give in return?"
+    safe_paragraph = "The lowest treasure, a piracy card only without one."
+    fields: ClassVar[Fields] = {"target": int, "treasure": bool}
 
-    target: int
-    treasure: bool  # what was taken; its back tells all
-    text: ClassVar[str] = "Which card do you give in return?"
+    def __init__(self, seat: int, target: int, treasure: bool) -> None:
+        super().__init__(seat)
+        self.target = target
+        self.treasure = treasure  # what was taken; its back tells all
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         give = GIVE_TO[self.target]
@@ -321,7 +349,7 @@ class GiveACard(Choice):
         return options + [give[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
-        """ST-0.6. The lowest treasure, a piracy card only without one."""
+        """Follow ST-0.6."""
         return g.lowest_treasure(options)
 
     def seen_by(self, g: StolenTreasure, option: Option) -> tuple[int, ...]:
@@ -335,21 +363,24 @@ class GiveACard(Choice):
             g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_hand[self.target])
 
 
-@dataclass(slots=True)
 class KeepWhatWasTaken(Step):
-    """ST-3.16, ST-3.6. Then the card taken joins the thief's hand."""
+    rule = "ST-3.16, ST-3.6"
+    paragraph = "Then the card taken joins the thief's hand."
 
     def run(self, g: StolenTreasure) -> None:
         hands = g.treasure_hand if g.taken.cards[0] <= LAST_TREASURE else g.piracy_hand
         g.move_top(g.taken, hands[self.seat], columns=(g.turn,))
 
 
-@dataclass(slots=True)
 class DigUp(Choice):
-    """ST-3.17, ST-3.6, ST-3.7. One buried card of the target, of any value, into the hand."""
+    rule = "ST-3.17, ST-3.6, ST-3.7"
+    paragraph = "One buried card of the target, of any value, into the hand."
+    text = "Which buried card do you dig up?"
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
-    text: ClassVar[str] = "Which buried card do you dig up?"
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         return [TAKE_OF[self.target][card] for card in dict.fromkeys(g.buried[self.target].cards)]
@@ -360,11 +391,14 @@ class DigUp(Choice):
         g.count("buried_total", g.buried_total[target] - g.value[card], target)
 
 
-@dataclass(slots=True)
 class YoHoHo(Step):
-    """ST-3.18, ST-3.6. Two random treasure cards out of the target's hand, or as many as he has."""
+    rule = "ST-3.18, ST-3.6"
+    paragraph = "Two random treasure cards out of the target's hand, or as many as he has."
+    fields: ClassVar[Fields] = {"target": int}
 
-    target: int
+    def __init__(self, seat: int, target: int) -> None:
+        super().__init__(seat)
+        self.target = target
 
     def run(self, g: StolenTreasure) -> None:
         hand = g.treasure_hand[self.target]
@@ -372,17 +406,17 @@ class YoHoHo(Step):
             g.move_random(hand, g.treasure_hand[self.seat], columns=(g.turn,))
 
 
-@dataclass(slots=True)
 class LoseTheNextTurn(Step):
-    """ST-3.19, ST-3.2. Hook, whatever it took; two before one turn skip only that one."""
+    rule = "ST-3.19, ST-3.2"
+    paragraph = "Hook, whatever it took; two before one turn skip only that one."
 
     def run(self, g: StolenTreasure) -> None:
         g.count("skip_next", 1, self.seat)
 
 
-@dataclass(slots=True)
 class ReleaseTheKraken(Step):
-    """ST-3.20. Treasure out of all hands goes unseen to the piles, which are shuffled as one and cut."""
+    rule = "ST-3.20"
+    paragraph = "Treasure out of all hands goes unseen to the piles, which are shuffled as one and cut."
 
     def run(self, g: StolenTreasure) -> None:
         for seat in g.seats_from(self.seat):
@@ -391,24 +425,27 @@ class ReleaseTheKraken(Step):
         g.shuffle_and_cut()
 
 
-@dataclass(slots=True)
 class DropBombs(Step):
-    """ST-3.21. Who has more than two piracy cards chooses; who has fewer discards all."""
+    rule = "ST-3.21"
+    paragraph = "Who has more than two piracy cards chooses; who has fewer discards all."
 
     def run(self, g: StolenTreasure) -> None:
         hand = g.piracy_hand[self.seat]
         if len(hand.cards) > BOMBED:
-            g.then(DiscardPiracy.of[self.seat, BOMBED])
+            g.then(DiscardPiracy(self.seat, BOMBED))
         else:
             g.move_all(hand, g.piracy_discards)
 
 
-@dataclass(slots=True)
 class DiscardPiracy(Choice):
-    """ST-3.21, ST-4.1. A piracy card of one's choice, The Black Spot too."""
+    rule = "ST-3.21, ST-4.1"
+    paragraph = "A piracy card of one's choice, The Black Spot too."
+    text = "Which piracy card do you discard?"
+    fields: ClassVar[Fields] = {"left": int}
 
-    left: int
-    text: ClassVar[str] = "Which piracy card do you discard?"
+    def __init__(self, seat: int, left: int) -> None:
+        super().__init__(seat)
+        self.left = left
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         return [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
@@ -416,4 +453,4 @@ class DiscardPiracy(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         g.move(option.cards[0], g.piracy_hand[self.seat], g.piracy_discards)
         if self.left > 1:
-            g.then(DiscardPiracy.of[self.seat, self.left - 1])
+            g.then(DiscardPiracy(self.seat, self.left - 1))

@@ -1,8 +1,7 @@
 """The rules of Stolen Treasure, one class a paragraph of `docs/rules/stolen_treasure.md`, in the order of play.
 
 Here are the set-up, the turn, drawing, burying, the hand limit and the end; `piracy` has the piracy cards and `wager`
-the wager. Where a step ends with another one, and no question and no other step can come between, it calls the other's
-`run` itself: the agenda (`g.then`) would lead to the same a little later.
+the wager.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import Act, Choice, Option, Step
+from cutpurse.engine.agenda import Act, Choice, Fields, Option, Step
 from cutpurse.engine.chance import Chance
 from cutpurse.engine.game import Game
+from cutpurse.engine.native import mypyc_attr
 from cutpurse.engine.settings import Settings, choice, flag, number, table
 from cutpurse.engine.words import FACE_DOWN
 from cutpurse.engine.zones import Zone
@@ -76,6 +76,7 @@ WAGER_AGAINST: Final = [Option(WAGER, seat=seat) for seat in range(MAX_PLAYERS)]
 END_THE_TURN: Final = Option(END_TURN)
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class StolenTreasureSettings(Settings):
     """ST-1.2, ST-2.2, ST-2.3, ST-3.5, ST-3.22, ST-3.26, ST-5.3, ST-6.1, ST-6.2, ST-6.3. The variants."""
@@ -109,17 +110,16 @@ class StolenTreasureSettings(Settings):
 @cache
 def at_place(option: Option, place: int) -> Option:
     """The option, for the copy at this place.  Kept: there are as many as treasure cards and places for them."""
-    return option._replace(places=(place,))
+    return option.at((place,))
 
 
-class StolenTreasure(Game):
+class StolenTreasure(Game[StolenTreasureSettings]):
     """ST-0.1, ST-0.2. Seats go clockwise; a card is its face, and equal copies of equal age are one option."""
 
     __slots__ = ("value", *WORDS.attributes())
     words = WORDS
     settings_type = StolenTreasureSettings
     shared = ("value",)
-    settings: StolenTreasureSettings
 
     treasure_pile_1: Zone
     treasure_pile_2: Zone
@@ -138,10 +138,9 @@ class StolenTreasure(Game):
     buried_total: list[int]
     won: list[int]
 
-    def __init__(self, seats: int, settings: Settings, chance: Chance) -> None:
+    def prepare(self) -> None:
         """ST-1.1, ST-1.2. What a card is worth follows from the settings."""
-        super().__init__(seats, settings, chance)
-        self.value = self.values(self.settings)  # by card; never changed, so forks share it
+        self.value = self.values(self.settings)
 
     @classmethod
     def values(cls, settings: StolenTreasureSettings) -> list[int]:
@@ -359,9 +358,9 @@ def _fill(zone: Zone, cards: list[int], unseen: list[int]) -> None:
     zone.cards.sort()  # a hand; the columns of one that is hidden are all alike
 
 
-@dataclass(slots=True)
 class SetUp(Step):
-    """ST-2.1, ST-2.2, ST-2.3. Two piles of treasure and one of piracy; hands are empty unless the settings deal.
+    rule = "ST-2.1, ST-2.2, ST-2.3"
+    paragraph = """Two piles of treasure and one of piracy; hands are empty unless the settings deal.
 
     Treasure is dealt openly, each card from the higher pile, and may be buried from the first turn on.
     """
@@ -379,29 +378,29 @@ class SetUp(Step):
         for _ in range(g.settings.start_piracy):
             for seat in g.seats_from(self.seat):
                 g.move_top(g.piracy_pile, g.piracy_hand[seat])
-        g.then(TakeATurn.of[self.seat])
+        g.then(TakeATurn(self.seat))
 
 
-@dataclass(slots=True)
 class TakeATurn(Step):
-    """ST-0.5, ST-3.1, ST-3.2. The turn is counted; up to two actions, unless it is to be skipped."""
+    rule = "ST-0.5, ST-3.1, ST-3.2"
+    paragraph = "The turn is counted; up to two actions, unless it is to be skipped."
 
     def run(self, g: StolenTreasure) -> None:
         g.count("turn", g.turn + 1)
         if g.skip_next[self.seat]:
             g.tell(SKIPPED, actor=self.seat)
             g.count("skip_next", 0, self.seat)
-            g.then(EndTheTurn.of[self.seat])
+            g.then(EndTheTurn(self.seat))
         else:
             g.actions_left = ACTIONS
-            g.then(TAKE_AN_ACTION[self.seat])
+            g.then(TakeAnAction(self.seat))
 
 
-@dataclass(slots=True)
 class TakeAnAction(Choice):
-    """ST-3.1. Draw, bury, play a piracy card or wager, in any mix; or end the turn."""
-
-    text: ClassVar[str] = "What do you do?"
+    rule = "ST-3.1"
+    paragraph = "Draw, bury, play a piracy card or wager, in any mix; or end the turn."
+    text = "What do you do?"
+    safe_paragraph = "End the turn."
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         options = g.treasure_to_draw()[:]
@@ -428,7 +427,7 @@ class TakeAnAction(Choice):
         return options
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
-        """ST-0.6. End the turn."""
+        """Follow ST-0.6."""
         return options[-1]
 
     def add_plays(self, g: StolenTreasure, options: list[Option], card: int, opponents: Sequence[int]) -> None:
@@ -451,32 +450,35 @@ class TakeAnAction(Choice):
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         seat, verb = self.seat, option.verb
         if verb == END_TURN:
-            END_OF_TURN[seat].run(g)
+            g.then(EndTheTurn(seat))
             return
         g.actions_left -= 1
         if verb == DRAW:
             g.draw(seat, option.zone)
-            FINISH_THE_ACTION[seat].run(g)
+            g.then(FinishTheAction(seat))
         elif verb == BURY:
             hand = g.treasure_hand[seat]
             card = g.move_at(g.place_of(option, hand), hand, g.buried[seat])
             g.count("buried_total", g.buried_total[seat] + g.value[card], seat)
-            FINISH_THE_ACTION[seat].run(g)
+            g.then(FinishTheAction(seat))
         elif verb == WAGER:
-            g.next(StakeTreasure.of[seat, option.seat], FinishTheAction.of[seat, 0, option.seat])
+            assert option.seat is not None
+            g.then(StakeTreasure(seat, option.seat), FinishTheAction(seat, 0, option.seat))
         else:
             card, target = option.cards[0], NOBODY if option.seat is None else option.seat
-            g.next(PlayACard.of[seat, card, target], FinishTheAction.of[seat, card, target])
+            g.then(PlayACard(seat, card, target), FinishTheAction(seat, card, target))
 
 
-@dataclass(slots=True)
 class FinishTheAction(Step):
-    """ST-3.1, ST-3.10, ST-6.1. The lowest step while an action lasts: the cards played go to the discards; with the
-    hand limit, who holds more discards, the active player first; then comes the check for a winner.
-    """
+    rule = "ST-3.1, ST-3.10, ST-6.1"
+    paragraph = """The lowest step while an action lasts: the cards played go to the discards; with the hand limit, who
+    holds more discards, the active player first; then comes the check for a winner."""
+    fields: ClassVar[Fields] = {"card": int, "target": int}
 
-    card: int = 0
-    target: int = NOBODY
+    def __init__(self, seat: int, card: int = 0, target: int = NOBODY) -> None:
+        super().__init__(seat)
+        self.card = card
+        self.target = target
 
     def act(self) -> Act | None:
         if self.card:
@@ -487,19 +489,19 @@ class FinishTheAction(Step):
     def run(self, g: StolenTreasure) -> None:
         if g.in_play.cards:
             g.move_all(g.in_play, g.piracy_discards)
-        check = CHECK_FOR_A_WINNER[self.seat]
+        check = CheckForAWinner(self.seat)
         if g.settings.hand_limit == "off":
-            check.run(g)
+            g.then(check)
         else:
             over = [seat for seat in g.seats_from(self.seat) if g.hand_size(seat) > HAND_LIMIT]
-            g.next(*[DiscardToTheLimit(seat) for seat in over], check)
+            g.then(*[DiscardToTheLimit(seat) for seat in over], check)
 
 
-@dataclass(slots=True)
 class DiscardToTheLimit(Choice):
-    """ST-6.1, ST-4.1. Discard down to seven cards, one by one, of whatever kind; The Black Spot, too."""
-
-    text: ClassVar[str] = "Your hand is too large: which card do you discard?"
+    rule = "ST-6.1, ST-4.1"
+    paragraph = "Discard down to seven cards, one by one, of whatever kind; The Black Spot, too."
+    text = "Your hand is too large: which card do you discard?"
+    safe_paragraph = "The lowest treasure, then piracy."
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         options: list[Option] = []
@@ -507,7 +509,7 @@ class DiscardToTheLimit(Choice):
         return options + [DISCARD_CARD[card] for card in dict.fromkeys(g.piracy_hand[seat].cards)]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
-        """ST-0.6. The lowest treasure, then piracy."""
+        """Follow ST-0.6."""
         return g.lowest_treasure(options)
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
@@ -520,9 +522,9 @@ class DiscardToTheLimit(Choice):
             g.then(DiscardToTheLimit(self.seat))
 
 
-@dataclass(slots=True)
 class CheckForAWinner(Step):
-    """ST-5.2, ST-6.2. Who has the target and not The Black Spot wins by himself, whoever's turn it is.
+    rule = "ST-5.2, ST-6.2"
+    paragraph = """Who has the target and not The Black Spot wins by himself, whoever's turn it is.
 
     Of several the active player, else the highest score, else the first clockwise from him. The winner's hand is shown.
     """
@@ -538,9 +540,9 @@ class CheckForAWinner(Step):
                 g.tell_scores(over=True)
                 return
         if g.actions_left:
-            g.then(TAKE_AN_ACTION[self.seat])
+            g.then(TakeAnAction(self.seat))
         else:
-            END_OF_TURN[self.seat].run(g)
+            g.then(EndTheTurn(self.seat))
 
     def able(self, g: StolenTreasure, target: int) -> list[int]:
         """ST-5.2. Who has the target and not The Black Spot, the active player first, then clockwise."""
@@ -551,20 +553,20 @@ class CheckForAWinner(Step):
         ]
 
 
-@dataclass(slots=True)
 class EndTheTurn(Step):
-    """ST-2.3, ST-5.3. The turn goes clockwise; after the last round the game ends."""
+    rule = "ST-2.3, ST-5.3"
+    paragraph = "The turn goes clockwise; after the last round the game ends."
 
     def run(self, g: StolenTreasure) -> None:
         if g.turn == g.settings.max_rounds * g.n:
             g.then(EndAfterTheLastRound(self.seat))
         else:
-            TAKE_A_TURN[g.next_seat(self.seat)].run(g)
+            g.then(TakeATurn(g.next_seat(self.seat)))
 
 
-@dataclass(slots=True)
 class EndAfterTheLastRound(Step):
-    """ST-5.3. The highest score without The Black Spot wins, of equal ones more buried cards; else it is shared."""
+    rule = "ST-5.3"
+    paragraph = "The highest score without The Black Spot wins, of equal ones more buried cards; else it is shared."
 
     def run(self, g: StolenTreasure) -> None:
         able = {s: (g.score(s), len(g.buried[s].cards)) for s in range(g.n) if not g.has_the_spot(s)}
@@ -576,8 +578,3 @@ class EndAfterTheLastRound(Step):
 
 
 # By seat, the steps that nearly every action leads to: to look one up here takes a tenth of the time of `of`.
-TAKE_A_TURN: Final = [TakeATurn.of[seat] for seat in range(MAX_PLAYERS)]
-TAKE_AN_ACTION: Final = [TakeAnAction.of[seat] for seat in range(MAX_PLAYERS)]
-FINISH_THE_ACTION: Final = [FinishTheAction.of[seat] for seat in range(MAX_PLAYERS)]
-CHECK_FOR_A_WINNER: Final = [CheckForAWinner.of[seat] for seat in range(MAX_PLAYERS)]
-END_OF_TURN: Final = [EndTheTurn.of[seat] for seat in range(MAX_PLAYERS)]

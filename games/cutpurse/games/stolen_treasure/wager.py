@@ -5,10 +5,9 @@ As in `rules`, a step that another one follows with nothing between calls the ot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from cutpurse.engine.agenda import PASS, Act, Choice, Option, Poll, Step
+from cutpurse.engine.agenda import PASS, Act, Choice, Fields, Option, Poll, Step
 from cutpurse.games.stolen_treasure.cards import (
     COIN,
     DONE,
@@ -58,12 +57,16 @@ def least_match(g: StolenTreasure, seat: int, stake: int) -> int:
     return min(stake, best or max([value[card] for card in cards]))
 
 
-@dataclass(slots=True)
 class StakeTreasure(Choice):
-    """ST-3.23, ST-3.7. One or more treasure cards of the hand, face up, of whatever sum; nothing answers the wager."""
+    rule = "ST-3.23, ST-3.7"
+    paragraph = "One or more treasure cards of the hand, face up, of whatever sum; nothing answers the wager."
+    text = "Which treasure do you stake?"
+    safe_paragraph = "A stake that is begun stands as it lies."
+    fields: ClassVar[Fields] = {"opponent": int}
 
-    opponent: int
-    text: ClassVar[str] = "Which treasure do you stake?"
+    def __init__(self, seat: int, opponent: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         options = [LAY_NO_MORE] if g.stake[seat].cards else []
@@ -71,7 +74,7 @@ class StakeTreasure(Choice):
         return options
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
-        """ST-0.6. A stake that is begun stands as it lies."""
+        """Follow ST-0.6."""
         return options[0]
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
@@ -84,16 +87,20 @@ class StakeTreasure(Choice):
         g.then(self)
 
 
-@dataclass(slots=True)
 class MatchTheStake(Choice):
-    """ST-3.24. The opponent lays treasure that reaches the stake, or the greatest sum he can; he cannot refuse.
+    rule = "ST-3.24"
+    paragraph = """The opponent lays treasure that reaches the stake, or the greatest sum he can; he cannot refuse.
 
     Asked card by card, a card is offered while a legal set stays within reach, and to stop on a legal set.
     """
+    text = "Which treasure do you lay against the stake?"
+    safe_paragraph = "Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."
+    fields: ClassVar[Fields] = {"active": int, "stake": int}
 
-    active: int
-    stake: int
-    text: ClassVar[str] = "Which treasure do you lay against the stake?"
+    def __init__(self, seat: int, active: int, stake: int) -> None:
+        super().__init__(seat)
+        self.active = active
+        self.stake = stake
 
     def act(self) -> Act:
         return Act(MATCH, seat=self.seat, number=self.stake, actor=self.active)
@@ -120,7 +127,7 @@ class MatchTheStake(Choice):
         return [o for o in options if o is LAY_NO_MORE or rest + min(0, value[o.cards[0]]) >= missing]
 
     def safe(self, g: StolenTreasure, seat: int, options: list[Option]) -> Option:
-        """ST-0.6. Fill up to the lowest sum that is legal, with the fewest cards, the first by the sheet's order."""
+        """Follow ST-0.6."""
         hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
         missing = least_match(g, seat, self.stake) - g.value_of(laid)
         best: dict[int, tuple[int, tuple[int, ...]]] = {}  # of sets by sum: how many cards, and their places
@@ -137,19 +144,22 @@ class MatchTheStake(Choice):
 
     def chosen(self, g: StolenTreasure, option: Option) -> None:
         if option.verb == DONE:
-            g.then(AnyParley.of[self.active, self.seat])
+            g.then(AnyParley(self.active, self.seat))
             return
         hand = g.treasure_hand[self.seat]
         g.move_at(g.place_of(option, hand), hand, g.stake[self.seat])
         g.then(self)
 
 
-@dataclass(slots=True)
 class AnyParley(Poll):
-    """ST-0.3, ST-3.25. The two who wager, and nobody else, may play Parley; of both the active player does."""
+    rule = "ST-0.3, ST-3.25"
+    paragraph = "The two who wager, and nobody else, may play Parley; of both the active player does."
+    text = "Play Parley and lose the wager?"
+    fields: ClassVar[Fields] = {"opponent": int}
 
-    opponent: int
-    text: ClassVar[str] = "Play Parley and lose the wager?"
+    def __init__(self, seat: int, opponent: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
 
     def seats(self, g: StolenTreasure) -> list[int]:
         seat, other = self.seat, self.opponent
@@ -166,30 +176,36 @@ class AnyParley(Poll):
             if winner is not None:
                 g.tell(SURRENDER, (PARLEY,), actor=seat, seat=winner)
                 g.move(PARLEY, g.piracy_hand[seat], g.in_play)
-                g.next(AnyYarr.of[seat], Surrender(seat, winner), AnyParley.of[self.seat, self.opponent])
+                g.then(AnyYarr(seat), Surrender(seat, winner), AnyParley(self.seat, self.opponent))
                 return
-        DecideTheWager.of[self.seat, self.opponent].run(g)
+        g.then(DecideTheWager(self.seat, self.opponent))
 
 
-@dataclass(slots=True)
 class Surrender(Step):
-    """ST-3.25. A Parley that stands: the other takes everything, and the poll beneath is not repeated."""
+    rule = "ST-3.25"
+    paragraph = "A Parley that stands: the other takes everything, and the poll beneath is not repeated."
+    fields: ClassVar[Fields] = {"winner": int}
 
-    winner: int
+    def __init__(self, seat: int, winner: int) -> None:
+        super().__init__(seat)
+        self.winner = winner
 
     def act(self) -> Act:
         return Act(SURRENDER, (PARLEY,), seat=self.winner, actor=self.seat)
 
     def run(self, g: StolenTreasure) -> None:
         g.agenda.pop()
-        TakeTheStakes.of[self.winner, self.seat].run(g)
+        g.then(TakeTheStakes(self.winner, self.seat))
 
 
-@dataclass(slots=True)
 class DecideTheWager(Step):
-    """ST-3.26. By a coin, or as the setting says by dice or hand signs."""
+    rule = "ST-3.26"
+    paragraph = "By a coin, or as the setting says by dice or hand signs."
+    fields: ClassVar[Fields] = {"opponent": int}
 
-    opponent: int
+    def __init__(self, seat: int, opponent: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
 
     def run(self, g: StolenTreasure) -> None:
         seat, opponent = self.seat, self.opponent
@@ -198,27 +214,33 @@ class DecideTheWager(Step):
         elif g.settings.wager_method == "die":
             g.then(RollTheDice(seat, opponent, DIE_TIES))
         else:
-            TossACoin.of[seat, opponent].run(g)
+            g.then(TossACoin(seat, opponent))
 
 
-@dataclass(slots=True)
 class TossACoin(Step):
-    """ST-3.26. A fair coin."""
+    rule = "ST-3.26"
+    paragraph = "A fair coin."
+    fields: ClassVar[Fields] = {"opponent": int}
 
-    opponent: int
+    def __init__(self, seat: int, opponent: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
 
     def run(self, g: StolenTreasure) -> None:
         winner, loser = (self.seat, self.opponent) if g.chance.below(2) == 0 else (self.opponent, self.seat)
         g.tell(COIN, seat=winner)
-        TakeTheStakes.of[winner, loser].run(g)
+        g.then(TakeTheStakes(winner, loser))
 
 
-@dataclass(slots=True)
 class RollTheDice(Step):
-    """ST-3.26. Each rolls a die, the higher wins; after too many ties the coin decides."""
+    rule = "ST-3.26"
+    paragraph = "Each rolls a die, the higher wins; after too many ties the coin decides."
+    fields: ClassVar[Fields] = {"opponent": int, "ties_left": int}
 
-    opponent: int
-    ties_left: int
+    def __init__(self, seat: int, opponent: int, ties_left: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
+        self.ties_left = ties_left
 
     def run(self, g: StolenTreasure) -> None:
         seat, opponent = self.seat, self.opponent
@@ -226,20 +248,23 @@ class RollTheDice(Step):
         g.tell(ROLL, actor=seat, number=mine)
         g.tell(ROLL, actor=opponent, number=other)
         if mine > other:
-            TakeTheStakes.of[seat, opponent].run(g)
+            g.then(TakeTheStakes(seat, opponent))
         elif other > mine:
-            TakeTheStakes.of[opponent, seat].run(g)
+            g.then(TakeTheStakes(opponent, seat))
         else:
-            g.then(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
+            g.then(RollTheDice(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin(seat, opponent))
 
 
-@dataclass(slots=True)
 class ShowASign(Poll):
-    """ST-3.26. Both show rock, paper or scissors at once; after too many ties the coin decides."""
+    rule = "ST-3.26"
+    paragraph = "Both show rock, paper or scissors at once; after too many ties the coin decides."
+    text = "Rock, paper or scissors?"
+    fields: ClassVar[Fields] = {"opponent": int, "ties_left": int}
 
-    opponent: int
-    ties_left: int
-    text: ClassVar[str] = "Rock, paper or scissors?"
+    def __init__(self, seat: int, opponent: int, ties_left: int) -> None:
+        super().__init__(seat)
+        self.opponent = opponent
+        self.ties_left = ties_left
 
     def seats(self, g: StolenTreasure) -> list[int]:
         seat, other = self.seat, self.opponent
@@ -254,18 +279,21 @@ class ShowASign(Poll):
         g.tell(mine, actor=seat)
         g.tell(other, actor=opponent)
         if BEATS[mine] == other:
-            TakeTheStakes.of[seat, opponent].run(g)
+            g.then(TakeTheStakes(seat, opponent))
         elif BEATS[other] == mine:
-            TakeTheStakes.of[opponent, seat].run(g)
+            g.then(TakeTheStakes(opponent, seat))
         else:
-            g.then(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin.of[seat, opponent])
+            g.then(ShowASign(seat, opponent, self.ties_left - 1) if self.ties_left else TossACoin(seat, opponent))
 
 
-@dataclass(slots=True)
 class TakeTheStakes(Step):
-    """ST-3.27, ST-3.6. The winner takes all that is staked; what was his own keeps its `since`."""
+    rule = "ST-3.27, ST-3.6"
+    paragraph = "The winner takes all that is staked; what was his own keeps its `since`."
+    fields: ClassVar[Fields] = {"loser": int}
 
-    loser: int
+    def __init__(self, seat: int, loser: int) -> None:
+        super().__init__(seat)
+        self.loser = loser
 
     def run(self, g: StolenTreasure) -> None:
         hand = g.treasure_hand[self.seat]

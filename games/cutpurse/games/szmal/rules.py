@@ -6,10 +6,9 @@ What each card does is in `actions`, `thugs` and `holdings`; they call the metho
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from cutpurse.engine.agenda import Act, Choice, Option, Poll, Step
+from cutpurse.engine.agenda import Act, Choice, Fields, Option, Poll, Step
 from cutpurse.engine.game import Game
 from cutpurse.engine.settings import Settings
 from cutpurse.engine.zones import Zone
@@ -49,7 +48,6 @@ from cutpurse.games.szmal.cards import (
 )
 from cutpurse.games.szmal.playing import (
     PLAY_CARD,
-    RESOLVE_CARD,
     CarryOutTheText,
     CopyAThug,
     Play,
@@ -84,7 +82,7 @@ NOTHING: Final = [[0] * seats for seats in range(WORDS.seats[-1] + 1)]
 """An effect that nobody has, by the number of seats."""
 
 
-class Szmal(Game):
+class Szmal(Game[Settings]):
     """SZ-1.4, SZ-2.4. Cash and markers never run out; seats go to the left in ascending order."""
 
     __slots__ = WORDS.attributes()
@@ -301,7 +299,7 @@ class Szmal(Game):
             for place, card in enumerate(thugs.cards)
             if column(thugs, SINCE_ROUND)[place] < self.round
         ]
-        self.next(
+        self.then(
             *[CarryOutTheText(seat, card, number, 0) for _, card, number in sorted(earlier) if number != RUBBERFACE]
         )
 
@@ -341,9 +339,9 @@ class Szmal(Game):
         self.move(card, self.resolving[seat], self.discard)
 
 
-@dataclass(slots=True)
 class SetUp(Step):
-    """SZ-2.1, SZ-2.2, SZ-2.3. Twelve cards to each draft pile, face down; the rest is the deck. All else is empty."""
+    rule = "SZ-2.1, SZ-2.2, SZ-2.3"
+    paragraph = "Twelve cards to each draft pile, face down; the rest is the deck. All else is empty."
 
     def run(self, g: Szmal) -> None:
         g.open_deal(1)
@@ -351,25 +349,25 @@ class SetUp(Step):
         g.shuffle(g.deck)
         for pile in g.pile:
             g.deal(g.deck, pile, PILE)
-        g.then(BeginARound.of[TABLE])
+        g.then(BeginARound(TABLE))
 
 
-@dataclass(slots=True)
 class BeginARound(Step):
-    """SZ-3.0, SZ-3.1. All take up their draft piles. In the first two rounds a card is picked, and no more."""
+    rule = "SZ-3.0, SZ-3.1"
+    paragraph = "All take up their draft piles. In the first two rounds a card is picked, and no more."
 
     def run(self, g: Szmal) -> None:
         g.count("round", g.round + 1)
         for seat in range(g.n):
             g.move_all(g.pile[seat], g.draft[seat])
-        g.next(*(FIRST_ROUNDS if g.round < FIRST_PLAY else LATER_ROUNDS))
+        g.then(*(FIRST_ROUNDS if g.round < FIRST_PLAY else LATER_ROUNDS))
 
 
-@dataclass(slots=True)
 class PickACard(Poll):
-    """SZ-3.1. All at once, each adds a card of his draft pile to his hand; the rest goes face down to the left."""
-
-    text: ClassVar[str] = "Which card do you pick?"
+    rule = "SZ-3.1"
+    paragraph = "All at once, each adds a card of his draft pile to his hand; the rest goes face down to the left."
+    text = "Which card do you pick?"
+    safe_paragraph = "The lowest number."
 
     def seats(self, g: Szmal) -> list[int]:
         return list(range(g.n))
@@ -381,7 +379,7 @@ class PickACard(Poll):
         return options
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
-        """SZ-7.24. The lowest number."""
+        """Follow SZ-7.24."""
         return options[0]
 
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
@@ -391,14 +389,14 @@ class PickACard(Poll):
             g.move_all(g.draft[seat], g.pile[seat + 1 - g.n])  # to the left: of the last seat, to the first
 
 
-@dataclass(slots=True)
 class ChooseACard(Poll):
-    """SZ-3.2, SZ-3.3. Each puts a hand card face down; then all are revealed, and carried out in ascending number.
+    rule = "SZ-3.2, SZ-3.3"
+    paragraph = """Each puts a hand card face down; then all are revealed, and carried out in ascending number.
 
     SZ-7.25: who holds only one card is not really asked.
     """
-
-    text: ClassVar[str] = "Which card do you play?"
+    text = "Which card do you play?"
+    safe_paragraph = "The lowest number."
 
     def seats(self, g: Szmal) -> list[int]:
         return list(range(g.n))
@@ -410,7 +408,7 @@ class ChooseACard(Poll):
         return options
 
     def safe(self, g: Szmal, seat: int, options: list[Option]) -> Option:
-        """SZ-7.24. The lowest number."""
+        """Follow SZ-7.24."""
         return options[0]
 
     def closed(self, g: Szmal, answers: dict[int, Option]) -> None:
@@ -421,61 +419,63 @@ class ChooseACard(Poll):
             g.tell(CHOOSE, option.cards, actor=seat)
             g.move(card, g.hand[seat], g.resolving[seat])
         for card in sorted(players, reverse=True):  # the lowest comes first, and lies on top
-            g.then(RESOLVE_CARD[players[card]][card])
+            g.then(Resolve(players[card], card))
 
 
-@dataclass(slots=True)
 class PlayExtraCards(Step):
-    """SZ-3.3.8, SZ-7.7. The extra plays earned by 67 last turn, one after the other; an empty hand plays nothing."""
+    rule = "SZ-3.3.8, SZ-7.7"
+    paragraph = "The extra plays earned by 67 last turn, one after the other; an empty hand plays nothing."
 
     def run(self, g: Szmal) -> None:
         if g.extra_plays != NOTHING[g.n]:
             seat = next(seat for seat in range(g.n) if g.extra_plays[seat])
             g.count("extra_plays", g.extra_plays[seat] - 1, seat)
-            g.then(PlayExtraCards.of[TABLE])
+            g.then(PlayExtraCards(TABLE))
             if g.hand[seat].cards:
-                g.then(PlayAnExtraCard.of[seat])
+                g.then(PlayAnExtraCard(seat))
 
 
-@dataclass(slots=True)
 class PlayAnExtraCard(Choice):
-    """SZ-7.7. Compulsory, chosen from the hand now, with its Cost and Need. SZ-7.24: the lowest number is safe."""
-
-    text: ClassVar[str] = "Which card do you play as an extra card?"
+    rule = "SZ-7.7"
+    paragraph = "Compulsory, chosen from the hand now, with its Cost and Need. SZ-7.24: the lowest number is safe."
+    text = "Which card do you play as an extra card?"
 
     def options(self, g: Szmal, seat: int) -> list[Option]:
         return [PLAY_CARD[card] for card in g.hand[seat].cards]
 
     def chosen(self, g: Szmal, option: Option) -> None:
         g.move(option.cards[0], g.hand[self.seat], g.resolving[self.seat])
-        g.then(Resolve.of[self.seat, option.cards[0]])
+        g.then(Resolve(self.seat, option.cards[0]))
 
 
-@dataclass(slots=True)
 class CarryOutEachTurn(Step):
-    """SZ-3.4. Every each-turn ability in play, once, in ascending number over all players."""
+    rule = "SZ-3.4"
+    paragraph = "Every each-turn ability in play, once, in ascending number over all players."
 
     def run(self, g: Szmal) -> None:
         for number, owner in g.in_all_play(EACH_TURN):
             CARDS[number].each_turn(g, owner)
 
 
-@dataclass(slots=True)
 class SufferDelayedLosses(Step):
-    """SZ-3.5.1. The losses set up last turn, in ascending number: 5, 40, 73, 79."""
+    rule = "SZ-3.5.1"
+    paragraph = "The losses set up last turn, in ascending number: 5, 40, 73, 79."
 
     def run(self, g: Szmal) -> None:
         if not (g.losses_5 == g.losses_40 == g.losses_73 == g.losses_79 == NOTHING[g.n]):
             due = zip(DELAYED_LOSS, (g.losses_5, g.losses_40, g.losses_73, g.losses_79), strict=True)
-            g.next(*[LoseACard.of[seat, n] for n, times in due for seat in range(g.n) for _ in range(times[seat])])
+            g.then(*[LoseACard(seat, n) for n, times in due for seat in range(g.n) for _ in range(times[seat])])
 
 
-@dataclass(slots=True)
 class LoseACard(Poll):
-    """SZ-3.5.1. Who has such a card chooses which he loses, all at once; then all go. SZ-7.24: the lowest is safe."""
+    rule = "SZ-3.5.1"
+    paragraph = "Who has such a card chooses which he loses, all at once; then all go. SZ-7.24: the lowest is safe."
+    text = "Which card do you lose?"
+    fields: ClassVar[Fields] = {"number": int}
 
-    number: int
-    text: ClassVar[str] = "Which card do you lose?"
+    def __init__(self, seat: int, number: int) -> None:
+        super().__init__(seat)
+        self.number = number
 
     def act(self) -> Act:
         return Act(SET_UP, (self.number,), actor=self.seat)
@@ -496,9 +496,9 @@ class LoseACard(Poll):
             g.leave(seat, option.cards[0], g.discard)
 
 
-@dataclass(slots=True)
 class EndTheTurn(Step):
-    """SZ-3.5.2, SZ-4.3, SZ-4.4. Effects of this turn end, those for the next begin unless the game is over.
+    rule = "SZ-3.5.2, SZ-4.3, SZ-4.4"
+    paragraph = """Effects of this turn end, those for the next begin unless the game is over.
 
     Actions kept since last turn are discarded.
     """
@@ -534,9 +534,9 @@ class EndTheTurn(Step):
                     if until <= g.round:
                         g.move(card, kept, g.discard)
         if last:
-            g.then(CountUp.of[TABLE])
+            g.then(CountUp(TABLE))
         else:
-            BeginARound.of[TABLE].run(g)  # at once: nothing comes between
+            g.then(BeginARound(TABLE))
 
     def arm(self, g: Szmal, thugs: Zone, last: bool) -> None:
         if any(column(thugs, ARMED)) or any(column(thugs, NEXT_ARMED)):
@@ -551,9 +551,9 @@ class EndTheTurn(Step):
                     g.count(name, value, seat)
 
 
-@dataclass(slots=True)
 class CountUp(Step):
-    """SZ-6.1, SZ-6.2. The end-of-game abilities in play, in ascending number: 7, 12, 13, 24. Then all is counted."""
+    rule = "SZ-6.1, SZ-6.2"
+    paragraph = "The end-of-game abilities in play, in ascending number: 7, 12, 13, 24. Then all is counted."
 
     def run(self, g: Szmal) -> None:
         for number, owner in g.in_all_play(END_OF_GAME):
@@ -562,12 +562,12 @@ class CountUp(Step):
 
 
 # SZ-3.0. What a round consists of: of the pick only, or of all phases in order.
-FIRST_ROUNDS: Final[Sequence[Step]] = (PickACard.of[TABLE], BeginARound.of[TABLE])
+FIRST_ROUNDS: Final[Sequence[Step]] = (PickACard(TABLE), BeginARound(TABLE))
 LATER_ROUNDS: Final[Sequence[Step]] = (
-    PickACard.of[TABLE],
-    ChooseACard.of[TABLE],
-    PlayExtraCards.of[TABLE],
-    CarryOutEachTurn.of[TABLE],
-    SufferDelayedLosses.of[TABLE],
-    EndTheTurn.of[TABLE],
+    PickACard(TABLE),
+    ChooseACard(TABLE),
+    PlayExtraCards(TABLE),
+    CarryOutEachTurn(TABLE),
+    SufferDelayedLosses(TABLE),
+    EndTheTurn(TABLE),
 )

@@ -22,8 +22,6 @@ from cutpurse.v1 import arena_pb2, game_pb2
 
 __all__ = ["act_of", "ask_of", "event_of", "options_of", "view_of"]
 
-_new = tuple.__new__  # takes half the time of View(...), ZoneView(...) and Act(...)
-
 
 def _wrong(what: str, words: Words) -> ValueError:
     return ValueError(f"{what}: {words.game} as it is played here, rules version {words.version}, has no such thing")
@@ -69,7 +67,7 @@ def view_of(
     by_seat = [tuple(side.counters) for side in observation.sides]
     if len(counters) != len(words.table_counters) or {len(words.seat_counters)} != {len(own) for own in by_seat}:
         raise _wrong("another number of counters", words)
-    fields = (
+    return View(
         rules,
         settings,
         seats,
@@ -80,7 +78,6 @@ def view_of(
         tuple([_step(left, numbering) for left in observation.agenda]),
         _clues(observation, words) if observation.clues else (),
     )
-    return _new(View, fields)
 
 
 def _zones(observation: game_pb2.Observation, numbering: Numbering) -> tuple[ZoneView, ...]:
@@ -114,10 +111,8 @@ def _zone(zone: game_pb2.Zone, owner: int, words: Words) -> ZoneView:
     if len(counters) != len(kind.counters):
         raise _wrong(f"a {kind.name} with {len(counters)} counters", words)
     columns = _columns(zone, kind, words) if kind.columns else ()
-    return _new(
-        ZoneView,
-        (zone.zone, kind, owner, size, cards, _cards(zone.known, words), _cards(zone.maybe, words), counters, columns),
-    )
+    known, maybe = _cards(zone.known, words), _cards(zone.maybe, words)
+    return ZoneView(zone.zone, kind, owner, size, cards, known, maybe, counters, columns)
 
 
 def _columns(zone: game_pb2.Zone, kind: ZoneKind, words: Words) -> tuple[tuple[int, ...], ...]:
@@ -187,7 +182,7 @@ def act_of(act: game_pb2.Act, rules: type[Game], seats: int) -> Act:
         raise _wrong(f"verb {act.verb} where there are 1 to {len(words.verbs)}", words)
     if (actor or 0) >= seats or (seat or 0) >= seats:
         raise _wrong(f"an act of seat {actor} towards seat {seat} at a table of {seats}", words)
-    return _new(Act, (act.verb, _cards(act.cards, words), act.zone, seat, act.number, tuple(act.places), actor))
+    return Act(act.verb, _cards(act.cards, words), act.zone, seat, act.number, tuple(act.places), actor)
 
 
 def options_of(decision: arena_pb2.Decision, rules: type[Game], seats: int) -> list[Option]:

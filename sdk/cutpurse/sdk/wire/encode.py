@@ -57,15 +57,13 @@ _CARDS: Final = frames(4)
 
 def zone_body(zone: ZoneView) -> bytes:
     """A Zone, without its tag and length."""
-    number, kind, _, size, cards, known, maybe, counters, columns = zone
-    body = _lying(number, kind.number, size, cards)
-    if known or maybe:
-        body += uints_field(5, known) + uints_field(6, maybe)
-    if counters:
-        body += field(7, sints(counters))
-    if columns:
-        for column, values in enumerate(columns, 1):
-            body += field(8, uint_field(1, column) + field(2, sints(values)))
+    body = _lying(zone.number, zone.kind.number, zone.size, zone.cards)
+    if zone.known or zone.maybe:
+        body += uints_field(5, zone.known) + uints_field(6, zone.maybe)
+    if zone.counters:
+        body += field(7, sints(zone.counters))
+    for column, values in enumerate(zone.columns, 1):
+        body += field(8, uint_field(1, column) + field(2, sints(values)))
     return body
 
 
@@ -202,7 +200,7 @@ class MatchEncoder:
                 found += (_SIDE[length] if length < LOW else frame(4, length), side)
         else:
             found += self._sides_with_made(zones, shown)
-        _, pending, planned = phrases.agendas.get(tuple(map(id, steps))) or phrases.agenda(steps)
+        pending, planned = phrases.agendas.get(tuple(steps)) or phrases.agenda(steps)
         found.append(pending)
         if agenda:
             found.append(planned)

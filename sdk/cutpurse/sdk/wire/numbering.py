@@ -7,7 +7,7 @@ verbs and kinds of zone have theirs from the game's `Words`. This module knows n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from cutpurse.engine.agenda import Question, Step
@@ -17,7 +17,7 @@ from cutpurse.sdk.rule_book import steps_in_order
 
 __all__ = ["Numbering", "StepField", "numbering_of"]
 
-_SHAPES: Final = {"int": int, "bool": bool, "tuple[int, ...]": tuple}  # what a step may hold, as annotated
+_SHAPES: Final = (int, bool, tuple)  # what a step may hold; a tuple is of numbers
 
 
 class StepField(NamedTuple):
@@ -93,13 +93,11 @@ def _make(rules: type[Game]) -> Numbering:
 
 
 def _fields(step: type[Step]) -> tuple[StepField, ...]:
-    found = []
-    for field in fields(step):
-        shape = _SHAPES.get(str(field.type))
-        if shape is None:
-            raise TypeError(f"{step.__name__}.{field.name} is {field.type}; a step holds {', '.join(_SHAPES)}")
-        found.append(StepField(field.name, shape))
-    return tuple(found)
+    for name, shape in step.fields.items():
+        if shape not in _SHAPES:
+            allowed = ", ".join([allowed.__name__ for allowed in _SHAPES])
+            raise TypeError(f"{step.__name__}.{name} is {shape.__name__}; a step holds {allowed}")
+    return (StepField("seat", int), *[StepField(name, shape) for name, shape in step.fields.items()])
 
 
 def _counters_of_made(words: Words) -> tuple[Counter, ...]:

@@ -36,7 +36,7 @@ _OPTION: Final = field(4, b"")[:1]  # Decision.options
 
 def act_body(act: Act) -> bytes:
     """An Act, without its tag and length."""
-    verb, cards, zone, seat, number, places, actor = act
+    verb, cards, zone, seat, number, places, actor = act.values()
     return (
         uint_field(1, verb)
         + present_uint_field(2, actor)
@@ -61,10 +61,9 @@ class PhraseCache:
         self.asks = {name: uint_field(3, number) for name, number in self.numbering.ask_number.items()}  # of a Decision
         self.options: dict[Act, bytes] = {}  # the field of a Decision
         self.counters: dict[tuple[int, ...], bytes] = {}  # with length
-        # By identity, with the steps themselves so that their identities are not used again: the fields `pending` and
-        # `agenda` of an Observation, of a whole agenda and of each step.
-        self.agendas: dict[tuple[int, ...], tuple[tuple[Step, ...], bytes, bytes]] = {}
-        self._steps: dict[int, tuple[Step, bytes, bytes]] = {}
+        # The fields `pending` and `agenda` of an Observation, of a whole agenda and of each step.
+        self.agendas: dict[tuple[Step, ...], tuple[bytes, bytes]] = {}
+        self._steps: dict[Step, tuple[bytes, bytes]] = {}
         self._acts: dict[Act, bytes] = {}  # with length
         # By kind, for events of different kinds can be equal as tuples: what `faces` returns.
         self._faces: dict[type, dict[Event, tuple[bytes, ...]]] = {}
@@ -81,17 +80,17 @@ class PhraseCache:
         found = self.counters[values] = framed(sints(values))
         return found
 
-    def agenda(self, steps: Sequence[Step]) -> tuple[tuple[Step, ...], bytes, bytes]:
-        """The steps, and the fields `pending` and `agenda` of an Observation that tell of them."""
-        told = [self._steps.get(id(step)) or self._step(step) for step in steps]
-        pending = b"".join([pending for _, pending, _ in told])
+    def agenda(self, steps: Sequence[Step]) -> tuple[bytes, bytes]:
+        """Return the fields `pending` and `agenda` of an Observation that tell of these steps."""
+        told = [self._steps.get(step) or self._step(step) for step in steps]
+        pending = b"".join([pending for pending, _ in told])
         _make_room(self.agendas)
-        planned = b"".join([planned for _, _, planned in told])
-        entry = self.agendas[tuple(map(id, steps))] = (tuple(steps), pending, planned)
+        planned = b"".join([planned for _, planned in told])
+        entry = self.agendas[tuple(steps)] = (pending, planned)
         return entry
 
-    def _step(self, step: Step) -> tuple[Step, bytes, bytes]:
-        """The step, and its fields in `pending` (nothing if it announces nothing) and `agenda`."""
+    def _step(self, step: Step) -> tuple[bytes, bytes]:
+        """Return the fields of a step in `pending` (nothing if it announces nothing) and `agenda`."""
         numbering = self.numbering
         number = numbering.step_number[type(step)]
         numbers: list[int] = []
@@ -102,7 +101,7 @@ class PhraseCache:
         pending = b"" if act is None else _PENDING + self._act(act)
         body = uint_field(1, number) + (field(2, sints(numbers)) if numbers else b"")
         _make_room(self._steps)
-        entry = self._steps[id(step)] = (step, pending, _AGENDA + framed(body))
+        entry = self._steps[step] = (pending, _AGENDA + framed(body))
         return entry
 
     def _act(self, act: Act) -> bytes:

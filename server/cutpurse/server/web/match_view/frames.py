@@ -161,16 +161,12 @@ def whole_view(game: Game) -> View:
     """The spectator's view, and all that lies before the seats or is open to some: for a board that is over."""
     view = game.view(None)
     zones = [
-        _opened(seen, tuple(zone.cards), tuple([tuple(column) for column in zone.columns or ()]))
+        seen.showing(tuple(zone.cards), tuple([tuple(column) for column in zone.columns or ()]))
         if (zone.owner != TABLE or zone.masks is not None) and zone.cards
         else seen
         for seen, zone in zip(view.zones, game.zones(), strict=True)
     ]
-    return view._replace(zones=tuple(zones))
-
-
-def _opened(seen: ZoneView, cards: tuple[int, ...], columns: tuple[tuple[int, ...], ...]) -> ZoneView:
-    return seen._replace(cards=cards, columns=columns, known=(), maybe=())
+    return view.showing(tuple(zones))
 
 
 def whole_events(events: Sequence[Event]) -> list[Event]:
@@ -239,7 +235,7 @@ def frame(
         ),
         pending=tuple([act_text(view, act) for act in view.pending]),
         question=top.text if isinstance(top, Question) else "",
-        rule=top.rule() if is_asking and isinstance(top, Question) else "",
+        rule=top.first_rule() if is_asking and isinstance(top, Question) else "",
         asked=tuple(asked),
         told=told,
         is_over=not view.agenda,

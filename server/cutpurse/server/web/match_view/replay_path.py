@@ -337,7 +337,7 @@ class Replayed:
             seat=asked.seat,
             number=asked.number,
             text=match.game.question.text,
-            rule=match.game.question.rule(),
+            rule=match.game.question.first_rule(),
             options=tuple(shown),
             more=len(options) - len(shown),
             cause=WHY[chosen.cause] if _is_fault(chosen) else "",

@@ -1,0 +1,15 @@
+"""What the compiler is told about a class; Python does not need it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__all__ = ["mypyc_attr"]
+
+if TYPE_CHECKING:
+    from mypy_extensions import mypyc_attr
+else:
+
+    def mypyc_attr(**told):
+        """Return the class as it is."""
+        return lambda cls: cls

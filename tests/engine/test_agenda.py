@@ -1,0 +1,41 @@
+"""Steps are plain values: equal by what they hold, saved by name, and copied by pickle."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from cutpurse.engine.agenda import Step
+from tests.engine.toy import Ask, Toy, Window
+
+
+def test_steps_are_equal_if_their_class_and_fields_are() -> None:
+    assert Ask(1) == Ask(1)
+    assert hash(Ask(1)) == hash(Ask(1))
+    assert Ask(1) != Ask(2)
+    assert Ask(-1) != Window(-1)
+    assert Ask(1) != 1
+
+
+def test_a_step_prints_what_it_holds() -> None:
+    assert repr(Ask(1)) == "Ask(seat=1)"
+
+
+def test_a_step_is_saved_by_name_and_made_again() -> None:
+    name, *values = Ask(3).save()
+    assert Toy.steps()[str(name)].load(values) == Ask(3)
+    assert pickle.loads(pickle.dumps(Window(-1))) == Window(-1)
+
+
+def test_steps_happen_in_the_order_they_are_named() -> None:
+    toy = Toy.new(2)
+    toy.agenda.clear()
+    toy.then(Window(-1))
+    toy.then(Ask(0), Ask(1))
+    assert toy.agenda == [Window(-1), Ask(1), Ask(0)]
+
+
+def test_a_step_without_a_rule_cannot_be_carried_out() -> None:
+    with pytest.raises(TypeError, match="Step does not happen by itself"):
+        Step(0).run(None)
