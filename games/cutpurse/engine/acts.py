@@ -34,7 +34,7 @@ class Act(PlainValue):
         self.seat = seat
         self.number = number
         self.places = places  # which copies, by their places in their zone, where equal faces can differ
-        self.actor = actor  # who does it; None in an option, for there it is whoever is asked
+        self.actor = actor  # who does it; None in an option: there it is the seat that is asked
 
     def values(self) -> tuple[Any, ...]:
         return self.verb, self.cards, self.zone, self.seat, self.number, self.places, self.actor
@@ -59,7 +59,7 @@ class Act(PlainValue):
         return Act(self.verb, self.cards, self.zone, self.seat, self.number, self.places, actor)
 
     def showing(self, cards: tuple[int, ...]) -> Act:
-        """Return this act with other cards, and nothing told of which copies they are."""
+        """Return this act with other cards, without saying which copies they are."""
         return Act(self.verb, cards, self.zone, self.seat, self.number, (), self.actor)
 
     def at(self, places: tuple[int, ...]) -> Act:

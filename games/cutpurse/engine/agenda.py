@@ -78,7 +78,7 @@ class Step:
 
     @classmethod
     def load(cls, values: Iterable[Any]) -> Step:
-        """Make the step that `save` told of, from its fields."""
+        """Make a step from the fields that `save` returned."""
         step: Callable[..., Step] = cls
         return step(*[tuple(v) if isinstance(v, list) else v for v in values])
 
@@ -90,8 +90,8 @@ class Step:
 
     def __repr__(self) -> str:
         names = ("seat", *self.fields)
-        told = [f"{name}={value!r}" for name, value in zip(names, self.values(), strict=True)]
-        return f"{type(self).__name__}({', '.join(told)})"
+        fields = [f"{name}={value!r}" for name, value in zip(names, self.values(), strict=True)]
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.values()
@@ -123,7 +123,7 @@ class Question(Step):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Choice(Question):
-    """Waits for one seat. What is chosen is told to everybody, unless `told` is False or `seen_by` hides a card."""
+    """Waits for one seat. Everybody sees what is chosen, unless `told` is False or `seen_by` hides a card."""
 
     told: ClassVar[bool] = True
 
@@ -132,7 +132,7 @@ class Choice(Question):
         raise TypeError(f"{type(self).__name__} does not say what happens")
 
     def seen_by(self, g: Any, option: Option) -> tuple[int, ...] | None:
-        """For each card of the option the viewers who may see its face, before it is carried out; None: everybody."""
+        """Return the viewers who may see each card of the option before it is carried out; None: everybody."""
         return None
 
 
@@ -143,7 +143,7 @@ class Poll(Question):
     window: ClassVar[bool] = True
 
     def seats(self, g: Any) -> list[int]:
-        """Whom it asks, ascending; follows from what everybody knows. Nobody: it closes at once."""
+        """List the seats it asks, ascending, from what everybody knows. With none it closes at once."""
         raise TypeError(f"{type(self).__name__} asks nobody")
 
     def closed(self, g: Any, answers: dict[int, Option]) -> None:

@@ -23,9 +23,9 @@ _Numbers = tuple[int, ...]
 
 
 def fit(able: Sequence[frozenset[int]], cards: list[int], rng: Chance) -> list[int]:
-    """A card for each place, taken out of `cards`, which are shuffled, and are so again; `able`: what may lie at each.
+    """Take a card for each place out of the shuffled `cards`, which stay shuffled.
 
-    Raises ValueError if there is no way.
+    able: The cards that may lie at each place.  Raises ValueError if there is no way.
     """
     spaces: dict[frozenset[int], list[int]] = {}
     for place, faces in enumerate(able):
@@ -48,7 +48,7 @@ def fit(able: Sequence[frozenset[int]], cards: list[int], rng: Chance) -> list[i
             for place, card in zip(spaces[faces], chosen, strict=True):
                 dealt[place] = card
         cards[:] = [card for them in sorts.values() for card in them]
-        rng.shuffle(cards)  # else those of which many were taken would come later than others
+        rng.shuffle(cards)  # else cards that many places took would come later than others
     for faces in spaces.keys() - set(narrow):  # one at most: nobody asks about faces that are not there
         for place in spaces[faces]:
             dealt[place] = cards.pop(0)

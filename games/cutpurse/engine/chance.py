@@ -3,7 +3,7 @@
 Anyone can redo it in any language. The stream of deal d has the key K = SHA-256(key || "deal" || d), block i of it is
 SHA-256(K || i), both numbers as 8 big-endian bytes, and a block is read as eight big-endian 32-bit words. So play in
 one deal never changes the next (stream 0 serves what concerns the whole match, deals count from 1), and
-a player who has seen a part of a stream cannot foretell the rest.
+a player who has seen a part of a stream cannot predict the rest.
 
     >>> chance = Chance(bytes(range(32)))
     >>> [chance.below(100) for _ in range(6)]
@@ -32,7 +32,7 @@ _RANGE: Final = 1 << 32
 
 
 def match_key(seed: str | int, match: int) -> bytes:
-    """The key of match number `match` of a run: SHA-256 of the text "cutpurse/seed/SEED/MATCH"."""
+    """Compute the key of match number `match` of a run: SHA-256 of the text "cutpurse/seed/SEED/MATCH"."""
     return sha256(f"cutpurse/seed/{seed}/{match}".encode()).digest()
 
 
@@ -73,7 +73,7 @@ class Chance:
         return self.block * _WORDS_IN_BLOCK - len(self.words)
 
     def _next_words(self, blocks: int = 1) -> list[int]:
-        """The words not yet used with those of the next blocks, the next word last."""
+        """Return the unused words and those of the next blocks, the next word last."""
         stream, block = self.stream, self.block
         self.block = block + blocks
         if blocks == 1:
@@ -85,7 +85,7 @@ class Chance:
         return self.words
 
     def below(self, n: int) -> int:
-        """A uniform number from 0 to n - 1.  Words from the incomplete last range of n are thrown away."""
+        """Draw a uniform number from 0 to n - 1.  Words from the incomplete last range of n are thrown away."""
         words = self.words
         while True:
             word = words.pop() if words else self._next_words().pop()
@@ -93,7 +93,7 @@ class Chance:
                 return word % n
 
     def pick(self, cards: Sequence[int]) -> int:
-        """The place of one of these cards, all equally likely."""
+        """Draw the index of one of these cards, all equally likely."""
         return self.below(len(cards))
 
     def shuffle(self, cards: list[int]) -> None:
@@ -116,11 +116,11 @@ class Chance:
             cards[i], cards[j] = cards[j], cards[i]
 
     def new_key(self) -> bytes:
-        """A key for another stream, drawn from this one."""
+        """Draw a key for another stream from this one."""
         return b"".join([self.below(_RANGE).to_bytes(4, "big") for _ in range(_WORDS_IN_BLOCK)])
 
     def fork(self) -> Chance:
-        """A stream that goes on as this one does."""
+        """Make a stream that continues as this one does."""
         return Chance(self.key, self)
 
     def save(self) -> list[str | int]:
@@ -129,7 +129,7 @@ class Chance:
 
     @classmethod
     def load(cls, saved: Sequence[str | int]) -> Chance:
-        """The stream that `save` told of."""
+        """Restore the stream from what `save` returned."""
         key, deal, at = saved
         chance = cls(bytes.fromhex(str(key)))
         chance.open(int(deal))
@@ -142,7 +142,7 @@ class Chance:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Script(Chance):
-    """Chance told beforehand, for tests: `below` gives the numbers of the script, `shuffle` leaves cards alone."""
+    """Scripted chance, for tests: `below` gives the numbers of the script, `shuffle` leaves cards alone."""
 
     __slots__ = ("left",)
 

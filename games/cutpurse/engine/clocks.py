@@ -12,7 +12,7 @@ are told in whole milliseconds; within, all is counted in whole microseconds, so
     closed = timed.tick(now)  # at the latest at timed.next_event_at()
 
 **How time is counted.** The clock of a decision starts when it is handed over to its stream, or `handover_ms` after it
-was put if it has not been by then: whoever does not read stops nobody. It stops at the moment handed in with the
+was put if it has not been by then: a bot that does not read stops nobody. It stops at the moment handed in with the
 answer; what lies between is the thinking time. The first `grace_ms` of it are given for the network and never counted.
 The rest is taken from the base, which every decision has anew, and what goes beyond from the bank, which a seat has for
 the whole match. So an answer is in time if
@@ -113,7 +113,7 @@ class _Clock:
         self.repeats: tuple[int | None, ...] = ()
 
     def thought(self, now: int) -> int:
-        """The thinking time until now, from nothing to what is allowed."""
+        """Compute the thinking time until now, from 0 to what is allowed."""
         left = self.deadline - now
         if left < 0:
             return self.allowed
@@ -128,7 +128,7 @@ class TimedMatch:
     """
 
     def __init__(self, match: Match, control: TimeControl, now: float) -> None:
-        """Takes over a match that was just made; with `hold_polls`, if its windows are to have a floor."""
+        """Take over a match that was just made; it needs `hold_polls` if its windows have a floor."""
         self.match = match
         self.control = control
         seats = len(match.seats)
@@ -152,7 +152,7 @@ class TimedMatch:
 
     # -- what there is to send
     def opened(self) -> list[OpenDecision]:
-        """The open decisions that were put since the last call, in the order of the seats."""
+        """Return the decisions that opened since the last call, by seat."""
         opened = self._opened
         if opened:
             self._opened = []
@@ -163,7 +163,7 @@ class TimedMatch:
         return opened
 
     def handed_over(self, seat: int, number: int, now: float) -> tuple[int, int]:
-        """A decision was given to its seat's stream: its clock starts.  Returns what `time_left` says.
+        """Start the clock of a decision that was given to its seat's stream.  Returns what `time_left` says.
 
         Again, as after a resume, changes nothing, nor does it if the decision is not open (any more): (0, 0).
         """
@@ -181,7 +181,7 @@ class TimedMatch:
         return self._base_ms, self._bank[seat] // _MS
 
     def time_left(self, seat: int, now: float) -> tuple[int, int]:
-        """What a seat has left of the base of its open decision and of its bank, in whole ms, rounded down.
+        """Compute what a seat has left of its base time and of its time bank, in whole ms, rounded down.
 
         All of both while the grace has not been used up; of the base all where nothing is open.
         """
@@ -222,7 +222,7 @@ class TimedMatch:
         return outcome
 
     def give_up(self, seat: int, number: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
-        """The bot's own code failed: accepted, the safe option is taken, and it counts as a fault.
+        """Take the safe option because the bot's own code failed; accepted, it counts as a fault.
 
         With `whole_match` the bot cannot play on in this match: its seat is taken over at once.
         """
@@ -241,11 +241,11 @@ class TimedMatch:
         return _ACCEPTED
 
     def disconnected(self, seat: int) -> None:
-        """The seat's stream is gone. Its clocks run on; the first decision that is late then takes the seat over."""
+        """Note that the seat's stream is gone. Its clocks run on, and its first late decision takes the seat over."""
         self._away[seat] = True
 
     def connected(self, seat: int) -> None:
-        """The seat has a stream again, or another one."""
+        """Note that the seat has a stream again, or another one."""
         self._away[seat] = False
         clock = self._clocks[seat]
         if clock is not None:
@@ -299,7 +299,7 @@ class TimedMatch:
         return None if soonest is None else (soonest + _AFTERWARDS) / 1e6
 
     def credit(self, seconds: float) -> None:
-        """The platform itself stood still for so long: every clock is moved by it, so that it is nobody's fault."""
+        """Move every clock by the time for which the platform itself stood still, so that no bot pays for it."""
         if seconds < 0:
             raise ValueError(f"a clock is never moved back: credit {seconds}")
         for clock in self._clocks:
@@ -335,12 +335,12 @@ class TimedMatch:
         return [end - before for before, end in pairwise([0, *ends])]
 
     def all_thinking_times_s(self) -> list[float]:
-        """The seconds of which `thinking_ms` is the sum, decision by decision, of all seats."""
+        """List the thinking times of all seats in seconds, decision by decision."""
         return [thought / 1e6 for seat in self._thought for thought in seat]
 
     # -- within
     def _clock(self, seat: int, number: int) -> _Clock | None:
-        """The clock of this decision, if it is open."""
+        """Return the clock of this decision, if it is open."""
         clock = self._clocks[seat] if 0 <= seat < len(self._clocks) else None
         return clock if clock is not None and clock.number == number else None
 
@@ -354,7 +354,7 @@ class TimedMatch:
         return _STALE if number < self.match.asked(seat) else _UNKNOWN
 
     def _stop(self, clock: _Clock, at: int, is_late: bool = False) -> None:
-        """The decision of this clock is closed."""
+        """Close the decision of this clock."""
         seat = clock.decision.seat
         thought = clock.thought(at)
         self._clocks[seat] = None

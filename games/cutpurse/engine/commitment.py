@@ -35,15 +35,15 @@ _NO_CONTRIBUTIONS: Final = (0).to_bytes(4)
 
 
 def commitment(seed: bytes, params: bytes) -> bytes:
-    """What is told before the deal, 32 bytes: it binds the server and tells nothing about the seed."""
+    """Compute the 32 bytes published before the deal: they bind the server and reveal nothing about the seed."""
     return sha256(_DOMAIN + _lp(b"commit") + _lp(seed) + _lp(params)).digest()
 
 
 def board_key(seed: bytes, params: bytes) -> bytes:
-    """The key that the board is dealt from, 32 bytes."""
+    """Derive the key that the board is dealt from, 32 bytes."""
     return hmac.new(seed, _DOMAIN + _lp(b"master") + _lp(params) + _NO_CONTRIBUTIONS, sha256).digest()
 
 
 def chosen_board(seed: bytes) -> str:
-    """The name of the board of a seed that somebody chose."""
+    """Name the board of a seed that a person chose."""
     return sha256(_DOMAIN + _lp(b"chosen") + _lp(seed)).digest()[:16].hex()

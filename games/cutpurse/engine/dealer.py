@@ -1,4 +1,4 @@
-"""The dealer: whoever moves the cards, and tells of it.
+"""The dealer, which moves the cards and records events.
 
 Cards move only through here; a zone says who sees them. So what a viewer is shown, told and remembers is written once,
 and no game contains a line of redaction. This module knows no rules and no names of zones; `Table` adds the names.
@@ -46,7 +46,7 @@ class Dealer:
             self.log.append(Moved(0, zone.number, entered, (zone.sees | shown,) * len(entered)))
 
     def move(self, card: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
-        """A card of this face goes from one zone to another.
+        """Move a card of this face from one zone to another.
 
         Whoever sees either end sees its face, and so do the viewers in `shown`. Without `columns` the card keeps its
         numbers if both zones have columns.
@@ -54,7 +54,7 @@ class Dealer:
         self.move_at(src.cards.index(card), src, dst, shown, columns)
 
     def move_at(self, place: int, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
-        """The card at this place goes; its face."""
+        """Move the card at this index, and return its face."""
         card = src.cards.pop(place)
         seers = src.sees | dst.sees | shown
         if src.plain:
@@ -142,11 +142,11 @@ class Dealer:
         return seers, columns
 
     def move_top(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
-        """The top card goes; its face.  Raises IndexError if there is none."""
+        """Move the top card, and return its face.  Raises IndexError if there is none."""
         return self.move_at(-1, src, dst, shown, columns)
 
     def deal(self, src: Zone, dst: Zone, cards: int) -> None:
-        """So many cards go one after the other, each the top one.  There must be as many."""
+        """Move this many cards one by one from the top.  There must be enough."""
         if self.log is not None or not (src.plain and dst.plain) or src.tracked or not cards:
             for _ in range(cards):
                 self.move_at(-1, src, dst)
@@ -162,7 +162,7 @@ class Dealer:
         src.kept = dst.kept = NONE_KEPT
 
     def move_random(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> int:
-        """A card goes that chance picks, all equally likely; its face."""
+        """Move a card that chance picks, all equally likely, and return its face."""
         return self.move_at(self.chance.pick(src.cards), src, dst, shown, columns)
 
     def move_all(self, src: Zone, dst: Zone, shown: int = 0, columns: tuple[int, ...] | None = None) -> None:
@@ -218,13 +218,13 @@ class Dealer:
                 self.log.append(Moved(src.number, dst.number, tuple(dst.cards), (seers,) * len(dst.cards)))
 
     def shuffle(self, zone: Zone) -> None:
-        """The order of a zone is lost."""
+        """Shuffle a zone."""
         self.chance.shuffle(zone.cards)
         if self.log is not None:
             self.log.append(Shuffled(zone.number))
 
     def show(self, zone: Zone, seats: Iterable[int] | None = None) -> None:
-        """These seats, or (None) everybody, see what lies in a zone now."""
+        """Show these seats, or (None) everybody, what lies in a zone now."""
         seen_by = tuple(seats) if seats is not None else ()
         viewers = sum(bit(seat) for seat in seen_by) if seats is not None else self.everyone
         if self.log is not None:
@@ -234,16 +234,16 @@ class Dealer:
         self.note_look(zone, None if zone.masks is None else tuple(zone.masks), viewers & ~zone.sees)
         zone.uncover(viewers)
 
-    # -- what is told
+    # -- events
     def count_zone(self, zone: Zone, counter: int, value: int) -> None:
-        """A counter of a zone (by its position in the kind's list) has a new value."""
+        """Set a counter of a zone, by its position in the kind's list."""
         zone.counters[counter] = value
         zone.kept = NONE_KEPT
         if self.log is not None:
             self.log.append(Counted(zone.kind.counters[counter].name, value, None, zone.number))
 
     def count_card(self, zone: Zone, place: int, column: int, value: int) -> None:
-        """A column of the card at this place of an open zone has a new value; its place in the order stays."""
+        """Set a column of the card at this index of an open zone; its position in the order stays."""
         assert zone.columns is not None
         zone.columns[column][place] = value
         zone.kept = NONE_KEPT

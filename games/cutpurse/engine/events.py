@@ -1,4 +1,4 @@
-"""What happened, told once, with a face for every viewer.
+"""What happened, stored once, with a face for every viewer.
 
 Events are numbered from 0 without gaps, alike for all viewers: each is told of every event, and of the faces he may
 see. What not everybody may know to have happened (a sealed answer that did not count) is no event.
@@ -19,7 +19,7 @@ ALONE: Final = tuple([(number,) for number in range(1 << (MOST_SEATS + 1))])
 
 
 def _visible_cards(cards: tuple[int, ...], masks: tuple[int, ...], viewer: int) -> tuple[int, ...]:
-    """The faces this viewer may see. Where some are hidden those seen come first: the order itself would tell."""
+    """Return the faces this viewer may see. If some are hidden, those seen come first: the order itself would tell."""
     if not masks:
         return cards
     seen = [card for card, mask in zip(cards, masks, strict=True) if mask >> viewer & 1]
@@ -35,7 +35,7 @@ class Happened(NamedTuple):
     masks: tuple[int, ...] = ()  # for each card who may see its face; empty: everybody
 
     def to(self, viewer: int) -> Happened:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return Happened(self.act.showing(_visible_cards(self.act.cards, self.masks, viewer)))
 
 
@@ -48,7 +48,7 @@ class Moved(NamedTuple):
     masks: tuple[int, ...] = ()
 
     def to(self, viewer: int) -> Moved:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return Moved(self.from_zone, self.to_zone, _visible_cards(self.cards, self.masks, viewer))
 
 
@@ -61,7 +61,7 @@ class Shown(NamedTuple):
     masks: tuple[int, ...] = ()
 
     def to(self, viewer: int) -> Shown:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return Shown(self.zone, self.seats, _visible_cards(self.cards, self.masks, viewer))
 
 
@@ -71,7 +71,7 @@ class Shuffled(NamedTuple):
     zone: int
 
     def to(self, viewer: int) -> Shuffled:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return self
 
 
@@ -85,7 +85,7 @@ class Counted(NamedTuple):
     place: int | None = None  # filled if it is a column of a card in the zone
 
     def to(self, viewer: int) -> Counted:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return self
 
 
@@ -97,7 +97,7 @@ class Placed(NamedTuple):
     seat: int
 
     def to(self, viewer: int) -> Placed:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return self
 
 
@@ -108,7 +108,7 @@ class Asked(NamedTuple):
     seats: tuple[int, ...]
 
     def to(self, viewer: int) -> Asked:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return self
 
 
@@ -119,7 +119,7 @@ class Scored(NamedTuple):
     scores: tuple[int, ...]
 
     def to(self, viewer: int) -> Scored:
-        """As this viewer is told."""
+        """Return the event as this viewer hears it."""
         return self
 
 

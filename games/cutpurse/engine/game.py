@@ -53,7 +53,7 @@ class Game(Table[S_co]):
     # -- what a game fills in
     @classmethod
     def values(cls, settings: Any) -> list[int]:
-        """What each card counts, by its number (place 0 is nothing): as printed unless a setting changes it."""
+        """Return what each card counts, by its number (index 0 is unused): as printed unless a setting changes it."""
         return [0, *[card.value for card in cls.words.cards]]
 
     @classmethod
@@ -74,11 +74,11 @@ class Game(Table[S_co]):
         raise TypeError(f"{type(self).__name__} does not begin")
 
     def scores(self) -> list[int]:
-        """What each seat has, in the game's own unit."""
+        """Return the score of each seat, in the game's own unit."""
         raise TypeError(f"{type(self).__name__} has no scores")
 
     def standing(self, seat: int) -> tuple[int, ...]:
-        """The measure that orders the seats when the game is over, the greatest first."""
+        """Return the measure that orders the seats when the game is over, the greatest first."""
         return (self.scores()[seat],)
 
     def may_lie(self, zone: Zone, card: int) -> bool:
@@ -105,7 +105,7 @@ class Game(Table[S_co]):
     def new(
         cls, seats: int | None = None, key: bytes = bytes(32), settings: Mapping[str, object] | None = None
     ) -> Self:
-        """A game that waits for its first answer.
+        """Make a game that waits for its first answer.
 
         Raises SettingsError for an unknown or impossible setting or number of seats, naming what is allowed.
         """
@@ -153,7 +153,7 @@ class Game(Table[S_co]):
 
     # -- what a driver calls
     def waiting(self) -> list[int]:
-        """The seats that owe an answer, ascending; empty when the game is over."""
+        """List the seats that owe an answer, ascending; none when the game is over."""
         agenda = self._agenda
         if not agenda:
             return []
@@ -183,11 +183,11 @@ class Game(Table[S_co]):
         return top
 
     def options(self, seat: int) -> list[Option]:
-        """What a waiting seat may answer; depends only on what it may see."""
+        """List what a waiting seat may answer; it depends only on what that seat may see."""
         return self.question.options(self, seat)
 
     def safe_option(self, seat: int, options: list[Option]) -> Option:
-        """The published answer for a waiting seat that gives none, one of its options."""
+        """Return the published answer for a waiting seat that gives none, one of its options."""
         return self.question.safe(self, seat, options)
 
     def choose(self, seat: int, option: Option) -> None:
@@ -206,7 +206,7 @@ class Game(Table[S_co]):
         asked = self._asked(top)
         self.answers[seat] = option
         if len(self.answers) == len(asked):
-            answers = {seat: self.answers[seat] for seat in asked}  # in this order, whoever was the quickest
+            answers = {seat: self.answers[seat] for seat in asked}  # by seat, not by speed
             self.answers = {}
             self._close(answers)
             self.settle()
@@ -253,7 +253,7 @@ class Game(Table[S_co]):
                 top.run(self)
 
     def _close(self, answers: dict[int, Option]) -> None:
-        """The poll that is next has all its answers."""
+        """Close the next poll, which has all its answers."""
         poll = self._agenda.pop()
         assert isinstance(poll, Poll)
         self.polled = None
@@ -277,17 +277,17 @@ class Game(Table[S_co]):
         )
 
     def fork(self) -> Self:
-        """An independent copy that goes on alike; steps are shared, events are not kept."""
+        """Make an independent copy that continues alike; steps are shared, events are not kept."""
         return self.__class__(self.n, self.settings, self.chance.fork(), self)
 
     def places(self) -> list[int]:
-        """The place of each seat by `standing`, 1 the best; equal standings share the better place."""
+        """Compute the place of each seat by `standing`, 1 is best; equal standings share the better place."""
         standings = [self.standing(seat) for seat in range(self.n)]
         return [1 + sum(other > mine for other in standings) for mine in standings]
 
     # -- saving
     def save(self) -> dict[str, Any]:
-        """The whole state, hidden cards and key included, JSON-able; events are not kept."""
+        """Return the whole state as JSON values, hidden cards and key included, without events."""
         words = self.words
         if self.notes:
             self.catch_up()
@@ -308,7 +308,7 @@ class Game(Table[S_co]):
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> Self:
-        """The state that `save` told of. Trusts its source."""
+        """Restore the state from what `save` returned. It trusts its source."""
         game = cls(saved["seats"], cls.check(saved["seats"], saved["settings"]), Chance.load(saved["chance"]))
         words = cls.words
         for counter, value in zip(words.table_counters, saved["counters"], strict=True):
@@ -354,7 +354,7 @@ class Game(Table[S_co]):
         self._agenda += steps[::-1]
 
     def tell_scores(self, over: bool) -> None:
-        """A deal, or the game, was counted up."""
+        """Tell that a deal, or the game, was counted up."""
         if self.log is not None:
             self.log.append(Scored(over, tuple(self.scores())))
 

@@ -27,7 +27,7 @@ TRIES: Final = 100  # how often a state that contradicts what all can infer is t
 
 
 def imagine(view: View, rng: Chance) -> Game:
-    """A full state whose view from the same viewer is `view`; drawn with `rng`, which also gives it its chance.
+    """Draw a full state whose view from the same viewer is `view`; `rng` also gives it its chance.
 
     All deals that agree with the view are equally likely, as if the unseen cards had been shuffled into the hidden
     places until nothing contradicts what all can infer. First the cards of the view's clues are laid: of the ways to
@@ -155,7 +155,7 @@ def _hidden_place(zone: Zone, rng: Chance) -> int:
 
 
 def _rebuild(view: View, chance: Chance) -> Game:
-    """The table as the viewer sees it, with a card face down wherever he sees none."""
+    """Make the table as the viewer sees it, with a face-down card where the viewer sees none."""
     game = view.rules(view.seats, view.settings, chance)
     for counter, value in zip(game.words.table_counters, view.counters, strict=True):
         setattr(game, counter.name, value)

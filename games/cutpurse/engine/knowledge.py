@@ -2,7 +2,8 @@
 
 What a viewer knows has two forms. A *run* belongs to one zone: these faces certainly lie there. A *clue* ties several
 zones together: it is a list of possibilities, exactly one of which is true. A possibility is a tuple of *spreads*. A
-spread is a set of cards that lie in several zones, so many in each, where nobody can say which card lies in which zone.
+spread is a set of cards that lie in several zones, a known number in each, where nobody can say which card lies in
+which zone.
 
 Far more cards move than anybody asks about. So the dealer only writes notes into the knowledge log, and `catch_up`
 works them off, in their order, before somebody looks. This module knows no rules and no views.
@@ -79,7 +80,7 @@ Possibility = tuple[Spread, ...]
 
 
 class Clue:
-    """Possibilities of which exactly one is true, and the viewers who know that. Never changes."""
+    """Possibilities, exactly one of them true, and the viewers who know that. Never changes."""
 
     __slots__ = ("_bounds", "possibilities", "viewers", "zones")
 
@@ -674,7 +675,7 @@ def _left(
     size: int,
     copies: tuple[int, ...],
 ) -> None:
-    """A card left a zone. Some of the viewers it was hidden from see its face, the others see only that one left."""
+    """Note that a card left a zone; some viewers it was hidden from see its face, the others only that one left."""
     seeing = hidden & seers
     if seeing and src.runs:
         seeing = _strike(src, card, seeing)
@@ -724,7 +725,7 @@ def _slip(table: Table, src: Zone, dst: int, size: int, viewers: int, sure: tupl
 
 
 def _take(table: Table, src: Zone, card: int, size: int, viewers: int, copies: tuple[int, ...]) -> None:
-    """A card of this face left a zone before these viewers, who did not know for certain that it lay there.
+    """Note that these viewers saw a card leave a zone without having been certain that it lay there.
 
     It belongs to one of the spreads that reach into the zone, or it is one that the viewers knew nothing of; the latter
     only if the box has another copy of it.
@@ -854,7 +855,7 @@ def _look(
     seers: int,
     copies: tuple[tuple[int, ...], ...],
 ) -> None:
-    """These viewers see all cards of a zone: what they knew of it gives way to that, and settles their clues."""
+    """Replace what these viewers knew of a zone by its cards, which they see now, and settle their clues."""
     for viewer in _members(seers & _clue_knowers(zone)):
         mine = 1 << viewer
         seen = list(_sure(zone, viewer))

@@ -66,7 +66,7 @@ class EndCause(Enum):
     CRASHED = "crashed"
     DISCONNECTED = "disconnected"
     VOID_SERVER = "void_server"  # the platform failed
-    VOID_OPERATOR = "void_operator"  # whoever runs the platform ended the match
+    VOID_OPERATOR = "void_operator"  # the operator ended the match
 
     @property
     def is_void(self) -> bool:
@@ -158,7 +158,7 @@ class Match:
         conduct: int = CONDUCT,
         ask_all: bool = False,
     ) -> None:
-        """Sets up and deals.  Raises SettingsError.
+        """Set up the game and deal.  Raises SettingsError.
 
         With `log`, `game.log` keeps every event. With `hold_polls`, windows wait for `release`. `conduct` is the rule
         for seats that fail, see `CONDUCT`. With `ask_all`, questions with one option are put to their seats too.
@@ -189,7 +189,7 @@ class Match:
         self._advance()
 
     def fork(self) -> Match:
-        """An independent copy that goes on alike.  With a log: that of the copy begins anew, with what happens next."""
+        """Make an independent copy that continues alike.  Its log, if any, begins anew with what happens next."""
         other = Match.__new__(Match)
         other.rules, other.seats, other.key = self.rules, self.seats, self.key
         other.game = self.game.fork()
@@ -213,7 +213,7 @@ class Match:
         return list(self.open.values())
 
     def decision(self, seat: int | None = None) -> OpenDecision | None:
-        """The open question of a seat, or (None) of the lowest seat that has one."""
+        """Return the open decision of a seat, or (None) of the lowest seat that has one."""
         if seat is None:
             return next(iter(self.open.values()), None)
         return self.open.get(seat)
@@ -223,7 +223,7 @@ class Match:
         return self._asked[seat]
 
     def safe_option(self, seat: int) -> int:
-        """The place, among its options, of the safe option of a seat's open question.  Raises WrongDecision."""
+        """Return the index of the safe option of a seat's open decision.  Raises WrongDecision."""
         decision = self.open.get(seat)
         if decision is None:
             raise WrongDecision(f"seat {seat} is asked nothing, so it has no safe option")
@@ -260,7 +260,7 @@ class Match:
         raise IllegalAnswer(problem)
 
     def give_up(self, seat: int, number: int, reason: str) -> None:
-        """The bot's own code failed on this decision: the safe option is taken, and it counts as a fault."""
+        """Take the safe option because the bot's own code failed on this decision; it counts as a fault."""
         self.fault(seat, number, EndCause.CRASHED, reason)
 
     def fault(self, seat: int, number: int, cause: EndCause, reason: str) -> None:
@@ -419,7 +419,7 @@ class Match:
 
 
 def _offered(options: list[Option], answer: object) -> Option | None:
-    """The option that was answered, or None if it was not offered."""
+    """Return the option that was answered, or None if it was not offered."""
     if isinstance(answer, bool):
         return None
     if isinstance(answer, int):

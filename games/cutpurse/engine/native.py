@@ -1,4 +1,4 @@
-"""What the compiler is told about a class; Python does not need it."""
+"""Hints about a class for the compiler; Python does not need them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from mypy_extensions import mypyc_attr
 else:
 
-    def mypyc_attr(**told):
+    def mypyc_attr(**hints):
         """Return the class as it is."""
         return lambda cls: cls

@@ -7,7 +7,7 @@ Replaying it gives every view, every event and the result again, byte for byte. 
 
 The line is JSON without spaces, its keys sorted, but for the schema number, which comes first, and the digest, which
 comes last: SHA-256 of all before `,"digest":`, as hex. `events` has a hash of all that each seat, and last the
-spectator, was told. This module reads and writes no file.
+spectator, heard. This module reads and writes no file.
 
 `taken_over` has the seats that `Match.take_over` was called for: [choices made before, seat, cause]. Records of schema
 1 have no such list. They are replayed and written again by the rule of their time for seats that fail (`CONDUCT`).
@@ -102,7 +102,7 @@ def _choice_to_json(words: Words, chosen: Chosen) -> list[Any]:
 
 
 def event_to_json(event: Event) -> list[Any]:
-    """[kind, *fields] of an event as one viewer is told it."""
+    """Return [kind, *fields] of an event as one viewer hears it."""
     if isinstance(event, Happened):
         return ["happened", event.act.values()]
     values = [value for name, value in zip(event._fields, event, strict=True) if name != "masks"]
@@ -111,7 +111,7 @@ def event_to_json(event: Event) -> list[Any]:
 
 # -- writing and reading
 def write_record(match: Match) -> str:
-    """The line of a match that is over and was logged from its start."""
+    """Write the line of a match that is over and was logged from its start."""
     game = match.game
     if game.log is None:
         raise ValueError("a match without a log cannot be recorded")
@@ -148,8 +148,8 @@ def _result_to_json(result: MatchResult) -> dict[str, list[Any]]:
 
 @lru_cache(16_384)  # of a few microseconds each; matches are made of the same events again and again
 def _lines_of(kind: str, event: Event, viewers: int) -> tuple[bytes, ...]:
-    """An event as each viewer is told it, a JSON line each.  Tuples of two kinds can be equal, hence `kind`."""
-    lines: dict[Event, bytes] = {}  # most events are told to all alike
+    """Write an event as each viewer hears it, a JSON line each.  Tuples of two kinds can be equal, hence `kind`."""
+    lines: dict[Event, bytes] = {}  # most events are alike for all
     told = [event.to(viewer) for viewer in range(viewers)]
     for seen in told:
         if seen not in lines:
@@ -158,14 +158,14 @@ def _lines_of(kind: str, event: Event, viewers: int) -> tuple[bytes, ...]:
 
 
 def event_hashes(game: Game) -> list[str]:
-    """SHA-256 over the events as each seat, and last the spectator, was told them, one JSON line each."""
+    """Hash the events with SHA-256 as each seat, and last the spectator, heard them, one JSON line each."""
     viewers = game.n + 1
     lines = [_lines_of(type(event).__name__, event, viewers) for event in game.log or ()]
     return [sha256(b"".join([told[viewer] for told in lines])).hexdigest() for viewer in range(viewers)]
 
 
 def read_record(line: str) -> Record:
-    """The record on a line, once its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
+    """Read the record on a line, if its bytes agree with its digest.  Raises RecordError, which says what is wrong."""
     line = line.rstrip("\r\n")
     text, _, tail = line.rpartition(_DIGEST)
     if not text or not tail.endswith('"}') or not line.startswith('{"schema":'):
@@ -194,7 +194,7 @@ def read_record(line: str) -> Record:
 
 
 def _taken_over_from_json(entries: list[list[Any]], seats: int) -> tuple[TakenOver, ...]:
-    """Raises TypeError or ValueError."""
+    """Read who was taken over from its JSON form.  Raises TypeError or ValueError."""
     taken_over = []
     for choices, seat, cause in entries:
         if type(choices) is not int or type(seat) is not int or not 0 <= seat < seats:
@@ -206,7 +206,7 @@ def _taken_over_from_json(entries: list[list[Any]], seats: int) -> tuple[TakenOv
 
 
 def _check_form(body: dict[str, Any]) -> None:
-    """What is used of a record before it is played again.  Raises KeyError or TypeError."""
+    """Check the form of what a replay needs.  Raises KeyError or TypeError."""
     for name in ("settings", "result"):
         if not isinstance(body[name], dict):
             raise TypeError(f"its {name} is no object of names with values")
@@ -235,7 +235,7 @@ def replay(record: Record, rules: type[Game]) -> Iterator[tuple[Match, OpenDecis
 
 
 def replay_on(match: Match, record: Record) -> Iterator[tuple[Match, OpenDecision, Chosen]]:
-    """The same from where a match stands that was played again up to some choice: a fork of it, say."""
+    """Replay the rest of a record from a match that stands at some choice of it, such as a fork."""
     rules = match.rules
     faulted = _faulted_lone(record)
     while not match.over:
@@ -282,7 +282,7 @@ def _answer_what_follows(match: Match, faulted: set[tuple[int, int]]) -> bool:
 
 
 def _begin(record: Record, rules: type[Game]) -> Match:
-    """The match before its first choice; one that was voided before any is over.  Raises RecordError."""
+    """Set up the match before its first choice; a match voided before that is over.  Raises RecordError."""
     settings = rules.settings_under(record.rules, record.settings)
     if settings is None:
         raise RecordError(
@@ -340,12 +340,12 @@ class Verified(NamedTuple):
 
 
 def verify(line: str, rules: type[Game]) -> list[str]:
-    """Re-play a record and compare everything; what was checked, in plain words.  Raises RecordError."""
+    """Replay a record and compare everything; return what was checked, in plain words.  Raises RecordError."""
     return verified(line, rules).checked
 
 
 def verified(line: str, rules: type[Game]) -> Verified:
-    """The same, with the match.  Raises RecordError."""
+    """Verify a record, and return its match too.  Raises RecordError."""
     record = read_record(line)
     checked = [f"the digest fits the {len(line.rstrip())} bytes of the record"]
     match: Match | None = None

@@ -59,7 +59,7 @@ class SettingKind:
         return " and ".join(parts)
 
     def allowed(self) -> str:
-        """The allowed values in words."""
+        """Describe the allowed values."""
         if self.keys:
             return "NAME:NUMBER,... with the names " + ", ".join(self.keys)
         parts = [*self.values, *self.names]
@@ -90,7 +90,7 @@ def flag(
     only_seats: tuple[int, ...] = (),
     only_with: tuple[str, str] | None = None,
 ) -> Any:
-    """true or false."""
+    """Declare a setting that is true or false."""
     kind = SettingKind(text, rule, ("true", "false"), only_seats=only_seats, only_with=only_with)
     return field(default=default, metadata={"kind": kind})
 
@@ -107,7 +107,7 @@ def number(
     by_seats: Mapping[int, int] | None = None,
     only_with: tuple[str, str] | None = None,
 ) -> Any:
-    """A whole number from `least` to `most`, or one of the words in `names` that stand for a number."""
+    """Declare a whole number from `least` to `most`, or a word in `names` that stands for one."""
     kind = SettingKind(
         text,
         rule,
@@ -137,7 +137,7 @@ class Settings:
 
     @classmethod
     def parse(cls, given: Mapping[str, object], seats: int) -> Self:
-        """Settings from names and values, text or plain; what is not named keeps its default.
+        """Read settings from names and values, text or plain; what is not named keeps its default.
 
         Raises SettingsError, which names the setting, the value and what is allowed.
         """
@@ -189,7 +189,7 @@ class Settings:
         return ""
 
     def text(self, name: str) -> str:
-        """The value of a setting, as written on the command line."""
+        """Format the value of a setting as on the command line."""
         value, kind = getattr(self, name), self.kinds()[name]
         for word, stands_for in kind.names.items():
             if value == stands_for:
@@ -201,7 +201,7 @@ class Settings:
         return str(value)
 
     def changed(self) -> dict[str, str]:
-        """The settings that differ from their defaults, as text."""
+        """Return the settings that differ from their defaults, as text."""
         return {f.name: self.text(f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
 

@@ -33,7 +33,7 @@ _OTHERS: Final = [[seats[1:] for seats in clockwise] for clockwise in _CLOCKWISE
 
 
 def _values(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
-    """What takes the attributes of these names off a game."""
+    """Make a function that reads the attributes of these names off a game."""
     if len(names) > 1:
         return attrgetter(*names)
     if names:
@@ -180,7 +180,7 @@ class Table(Dealer, Generic[S_co]):
             setattr(self, name, self.fixed[j :: len(layout.of_seats)])
 
     def seat_values(self) -> tuple[tuple[int, ...], ...]:
-        """The counters of the seats as a view has them: one object as long as none of them changes."""
+        """Return the counters of the seats as a view has them: one object as long as none of them changes."""
         lists = self.layout.values_of_seats(self)
         if lists != self._seat_lists:
             self._seat_lists = tuple([of_seats[:] for of_seats in lists])
@@ -189,11 +189,11 @@ class Table(Dealer, Generic[S_co]):
 
     # -- looking zones up
     def zones(self) -> list[Zone]:
-        """Every zone, in the order of a view."""
+        """List every zone, in the order of a view."""
         return self.in_order()[:]
 
     def in_order(self) -> list[Zone]:
-        """The same, and the list is kept; it is not to be changed."""
+        """Return every zone, in the order of a view. The list is cached; do not change it."""
         if self._in_order is not None:
             return self._in_order
         zones = self.fixed[:]
@@ -205,7 +205,7 @@ class Table(Dealer, Generic[S_co]):
         return zones
 
     def zone(self, number: int) -> Zone:
-        """The zone of this number.  Raises KeyError if there is none (any more)."""
+        """Look up a zone by its number.  Raises KeyError if there is none (any more)."""
         if 1 <= number <= len(self.fixed):
             return self.fixed[number - 1]
         if self._numbered is None:
@@ -213,7 +213,7 @@ class Table(Dealer, Generic[S_co]):
         return self._numbered[number]
 
     def restore_zone(self, number: int, kind: ZoneKind, owner: int) -> Zone:
-        """A zone made in play, put back on top of its side under its old number."""
+        """Put a zone made in play back on top of its side, under its old number."""
         zone = Zone(number, kind, owner, self.everyone, self.notes)
         getattr(self, kind.name)[owner].append(zone)
         self._in_order = self._numbered = None
@@ -272,7 +272,7 @@ class Table(Dealer, Generic[S_co]):
 
     # -- zones made in play
     def make(self, kind: ZoneKind, seat: int) -> Zone:
-        """A new, empty zone before a seat, on top of those of its kind."""
+        """Make a new, empty zone before a seat, on top of those of its kind."""
         assert kind.many, NEW_ZONE_IS_MANY
         zone = self._new_zone(kind, seat)
         getattr(self, kind.name)[seat].append(zone)
@@ -283,7 +283,7 @@ class Table(Dealer, Generic[S_co]):
         return zone
 
     def place(self, zone: Zone, kind: ZoneKind, seat: int, face_down: bool = False) -> None:
-        """A zone made in play goes on top before a seat, as this kind: stolen, bagged, carried abroad.
+        """Move a zone made in play on top before a seat, as this kind: stolen, bagged, carried abroad.
 
         Whoever could see its cards goes on knowing them, by the new kind's visibility; `face_down` turns them over, so
         that in one of mixed visibility nobody sees them any more. Counters that the new kind does not have are gone.
@@ -316,7 +316,7 @@ class Table(Dealer, Generic[S_co]):
         self._tell_placed(zone)
 
     def drop(self, zone: Zone) -> None:
-        """An empty zone made in play is gone."""
+        """Remove an empty zone made in play."""
         assert not zone.cards, f"zone {zone.number} is dropped with cards in it"
         if self.notes:
             self.catch_up()  # what is still noted may be about this zone
@@ -329,9 +329,9 @@ class Table(Dealer, Generic[S_co]):
         if self.log is not None:
             self.log.append(Placed(zone.number, zone.kind.number, zone.owner))
 
-    # -- what is told
+    # -- events
     def count(self, counter: str, value: int, seat: int | None = None) -> None:
-        """A counter of the table or of a seat has a new value, and everybody is told."""
+        """Set a counter of the table or of a seat, and tell everybody."""
         if seat is None:
             setattr(self, counter, value)
         else:
@@ -373,9 +373,9 @@ class Table(Dealer, Generic[S_co]):
         return _CLOCKWISE[self.n][seat]
 
     def opponents(self, seat: int) -> tuple[int, ...]:
-        """The other seats, clockwise from the left."""
+        """List the other seats, clockwise from the left."""
         return _OTHERS[self.n][seat]
 
     def next_seat(self, seat: int) -> int:
-        """The seat to the left."""
+        """Return the seat to the left."""
         return (seat + 1) % self.n

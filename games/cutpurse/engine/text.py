@@ -24,7 +24,7 @@ __all__ = ["act_text", "answer_text", "cards_text", "event_text", "option_text",
 
 
 def answer_text(answer: object) -> str:
-    """What a bot has answered, which may be anything, in at most 200 characters of one line."""
+    """Format what a bot has answered, which may be anything, in at most 200 characters of one line."""
     try:
         return " ".join(f"{answer!r:.200}".split())
     except Exception:  # its own code, or a number of more than 4,300 digits
@@ -61,7 +61,7 @@ def cards_text(words: Words, cards: Iterable[int]) -> str:
 
 
 def zone_text(table: _ZoneLookup, number: int) -> str:
-    """A zone by its title, owner and, where there can be many, number: "pack 14 of seat 2"."""
+    """Name a zone by its title, owner and, if there can be many, number: "pack 14 of seat 2"."""
     if number == 0:
         return "the box"
     try:
@@ -81,7 +81,7 @@ def _title_of_gone(table: _ZoneLookup, number: int) -> str:
 
 
 def option_text(table: _ZoneLookup, option: Act) -> str:
-    """An option as it is offered: "attack pack 14 of seat 2 with Gold Bar". Copies are told apart by their place."""
+    """Format an option as it is offered: "attack pack 14 of seat 2 with Gold Bar". Copies differ by their place."""
     words = _words(table)
     verb = words.verbs[option.verb - 1]
     text = _fill(table, verb.option_text or verb.text, option)
@@ -89,7 +89,7 @@ def option_text(table: _ZoneLookup, option: Act) -> str:
 
 
 def act_text(table: _ZoneLookup, act: Act) -> str:
-    """What a seat or the rules did, or are about to do: "seat 1 raids the hand of seat 2"."""
+    """Describe what a seat or the rules did, or are about to do: "seat 1 raids the hand of seat 2"."""
     return _fill(table, _words(table).verbs[act.verb - 1].text, act)
 
 

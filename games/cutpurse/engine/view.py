@@ -83,22 +83,22 @@ class View(PlainValue):
         return tuple([act for step in self.agenda if (act := step.act()) is not None])
 
     def counter(self, name: str) -> int:
-        """A counter of the table, by name."""
+        """Return a counter of the table, by name."""
         return self.counters[[c.name for c in self.rules.words.table_counters].index(name)]
 
     def seat_counter(self, name: str, seat: int) -> int:
-        """A counter of a seat, by name."""
+        """Return a counter of a seat, by name."""
         return self.seat_counters[[c.name for c in self.rules.words.seat_counters].index(name)][seat]
 
     def zone(self, number: int) -> ZoneView:
-        """The zone of this number.  Raises KeyError if there is none (any more)."""
+        """Look up a zone by its number.  Raises KeyError if there is none (any more)."""
         for zone in self.zones:
             if zone.number == number:
                 return zone
         raise KeyError(number)
 
     def of(self, kind: str, owner: int = -1) -> list[ZoneView]:
-        """The zones of this kind before a seat (from the bottom or oldest), or on the table."""
+        """List the zones of this kind before a seat (from the bottom or oldest), or on the table."""
         return [zone for zone in self.zones if zone.kind.name == kind and zone.owner == owner]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,7 +107,7 @@ class View(PlainValue):
         return _made_again, (*self.values()[:6], zones, self.agenda, self.clues)
 
     def to_json(self) -> dict[str, object]:
-        """The view in numbers, JSON-able."""
+        """Return the view in numbers, as JSON values."""
         return {
             "game": self.rules.words.game,
             "settings": self.settings.changed(),

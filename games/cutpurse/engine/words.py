@@ -1,7 +1,7 @@
 """The vocabulary of a game: its cards, verbs, kinds of zone and counters, each with its number, name and sentence.
 
 Everything outside the engine (views, options, events, records, later the wire) is told in these words, so no other
-place needs to know a game. Numbers start at 1; card number 0 is a card lying face down. Names hold for ever, numbers
+place needs to know a game. Numbers start at 1; card number 0 is a card lying face down. Names never change, numbers
 for one rules version. This module knows no rules.
 """
 
@@ -82,7 +82,7 @@ class Counter:
 class Verb:
     """Something that can be done or happen.
 
-    `text` is told when it happens ("{actor} plays {cards}"), `option_text` when it is offered ("play {cards}"); both
+    `text` is shown when it happens ("{actor} plays {cards}"), `option_text` when it is offered ("play {cards}"); both
     may use {actor}, {seat}, {zone}, {cards} and {number}. A verb without option_text happens by itself.
     """
 
@@ -106,7 +106,7 @@ class ZoneKind:
     ordered: bool  # the last card is the top; otherwise kept sorted, so that places tell nothing
     many: bool  # made, given away and dropped in play; listed from the bottom or oldest to the top or newest
     remembers: bool  # what a viewer learned of its hidden cards is kept (intel)
-    holder_learns: bool  # whoever gets a zone of mixed visibility sees all its cards
+    holder_learns: bool  # the new owner of a zone of mixed visibility sees all its cards
     counters: tuple[Counter, ...]
     columns: tuple[Counter, ...]
 
@@ -197,19 +197,19 @@ class Words:
         return name
 
     def attributes(self) -> tuple[str, ...]:
-        """The names of all zones and counters, which are the `__slots__` of the game: a dict would be slower."""
+        """List the names of all zones and counters, which are the `__slots__` of the game: a dict would be slower."""
         counters = self.table_counters + self.seat_counters
         return tuple([kind.name for kind in self.zones] + [counter.name for counter in counters])
 
     def card_named(self, name: str) -> int:
-        """The number of a card.  Raises KeyError if there is none of this name."""
+        """Look up the number of a card.  Raises KeyError if there is none of this name."""
         for number, card in enumerate(self.cards, 1):
             if card.name == name:
                 return number
         raise KeyError(name)
 
     def verb_named(self, name: str) -> int:
-        """The number of a verb.  Raises KeyError if there is none of this name."""
+        """Look up the number of a verb.  Raises KeyError if there is none of this name."""
         for verb in self.verbs:
             if verb.name == name:
                 return verb.number

@@ -1,4 +1,4 @@
-"""Cards in one place, who may see them, and what each viewer has learned of those he may not.
+"""Cards in one place, who may see them, and what each viewer has learned of the hidden ones.
 
 A viewer is a seat, or the spectator, who comes after the last seat and knows what everybody knows. A set of viewers is
 a bit mask: bit v is viewer v. Inside the engine a card is the number of its face; where equal faces can differ, the
@@ -24,12 +24,12 @@ _ALL, _OWNER, _MIXED = Visibility.ALL, Visibility.OWNER, Visibility.MIXED  # loo
 
 
 def bit(viewer: int) -> int:
-    """The set of viewers that holds just this one."""
+    """Return the set of viewers that holds just this one."""
     return 1 << viewer
 
 
 def _members(viewers: int) -> list[int]:
-    """The viewers in a set of them."""
+    """List the viewers in a set of them."""
     return [viewer for viewer in range(MOST_VIEWERS) if viewers >> viewer & 1]
 
 
@@ -59,7 +59,7 @@ class ZoneView(PlainValue):
         self.kind = kind
         self.owner = owner  # a seat, or TABLE
         self.size = size
-        self.cards = cards  # empty, or `size` long with FACE_DOWN for each card he may not see
+        self.cards = cards  # empty, or `size` long with FACE_DOWN for each card that is hidden
         self.known = known  # faces that are certainly among those the viewer may not see, sorted
         self.maybe = maybe  # faces that may be among them and lie in one of several zones otherwise, sorted
         self.counters = counters
@@ -89,7 +89,7 @@ Kept = list[Any]
 NONE_KEPT: Final[Kept] = [None] * (2 * MOST_VIEWERS)  # never written to
 _NOTHING_MADE: Final[Kept] = [None] * MOST_VIEWERS
 
-_Backs = dict[int, Kept]  # by size, what is kept of so many backs
+_Backs = dict[int, Kept]  # cached views of face-down cards, by their number
 NO_BACKS: Final[_Backs] = {}  # never written to
 _BACKS: Final[dict[tuple[int, ZoneKind, int], _Backs]] = {}  # those of the zones that every game of a kind has
 
@@ -191,7 +191,7 @@ class Zone:
         self.plain = kind.visibility is not _MIXED and not kind.columns
 
     def seers_for(self, owner: int, everyone: int) -> int:
-        """The viewers who see every face here if the zone belongs to `owner`."""
+        """Return the viewers who see every face here if the zone belongs to `owner`."""
         visibility = self.kind.visibility
         if visibility is _ALL:
             return everyone
@@ -199,7 +199,7 @@ class Zone:
 
     # -- cards come and go
     def put(self, card: int, seers: int, columns: tuple[int, ...] | None) -> None:
-        """A card whose face `seers` know comes to lie here, on top or in its sorted place."""
+        """Add a card whose face `seers` know, on top or at its sorted index."""
         if self.plain:
             if self.ordered:
                 self.cards.append(card)
@@ -219,7 +219,7 @@ class Zone:
             self.notes.append((ARRIVED, self.number, ALONE[card], learners))
 
     def _put_in_order(self, card: int, values: tuple[int, ...] | None) -> None:
-        """A card comes to lie in its sorted place, among its copies by the numbers on them."""
+        """Add a card at its sorted index, among its copies by the numbers on them."""
         assert self.columns is not None  # a kind of mixed visibility is ordered
         cards = self.cards
         i = bisect_left(cards, card)
@@ -244,7 +244,7 @@ class Zone:
             self.notes.append((ARRIVED, self.number, tuple(self.cards), learners))
 
     def column_values(self, place: int) -> tuple[int, ...]:
-        """The numbers on the card at this place."""
+        """Return the numbers on the card at this index."""
         return tuple([column[place] for column in self.columns or ()])
 
     # -- what viewers know
@@ -285,7 +285,7 @@ class Zone:
         self.kept = NONE_KEPT
 
     def changed_for(self, viewers: int) -> None:
-        """These viewers know something else of this zone, so their pictures are to be made anew."""
+        """Drop the cached views of these viewers, who know something else of this zone now."""
         if self.kept is not NONE_KEPT:
             kept = [*self.kept]
             for viewer in _MEMBERS[viewers]:
@@ -294,7 +294,7 @@ class Zone:
 
     # -- looking
     def picture(self, viewer: int) -> ZoneView:
-        """The zone as this viewer may see it; kept until it changes, for all who are known to see the same."""
+        """Return the zone as this viewer may see it, cached until it changes, for all who see the same."""
         cards = self.cards
         if not cards and not self.counters:
             self.kept = self.backs.get(0) or self._new_backs(0)
@@ -370,7 +370,7 @@ class Zone:
         self.kept = kept
 
     def _new_backs(self, size: int) -> Kept:
-        """What is kept of so many backs, for all zones like this one; it has no counters."""
+        """Return the cached views of this many face-down cards, for all zones like this one without counters."""
         if self.backs is NO_BACKS:
             many = self.kind.many
             self.backs = {} if many else _BACKS.setdefault((self.number, self.kind, self.owner), {})
@@ -386,7 +386,7 @@ class Zone:
 
     # -- saving
     def save(self) -> list[object]:
-        """[number, kind, owner, cards, masks, columns, counters, runs], numbers only; the log must be worked off."""
+        """Return [number, kind, owner, cards, masks, columns, counters, runs] as numbers; apply the log first."""
         return [
             self.number,
             self.kind.number,

@@ -57,7 +57,7 @@ class Games(Registry[type[Game]]):
         return super().__contains__(name) or (isinstance(name, str) and self._try(name))
 
     def __getitem__(self, name: str) -> type[Game]:
-        """Raises KeyError for a name that is not there."""
+        """Return the game of this name.  Raises KeyError if there is none."""
         if name not in self:
             raise KeyError(name)
         return super().__getitem__(name)

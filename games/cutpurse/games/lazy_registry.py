@@ -23,7 +23,7 @@ class Registry(MutableMapping[str, T]):
         self._found: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        """Raises KeyError for a name that is not there."""
+        """Return the entry of this name, imported.  Raises KeyError if there is none."""
         found = self._found.get(name)
         if found is None:
             module, _, attribute = self._places[name].partition(":")

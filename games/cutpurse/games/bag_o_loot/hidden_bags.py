@@ -19,7 +19,7 @@ __all__ = ["fill_closed_bags", "fill_fifth_cards", "fill_numbered_bags"]
 
 BAG_SIZE: Final = 5
 SET_SIZE: Final = 4
-WITH_LOOTERS: Final = (50, 35, 11, 3, 1)  # of 100 bags so many hold 0, 1 .. 4 looters
+WITH_LOOTERS: Final = (50, 35, 11, 3, 1)  # of 100 bags, how many hold 0, 1 .. 4 looters
 
 
 def fill_closed_bags(bags: Sequence[list[int]], unseen: list[int], chance: Chance) -> None:
@@ -88,7 +88,7 @@ def _pick_filling(size: int, numbers: list[int], have: list[int], chance: Chance
 
 
 def _are_enough(have: list[int], others: int | list[int]) -> bool:
-    """Whether so many bags, or sets of four of these numbers, can still be filled.
+    """Tell whether this many bags, or sets of four of these numbers, can still be filled.
 
     They can if the looters make up for what is missing when as many coins as possible are used.
     """
@@ -105,7 +105,7 @@ def _are_enough(have: list[int], others: int | list[int]) -> bool:
 
 
 def _weighted(weights: list[int], chance: Chance) -> int:
-    """A place, each as likely as its weight."""
+    """Draw an index, each as likely as its weight."""
     at = chance.below(sum(weights))
     for place, weight in enumerate(weights):
         if at < weight:

@@ -54,7 +54,7 @@ BAG_POINTS: Final = 10
 MOST_TIE_BREAKS: Final = 3
 """BL-5.5. At most three more rounds to break a tie."""
 LONGEST_ROUND: Final = 7000
-"""BL-7.1. A round stays far below so many turns.
+"""BL-7.1. A round stays far below this many turns.
 
 Every turn takes a card off the draw pile while there is one; later every play lowers the cards in hands or, with the
 same number of cards, the coins among them, and BL-5.3 bounds the turns between two plays.
@@ -164,7 +164,7 @@ class BagOLoot(Game[BagOLootSettings]):
 
     @classmethod
     def box(cls, seats: int, settings: BagOLootSettings) -> list[int]:
-        """BL-1.1, BL-1.2. Five coins of each number that so many players use, and their looters."""
+        """BL-1.1, BL-1.2. Five coins of each number that this many players use, and their looters."""
         deck = DECKS[seats]
         return sorted([*NUMBERS[: deck.highest]] * COPIES) + [LOOTER] * deck.looters
 
@@ -206,7 +206,7 @@ class BagOLoot(Game[BagOLootSettings]):
         self.idle_turns = 0
 
     def scores(self) -> list[int]:
-        """The points of the rounds that have been counted."""
+        """Return the points of the rounds that have been counted."""
         return self.total[:]
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
@@ -226,7 +226,7 @@ class SetUpARound(Step):
     rule = "BL-3.2, BL-3.3"
     paragraph = """The deck is shuffled, eight cards go to each, the rest is the draw pile.
 
-    `seat` deals; the player on his left begins.
+    `seat` deals; the player to the left begins.
     """
 
     def run(self, g: BagOLoot) -> None:
@@ -390,7 +390,7 @@ class MakeAPlay(Choice):
             g.move(card, g.hand[self.seat], zone)
 
     def join(self, g: BagOLoot, card: int, zone: Zone, verb: int) -> None:
-        """BL-4.2. The card joins the set; stolen or bagged it is the player's; a pinch brings him a looter."""
+        """BL-4.2. The card joins the set; stolen or bagged it is the player's; a pinch brings that player a looter."""
         hand = g.hand[self.seat]
         g.move(card, hand, zone)
         if verb == PINCH:

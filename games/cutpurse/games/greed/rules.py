@@ -115,7 +115,7 @@ class Greed(Game[GreedSettings]):
         return sets
 
     def scores(self) -> list[int]:
-        """The points of a tournament; in a single game the longest set."""
+        """Return the points of a tournament; in a single game the longest set."""
         if self.settings.mode == "tournament":
             return self.points[:]
         return [max(self.sets(seat)) for seat in range(self.n)]
@@ -127,7 +127,7 @@ class Greed(Game[GreedSettings]):
         return self.winner == seat + 1, *self.longest_sets(seat)
 
     def longest_sets(self, seat: int) -> tuple[int, ...]:
-        """The lengths of all sets of a seat, the longest first."""
+        """List the lengths of all sets of a seat, the longest first."""
         return tuple(sorted(self.sets(seat), reverse=True))
 
 

@@ -29,7 +29,7 @@ CONCEDE_NOW: Final = Option(CONCEDE)
 
 
 def add_attacks(g: StealAndPlunder, seat: int, hand: list[int], wilds: list[int], options: list[Option]) -> None:
-    """SP-4.24, SP-4.26. On every opponent's open pack, whether he holds cards or not, with its industry or a Wild."""
+    """SP-4.24, SP-4.26. On every opponent's open pack, whether they hold cards or not, with its industry or a Wild."""
     own = g.pack[seat]
     for stack in g.pack:
         if stack and stack is not own:

@@ -161,7 +161,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         return [stack[-1] if stack and not stack[-1].counters[LOCKED] else None for stack in self.pack]
 
     def lay_a_pack(self, seat: int) -> Zone:
-        """SP-3.2, SP-3.3. An empty pack on top of a stack; a player's first is locked, and locks him in."""
+        """SP-3.2, SP-3.3. An empty pack on top of a stack; a player's first is locked, and locks that player in."""
         pack = self.make(PACK, seat)
         if not self.locked_in[seat]:
             self.count("locked_in", 1, seat)
@@ -179,7 +179,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
             self.count("sure_powers", sure - 1, seat)
 
     def worth(self, packs: list[Zone]) -> int:
-        """What lies in these packs, in Rand."""
+        """Add up what lies in these packs, in Rand."""
         worth = 0
         for pack in packs:
             for card in pack.cards:
@@ -216,7 +216,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
         return True
 
     def imagine_zones(self, unseen: list[int], chance: Chance) -> None:
-        """SP-7.2. First the hidden partners, then the hands of which a burn has betrayed so many Power cards."""
+        """SP-7.2. First the hidden partners, then the hands of which a burn has betrayed some Power cards."""
         fill(self, self.all_packs(), unseen, chance)
         betrayed = []
         for sure, hand in zip(self.sure_powers, self.hand, strict=True):
@@ -231,7 +231,7 @@ class StealAndPlunder(Game[StealAndPlunderSettings]):
                     unseen.remove(card)
 
     def _betrayed_hands(self, betrayed: list[tuple[Zone, int]], unseen: list[int], chance: Chance) -> list[list[int]]:
-        """Cards for the hidden places of hands that have so many more Power cards at least, all ways equally likely.
+        """Cards for the hidden places of hands that have at least this many more Power cards, all ways equally likely.
 
         Those Power cards are dealt first, then any card. So a hand with m of them, k of which had to be, comes up
         once for each k out of m, and is taken once in so many times.

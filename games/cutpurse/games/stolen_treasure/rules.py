@@ -60,7 +60,7 @@ __all__ = ["StolenTreasure", "StolenTreasureSettings"]
 ACTIONS: Final = 2
 """ST-3.1. Up to two actions a turn."""
 HAND_LIMIT: Final = 7
-"""ST-6.1. So many cards stay in a hand, treasure and piracy together, when the limit is on."""
+"""ST-6.1. This many cards stay in a hand, treasure and piracy together, when the limit is on."""
 HIGHEST_VALUE: Final = 5000  # either way; so that the sums of stakes stay few
 ANY_TURN: Final = 1_000_000  # in place of the latest turn in which a card may have come; no game has as many
 RANDOM: Final = -1
@@ -109,7 +109,7 @@ class StolenTreasureSettings(Settings):
 
 @cache
 def at_place(option: Option, place: int) -> Option:
-    """The option, for the copy at this place.  Kept: there are as many as treasure cards and places for them."""
+    """Return the option for the copy at this index.  Cached: there are only as many as treasure cards and indexes."""
     return option.at((place,))
 
 
@@ -219,7 +219,7 @@ class StolenTreasure(Game[StolenTreasureSettings]):
                     options.append(at_place(of_card[card], place))
 
     def place_of(self, option: Option, zone: Zone) -> int:
-        """The place in a zone of treasure of the card that an option names."""
+        """Return the index in a zone of treasure of the card that an option names."""
         return option.places[0] if option.places else zone.cards.index(option.cards[0])
 
     def lowest_treasure(self, options: list[Option]) -> Option:
@@ -267,7 +267,7 @@ class StolenTreasure(Game[StolenTreasureSettings]):
         return [seat for seat in range(self.n) if self.buried_total[seat] >= self.settings.target]
 
     def is_plausible(self) -> bool:
-        """ST-7.2. Who has buried enough and has not won has a reason; a match below the stake was the best he had."""
+        """ST-7.2. Who has buried enough and has not won has a reason; a match below the stake was their best."""
         top = self.agenda[-1] if self.agenda else None
         if isinstance(top, MatchTheStake) and not top.options(self, top.seat):
             return False
@@ -279,18 +279,18 @@ class StolenTreasure(Game[StolenTreasureSettings]):
         return all(self.has_a_reason(seat) for seat in self.should_not_have_won())
 
     def value_of(self, cards: Iterable[int]) -> int:
-        """What cards are worth together."""
+        """Add up what cards are worth."""
         value, total = self.value, 0
         for card in cards:
             total += value[card]
         return total
 
     def has_a_reason(self, seat: int) -> bool:
-        """ST-7.2. Whether he holds The Black Spot, or too much bad treasure."""
+        """ST-7.2. Tell whether a seat holds The Black Spot, or too much bad treasure."""
         return self.has_the_spot(seat) or self.surplus(seat) < 0
 
     def surplus(self, seat: int) -> int:
-        """ST-7.2. By how much his score was above the target at the last check; what he stakes was in his hand then."""
+        """ST-7.2. How far a seat's score was above the target at the last check; its stake was in the hand then."""
         staked = sum([min(0, self.value[card]) for card in self.stake[seat].cards])
         return self.score(seat) + staked - self.settings.target
 

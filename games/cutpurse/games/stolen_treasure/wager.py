@@ -33,7 +33,7 @@ __all__ = ["MatchTheStake", "StakeTreasure", "least_match"]
 DIE: Final = 6
 DIE_TIES: Final = 20
 SIGN_TIES: Final = 5
-"""ST-3.26. So often a tie of dice or of signs is tried again before the coin decides."""
+"""ST-3.26. A tie of dice or of signs is tried again this often before the coin decides."""
 
 LAY_NO_MORE: Final = Option(DONE)
 NO_MORE_TO_LAY: Final = [LAY_NO_MORE]
@@ -107,7 +107,7 @@ class MatchTheStake(Choice):
 
     def options(self, g: StolenTreasure, seat: int) -> list[Option]:
         hand, laid, value = g.treasure_hand[seat], g.stake[seat].cards, g.value
-        if not hand.cards:  # all that he had lies there, and it was within reach
+        if not hand.cards:  # the whole hand lies there, and it was within reach
             return NO_MORE_TO_LAY
         missing = self.stake
         for card in laid:

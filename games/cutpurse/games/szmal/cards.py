@@ -118,7 +118,7 @@ UNTIL_ROUND: Final = 0  # a column of a kept Action
 
 
 def column(zone: Zone, number: int) -> list[int]:
-    """The numbers on the cards of a zone, card by card."""
+    """List the numbers on the cards of a zone, card by card."""
     assert zone.columns is not None
     return zone.columns[number]
 
@@ -179,7 +179,7 @@ LOSE: Final = WORDS.verb("lose", "{actor} loses {cards}", "lose {cards}", "SZ-3.
 
 
 def with_a_card(verb: int) -> list[Option]:
-    """The option to do this with a card, by the number of the card; all are made now."""
+    """Make the option to do this with each card, by the number of the card."""
     return [Option(verb, (card,)) for card in (0, *NUMBERS)]
 
 
@@ -206,7 +206,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """SZ-3.3.2. What must be in the owner's Territory or, of cash, in his hands; nothing of it is spent."""
+    """SZ-3.3.2. What must be in the owner's Territory or, of cash, in their hands; nothing of it is spent."""
 
     shows: tuple[int, ...] = ()
     thugs: int = 0
@@ -282,10 +282,10 @@ class SzmalCard:
         """Its owner has played a card; `this` is the card in play whose text it is."""
 
     def after_action(self, g: Szmal, seat: int) -> None:
-        """An Action of its owner has been carried out."""
+        """React to an Action of its owner that has been carried out."""
 
     def on_leaving(self, g: Szmal, seat: int, leaving: int, this: int) -> None:
-        """A card has left its owner's Territory."""
+        """React to a card that has left its owner's Territory."""
 
     def saves(self, played: SzmalCard) -> int:
         """How much less cash this card costs its owner."""

@@ -46,7 +46,7 @@ PLAY_CARD: Final = with_a_card(PLAY)
 
 @cache  # there are few prices
 def pay_in_cash(price: int) -> Option:
-    """The option to pay so many dollars."""
+    """Return the option to pay this many dollars."""
     return Option(PAY, number=price)
 
 

@@ -159,7 +159,7 @@ class Szmal(Game[Settings]):
                     self.gain(watcher, amount)
 
     def lose(self, seat: int, amount: int) -> None:
-        """SZ-5.1, SZ-5.2, SZ-5.3. To the bank, all he has at most; nothing doubles or copies a loss."""
+        """SZ-5.1, SZ-5.2, SZ-5.3. To the bank, at most all they have; nothing doubles or copies a loss."""
         if amount and self.cash[seat]:
             self.count("cash", max(0, self.cash[seat] - amount), seat)
 
@@ -217,12 +217,12 @@ class Szmal(Game[Settings]):
         return values.index(best) if values.count(best) == 1 else None
 
     def markers(self, seat: int, card: int) -> int:
-        """The markers on a Holding."""
+        """Count the markers on a Holding."""
         holdings = self.holdings[seat]
         return column(holdings, MARKERS)[holdings.cards.index(card)]
 
     def most_markers(self, seats: Iterable[int]) -> int:
-        """The markers on that Holding of these seats which has most; 0 if there is none."""
+        """Return the most markers on a Holding of these seats; 0 if there is none."""
         return max((markers for seat in seats for markers in column(self.holdings[seat], MARKERS)), default=0)
 
     def add_markers(self, seat: int, card: int, markers: int) -> None:
@@ -234,7 +234,7 @@ class Szmal(Game[Settings]):
             self.count_card(holdings, place, MARKERS, max(0, lying + markers))
 
     def remove_markers_of_opponents(self, seat: int) -> None:
-        """A marker from each Holding of each opponent."""
+        """Take a marker from each Holding of each opponent."""
         for other in self.opponents(seat):
             for card in self.holdings[other].cards:
                 self.add_markers(other, card, -1)
@@ -287,7 +287,7 @@ class Szmal(Game[Settings]):
         self.then(Play(seat, card, 0))
 
     def may_play_another(self, seat: int) -> None:
-        """SZ-7.8. If there is a card in his hand."""
+        """SZ-7.8. If there is a card in the hand."""
         if self.hand[seat].cards:
             self.then(PlayAnotherCard(seat))
 

@@ -112,7 +112,7 @@ class TomThumb(Thug, number=57, title='"Peeping" Tom "Thumb"', shows=(GUN, GUN),
     """SZ-card-57. Gain $5,000 for each marker on that Holding in play, of any player, which has most."""
 
     def text(self, g: Szmal, seat: int) -> None:
-        """SZ-7.16. His own included, after his Cost was paid; a tie does not matter."""
+        """SZ-7.16. Their own included, after the Cost was paid; a tie does not matter."""
         g.gain(seat, 5_000 * g.most_markers(range(g.n)))
 
 
