@@ -93,7 +93,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
         return os.environ.get(VARIABLE, "0") not in ("", "0") and self.target_name == "wheel"
 
     def dependencies(self) -> list[str]:
-        """What the build itself needs."""
+        """Return what the build itself needs."""
         return NEEDS if self._is_wanted else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ class CompiledBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # any co
         build_data["infer_tag"] = True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """The wheel is there."""
+        """Remove the folder of compiled files once the wheel is there."""
         if self._is_wanted and version != "editable":
             self._folder.cleanup()
 

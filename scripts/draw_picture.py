@@ -22,7 +22,7 @@ NAMES = ("greedy", "my_bot.py", "random", "random")
 
 
 def draw() -> str:
-    """The picture as SVG, without fonts from elsewhere."""
+    """Return the picture as SVG, without fonts from elsewhere."""
     match = Match(GAMES["greed"], NAMES, bytes(range(32)), log=True)
     since = 0
     while (decision := match.decision()) and len(match.choices) < DECISION:

@@ -41,7 +41,7 @@ TELL: Final = 10  # matches
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """The command of each bot that can be run here, by its language; of the others it is said why not."""
+    """Return the command of each bot that can run here, by language; print why the others cannot."""
     found = {"python": [*OURS, str(CHECKOUT / "tests" / "languages" / "rule.py") + ":Starter"]}
     for language in LANGUAGES:
         print(f"building {language} ...", file=sys.stderr)
@@ -82,7 +82,7 @@ async def played(folder: Path, bots: dict[str, list[str]], ladder: Ladder) -> No
 
 
 def table(store: Store) -> list[list[str]]:
-    """What came of it, a row a bot, the head first."""
+    """Return the results as rows, a row per bot, with a heading."""
     store.put_estimates(store.ladder_estimates(LADDER), datetime.now(UTC)).result()
     rows = [["bot", "place", "rating", "matches", "wins", "decisions", "median think time", "faults"]]
     for one in store.rankings(LADDER):

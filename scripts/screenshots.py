@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def _played(workshop: Path) -> Path:
-    """The database of a demo, with estimates from all its results."""
+    """Make the database of a demo, with estimates from all its results."""
     database = workshop / "demo" / "demo.db"
     for words in (
         ("demo", "--matches", MATCHES, "--folder", str(database.parent)),
@@ -114,7 +114,7 @@ def _take(browser: Browser, site: str, picture: Picture, folder: Path) -> None:
 
 
 def _small(browser: Browser, png: bytes) -> bytes:
-    """The same picture with 256 colours, as a browser counts them."""
+    """Return the picture with 256 colours, as a browser counts them."""
     page = browser.new_page()
     told = page.evaluate(_COUNT, b64encode(png).decode())
     page.close()
