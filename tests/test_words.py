@@ -45,7 +45,7 @@ ALLOWED: Final = {
     "sdk": 199,
     "sample_bots": 8,
     "server": 477,
-    "leaderboard": 87,
+    "leaderboard": 26,
     "tests": 403,
     "benchmarks": 51,
     "scripts": 1,

@@ -93,7 +93,7 @@ def restore(backup: Path, database: Path, replaces: bool = False, progress: Prog
 
 @contextmanager
 def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator[tuple[Path, str]]:
-    """A copy in this folder under a name of its own, checked and on the disk, and its revision; it goes at the end."""
+    """Make a checked copy in this folder, on the disk, and return it with its revision; it is removed at the end."""
     if not database.exists():
         raise NoSuchEntry(f"there is no leaderboard {database}")
     if not folder.is_dir():
@@ -122,7 +122,7 @@ def _copied(database: Path, folder: Path, progress: Progress | None) -> Iterator
 
 
 def _begun(folder: Path) -> tuple[int, Path]:
-    """A new file for a copy, open; it is locked as long as that is.  Raises OSError."""
+    """Open a new file for a copy; it is locked as long as it is open.  Raises OSError."""
     while True:
         handle, name = tempfile.mkstemp(_ENDS, _BEGINS, folder)
         with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept either

@@ -54,12 +54,12 @@ class Comparison(NamedTuple):
 
 
 def kind_of(ladder: str, matches: int) -> str:
-    """Of what kind a board with so many matches is, on a ladder with boards of this kind."""
+    """Return the kind of a board with this many matches, on a ladder with boards of this kind."""
     return PLAIN if matches == 1 else ladder
 
 
 def comparisons_of(kind: str, matches: Sequence[BoardMatch]) -> list[Comparison]:
-    """What is rated on a board of this kind whose matches all count, in the order in which they were stored."""
+    """List what is rated on a board of this kind whose matches all count, in the order in which they were stored."""
     if len(matches) == 1:
         return [Comparison(*matches[0])]
     if kind == "rotation":
@@ -95,7 +95,7 @@ def why_incompatible(kind: str, matches: int, versions: Sequence[int], others: C
 
 
 def _summed(matches: Sequence[BoardMatch]) -> Comparison:
-    """A rotation, in the order of seats of its first match."""
+    """Return the comparison of a rotation, in the order of seats of its first match."""
     versions = matches[0].versions
     points, faults = dict.fromkeys(versions, 0), dict.fromkeys(versions, 0)
     for match in matches:

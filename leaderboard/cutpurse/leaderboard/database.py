@@ -43,7 +43,7 @@ _ADVICE: Final = {
 
 
 def database_path(database: str | os.PathLike[str]) -> Path:
-    """The file that a path or a URL `sqlite:///PATH` names.  Raises StoreError for any other URL, and for none."""
+    """Return the file that a path or a URL `sqlite:///PATH` names.  Raises StoreError for any other."""
     text = os.fspath(database)
     if text.startswith(_URL):
         text = text.removeprefix(_URL)
@@ -56,7 +56,7 @@ def database_path(database: str | os.PathLike[str]) -> Path:
 
 
 def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """An engine with one connection, whose transactions take the write lock at once; makes the file if it is missing.
+    """Make an engine with one connection, whose transactions take the write lock at once; create a missing file.
 
     Only the first connection makes it: a file that is moved away later is an error and not an empty leaderboard.
     """
@@ -83,7 +83,7 @@ def writing_engine(path: Path, busy_timeout_s: float) -> Engine:
 
 
 def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
-    """An engine whose connections cannot write; each transaction sees the leaderboard of one moment."""
+    """Make an engine whose connections cannot write; each transaction sees the leaderboard of one moment."""
     engine = create_engine(
         _URL,
         creator=lambda: _connect(path, "ro", busy_timeout_s),
@@ -96,7 +96,7 @@ def reading_engine(path: Path, busy_timeout_s: float) -> Engine:
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:
-    """What stays the same when a file is renamed and differs between two files; None if there is none at this path."""
+    """Return what stays the same when a file is renamed and differs between files; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -105,7 +105,7 @@ def file_identity(path: Path) -> tuple[int, int] | None:
 
 
 def explained(error: SQLAlchemyError | sqlite3.Error, path: Path) -> StoreError:
-    """The same error in one line that names the file and what to do; without the statement and its values."""
+    """Explain a database error in one line, with the file and what to do, without the statement and its values."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = str(cause).partition("\n")[0]
     advice = next((advice for word, advice in _ADVICE.items() if word in said), None)
@@ -123,7 +123,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def _make(path: Path) -> None:
-    """An empty file that only its user can read and write, if there is none; SQLite would make one as the umask has it.
+    """Create a missing file so that only its user can read and write it; SQLite would follow the umask.
 
     Only a new file is opened: to close another one here would let go the locks that this process may have on it.
     """

@@ -19,7 +19,7 @@ COMPRESSION: Final = 1  # zlib's; 6 makes records of Greed and Szmal 5-12 % smal
 
 
 def pack_courses(courses: Sequence[DecisionLog | None]) -> bytes:
-    """The courses of a match, by seat: `[[thinking_ms], [[decision, at, cause, text]]]` for each, or null."""
+    """Pack the decision logs of a match, by seat: `[[thinking_ms], [[decision, at, cause, text]]]` each, or null."""
     rows = [
         None
         if course is None
@@ -30,7 +30,7 @@ def pack_courses(courses: Sequence[DecisionLog | None]) -> bytes:
 
 
 def unpack_courses(packed: bytes) -> tuple[DecisionLog | None, ...]:
-    """The courses that `pack_courses` took."""
+    """Unpack what `pack_courses` packed."""
     return tuple(
         None if row is None else DecisionLog(tuple(row[0]), tuple(DecisionFault(*fault) for fault in row[1]))
         for row in json.loads(zlib.decompress(packed))
@@ -38,12 +38,12 @@ def unpack_courses(packed: bytes) -> tuple[DecisionLog | None, ...]:
 
 
 def pack_notes(notes: Sequence[SeatNote]) -> bytes:
-    """The notes of a seat: `[decision, text]` for each."""
+    """Pack the notes of a seat: `[decision, text]` each."""
     return _packed([(note.decision, note.text) for note in notes])
 
 
 def unpack_notes(packed: bytes) -> tuple[SeatNote, ...]:
-    """The notes that `pack_notes` took."""
+    """Unpack what `pack_notes` packed."""
     return tuple(SeatNote(*row) for row in json.loads(zlib.decompress(packed)))
 
 

@@ -32,7 +32,7 @@ class Numbers(NamedTuple):
     """What the model assumes of a game.
 
     drift: the variance that a skill gains between two matches, tau ** 2.
-    luck: the variance of how somebody plays around his skill, beta ** 2.
+    luck: the variance of performances around the skill, beta ** 2.
     margin: two who play less than this apart tie.
     """
 
@@ -44,9 +44,9 @@ class Numbers(NamedTuple):
 def rate_in_order(
     skills: Sequence[tuple[float, float]], ties: Sequence[bool], numbers: Numbers
 ) -> list[tuple[float, float]]:
-    """The skills (mu, sigma) after a match, of players who are handed in and come back from the first to the last.
+    """Compute the skills (mu, sigma) after a match, given and returned from the first place to the last.
 
-    ties[i]: whether player i shares his place with player i + 1; one less than players, of whom there are two or more.
+    ties[i]: whether player i ties with player i + 1; one fewer than players, and at least two players.
 
     Raises ArithmeticError or ValueError where floats do not do: after an upset too absurd, or with skills too narrow
     beside the others.
@@ -72,7 +72,7 @@ def rate_in_order(
 
 
 class _Player:
-    """One who sat at the table: what is believed of how he played, and what the gaps on both sides said of it.
+    """A player at the table: the belief about their performance, and what the gaps on both sides say of it.
 
     A belief, and a message too, is a normal distribution as `precision`, 1 / sigma ** 2, and `shift`, mu / sigma ** 2.
     """
@@ -105,7 +105,7 @@ class _Player:
         self.above_precision = self.above_shift = self.below_precision = self.below_shift = 0.0
 
     def skill(self, luck: float) -> tuple[float, float]:
-        """mu and sigma of his skill, after all that the gaps said."""
+        """Return mu and sigma of the skill, after all that the gaps say."""
         precision, shift = self.precision - self.start_precision, self.shift - self.start_shift
         if precision:
             mu = shift / precision
@@ -179,7 +179,7 @@ class _Gap:
         return changed if changed > changed_shift else changed_shift
 
     def tell_better(self) -> None:
-        """The better one played as well as the worse one, and this gap above him."""
+        """Update the better player: the performance of the worse one plus this gap."""
         better, worse = self.better, self.worse
         cut, other = self.precision - self.played_precision, worse.precision - worse.above_precision
         mu = (worse.shift - worse.above_shift) / other
@@ -194,7 +194,7 @@ class _Gap:
         better.below_precision, better.below_shift = precision, shift
 
     def tell_worse(self) -> None:
-        """The worse one played as well as the better one, and this gap below him."""
+        """Update the worse player: the performance of the better one minus this gap."""
         better, worse = self.better, self.worse
         cut, other = self.precision - self.played_precision, better.precision - better.below_precision
         mu = (better.shift - better.below_shift) / other
@@ -232,7 +232,7 @@ def _tied(x: float, margin: float) -> tuple[float, float]:
 
 
 def _below(x: float) -> float:
-    """The normal distribution function, by the package's `erfc` of -x / sqrt(2), good to 1.2e-7 of the value."""
+    """Compute the normal distribution function by the package's `erfc` of -x / sqrt(2), good to 1.2e-7 of the value."""
     x = -x / ROOT_2
     z = abs(x)
     t = 1.0 / (1.0 + z / 2.0)

@@ -52,7 +52,7 @@ class NewLadder:
 
 
 def ensure_ladder(connection: Connection, new: NewLadder) -> int:
-    """The id of a ladder, made with its first epoch if it is new.
+    """Return the id of a ladder, made with its first epoch if it is new.
 
     Raises InvalidEntry if there is one of this name that is anything else; its terms may be any.
     """
@@ -74,7 +74,7 @@ def ensure_ladder(connection: Connection, new: NewLadder) -> int:
 
 
 def create_ladder(connection: Connection, new: NewLadder, created: datetime) -> int:
-    """The id of a new ladder.  Raises InvalidEntry if there is one of this name."""
+    """Create a ladder, and return its id.  Raises InvalidEntry if there is one of this name."""
     ladder = new.name
     if created.tzinfo is None:
         raise InvalidEntry(f"ladder {ladder}: created {created} needs a time zone")
@@ -91,7 +91,7 @@ def change_ladder(connection: Connection, ladder: str, terms: LadderTerms) -> No
 
 
 def check_unused(connection: Connection, ladder: str) -> int:
-    """The id of a ladder that nothing hangs on.
+    """Return the id of a ladder that nothing depends on.
 
     Raises NoSuchEntry, and InvalidEntry if a match was ever announced there, or a bot that was handed in for it plays
     or will.
@@ -114,7 +114,7 @@ def check_unused(connection: Connection, ladder: str) -> int:
 
 
 def delete_ladder(connection: Connection, ladder: str) -> None:
-    """A ladder that was made by mistake is gone.  Raises as `check_unused` does."""
+    """Remove a ladder that was made by mistake.  Raises as `check_unused` does."""
     ladder_id = check_unused(connection, ladder)
     for rows in (ESTIMATES, RATING_POINTS, EPOCHS):
         connection.execute(delete(rows).where(rows.c.ladder_id == ladder_id))
@@ -140,7 +140,7 @@ def open_epoch(connection: Connection, ladder: str, rating: TrueSkill) -> int:
 
 
 def epoch_of(connection: Connection, ladder_id: int) -> tuple[int, TrueSkill]:
-    """The epoch of a ladder now: its number and settings."""
+    """Return the current epoch of a ladder: its number and settings."""
     query = select(EPOCHS).where(EPOCHS.c.ladder_id == ladder_id).order_by(EPOCHS.c.number.desc()).limit(1)
     row = connection.execute(query).one()
     return row.number, TrueSkill.from_json(row.settings)
@@ -156,7 +156,7 @@ def _made(
 
 
 def _defined(new: NewLadder) -> dict[str, object]:
-    """The columns that never change.  Raises InvalidEntry."""
+    """Check and return the columns that never change.  Raises InvalidEntry."""
     name, seats = checked_name("the name of a ladder", new.name), new.seats
     if seats < 2:
         raise InvalidEntry(f"ladder {name} has {seats} seats; at least 2 are needed")

@@ -1,4 +1,4 @@
-"""One process writes a leaderboard: whoever has the lock beside its file.
+"""One process writes a leaderboard: the one that holds the lock beside its file.
 
 The lock is the system's, on `FILE.lock`: it goes with the process that holds it, however that ends. `FILE.lock` stays;
 the number in it, of that process, is for people. This module knows no database.
@@ -22,7 +22,7 @@ class WritingLock:
     """The right to write the leaderboard at a path, until it is released."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InUse if it is held, by another process or this one, and StoreError if it cannot be had at all."""
+        """Take the lock.  Raises InUse if any process holds it, and StoreError if it cannot be had at all."""
         real = path.resolve()  # by whatever link it was named
         beside = real.with_name(f"{real.name}.lock")
         try:

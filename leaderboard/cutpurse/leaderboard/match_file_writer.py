@@ -21,7 +21,7 @@ SCHEMA: Final = "match/1"
 
 
 def match_file(entry: MatchEntry, record: str | None) -> str:
-    """The lines of a match, each with its end; `record` is the line that replays it, None if it has none.
+    """Write the lines of a match, each with its end; `record` is the line that replays it, None if it has none.
 
     Raises ValueError if what was promised of the deal is no text.
     """
@@ -51,7 +51,7 @@ def match_file(entry: MatchEntry, record: str | None) -> str:
 
 
 def _closed(body: dict[str, Any]) -> str:
-    """The line of an object, with its schema and its digest."""
+    """Write the line of an object, with its schema and its digest."""
     text = f'{{"schema":"{SCHEMA}",' + json.dumps(body, separators=(",", ":"), sort_keys=True)[1:-1]
     return f'{text},"digest":"{sha256(text.encode()).hexdigest()}"}}'
 

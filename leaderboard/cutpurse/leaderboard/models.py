@@ -1,6 +1,6 @@
 """The tables: owner -> bot -> version -> seat, and ladder -> board -> match -> seat, with the ratings that follow.
 
-An owner proves himself by tokens, of which only hashes are kept.
+An owner authenticates with tokens; only their hashes are stored.
 
 What a match was and how it ended is written once and never changed. `ratings` and `opponents` are kept up to date; they
 and `rating_changes` follow from the rest, which is the ledger. This module knows no connection; `migrations/` makes the
@@ -111,13 +111,13 @@ class VersionRow(Base, table=True):
 
 
 class TokenRow(Base, table=True):
-    """What an owner proves himself with; the secret is not here, only its hash.
+    """A bearer token of an owner; the secret is not here, only its hash.
 
     It counts from `created` until `expires` or `revoked`, whichever comes first; rows stay.
     """
 
     __tablename__ = "tokens"
-    id: str = Field(primary_key=True)  # the first signs of the token
+    id: str = Field(primary_key=True)  # the first characters of the token
     digest: bytes = Field(sa_type=LargeBinary)  # SHA-256 of the whole token
     owner_id: int = Field(foreign_key="owners.id")
     scopes: str  # words with a space between, sorted
@@ -225,7 +225,7 @@ class BoardRow(Base, table=True):
     ladder_id: int = Field(foreign_key="ladders.id")
     sequence: int | None = None
     epoch: int | None = None
-    commitment: bytes = Field(sa_type=LargeBinary)  # told before the first card
+    commitment: bytes = Field(sa_type=LargeBinary)  # published before the first card
     seed: bytes = Field(sa_type=LargeBinary)  # what opens it
     params: bytes = Field(sa_type=LargeBinary)
     matches: int = 1  # that are played on it
@@ -277,7 +277,7 @@ class MatchRow(Base, table=True):
 
 
 class SeatRow(Base, table=True):
-    """Who sat where, and how it ended for him; place and score are null if the match is void."""
+    """A version in a seat of a match, and how it ended; place and score are null if the match is void."""
 
     __tablename__ = "seats"
     __table_args__ = (
@@ -301,7 +301,7 @@ class SeatRow(Base, table=True):
 
 
 class DecisionLogRow(Base, table=True):
-    """What became of the decisions of a match, seat by seat; no row for a match of which that was not kept."""
+    """The decision logs of a match, seat by seat; a match without stored logs has no row."""
 
     __tablename__ = "courses"
     match_number: int = Field(primary_key=True, foreign_key="matches.number")
@@ -354,7 +354,7 @@ class EstimateRow(Base, table=True):
 
 
 class RatingPointRow(Base, table=True):
-    """The rating that a version had after so many rated boards of its ladder, for charts; see `estimates.history`.
+    """The rating of a version after a number of rated boards of its ladder, for charts; see `estimates.history`.
 
     Points of another beta are on another scale, so they go with the estimates when an epoch changes beta.
     """

@@ -26,7 +26,7 @@ from cutpurse.leaderboard.tokens import HOUSE, NOBODY, Token
 __all__ = ["SCOPES", "NewToken", "create_tokens", "ensure_version", "note_uses", "revoke_token"]
 
 SCOPES: Final = ("admin", "play", "read")
-_OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # the signs of a bot's name
+_OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,31}")  # the characters of a bot's name
 _LONGEST_LABEL: Final = 200  # characters
 
 
@@ -76,7 +76,7 @@ def _is_kept(moment: datetime) -> bool:
 
 # -- names
 def ensure_version(connection: Connection, owner: str, bot: str, version: str, created: datetime | None) -> int:
-    """The id of a version of a bot of an owner, each made if it is new.  Raises InvalidEntry for a name that is none.
+    """Return the id of a version; create version, bot and owner if new.  Raises InvalidEntry for an invalid name.
 
     created: since when a new version is known. The newest version of the bot until then is its parent.
     """
@@ -108,7 +108,7 @@ def _made(connection: Connection, relation: Relation, row: Mapping[str, object])
 def create_tokens(
     connection: Connection, wanted: Iterable[tuple[NewToken, Token]], created: datetime
 ) -> list[TokenEntry]:
-    """Give each owner his token, the owner made if he is new; all of them or none.
+    """Create a token for each owner, creating missing owners. All or nothing.
 
     Raises InvalidEntry for one that would have expired by then, and for a token that is there.
     """
@@ -133,7 +133,7 @@ def create_tokens(
 
 
 def revoke_token(connection: Connection, token_id: str, revoked: datetime) -> TokenEntry:
-    """A token is good for nothing from now on; one that was revoked before stays as it is.  Raises NoSuchEntry."""
+    """Revoke a token; one that was revoked before stays as it is.  Raises NoSuchEntry."""
     chosen = update(TOKENS).where(TOKENS.c.id == token_id)
     connection.execute(chosen.where(TOKENS.c.revoked.is_(None)).values(revoked=revoked))
     return queries.token(connection, token_id)

@@ -2,7 +2,7 @@
 
     settings = fit([Outcome((1, 2), (1, 2)), Outcome((2, 1), (2, 1)), ...])
 
-Each match is foretold from those before it, and then rated; what counts is how probable its outcome was (`log_loss`),
+Each match is predicted from those before it, and then rated; what counts is how probable its outcome was (`log_loss`),
 so that nothing is judged by what it was fitted to. Only ratios can be fitted: mu and sigma of a newcomer stay, and beta
 and tau are found beside that sigma, which is how far apart players are. This module knows no ladder, no database and no
 chance; a new version of a bot is a newcomer here.
@@ -46,7 +46,7 @@ class _Pair(NamedTuple):
 
 
 def log_loss(results: Sequence[RankedMatch], settings: TrueSkill, after: int = 0) -> float:
-    """How badly matches are foretold from those before them: mean of -ln p of each two players' order, in nats.
+    """Predict each match from those before it, and return the log loss: mean of -ln p of two players' order, in nats.
 
     results: in the order in which they are rated; all begin as newcomers. after: so many matches are rated and not
     judged. For two players who could as well be one, without ties, it is ln 2 = 0.693. Raises ValueError if no match is
@@ -62,7 +62,7 @@ def fit(
     start: TrueSkill | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrueSkill:
-    """The settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
+    """Find the settings with the least `log_loss`: beta to 4 %, the likeliest tau of five, draws as often as they were.
 
     start: what is not fitted comes from it, mu, sigma and widening; the library's values if it is missing. About 70
     times all matches are rated. With less than some thousand pairs of players, chance has a large part in it.
@@ -122,7 +122,7 @@ def _loss(pairs: Sequence[_Pair], margin: float) -> float:
 
 
 def _fit_draw_margin(results: Sequence[RankedMatch], settings: TrueSkill) -> TrueSkill:
-    """The same with the margin with which as many ties are foretold as there were, half a tie added."""
+    """Fit the draw margin that predicts as many ties as there were, plus half a tie."""
     pairs = list(_predictions(results, settings))
     wanted = sum(pair.is_tied for pair in pairs) + 0.5
     low, high = 0.0, 1e-3 * settings.beta
@@ -148,7 +148,7 @@ def _tied(pair: _Pair, margin: float) -> float:
 
 
 def _below(deviations: float) -> float:
-    """The standard normal distribution."""
+    """Compute the standard normal distribution function."""
     return math.erfc(-deviations / math.sqrt(2)) / 2
 
 

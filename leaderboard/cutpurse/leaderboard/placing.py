@@ -22,7 +22,7 @@ MAX_WIDTH: Final = 1.5
 MIN_BOARDS: Final = 4
 
 # Rated boards from which on a bot is placed however wide its interval is. The interval of a bot that always wins, or
-# always loses, stays wide for ever: how far it is ahead cannot be known, but that it is ahead is.
+# always loses, stays wide: how far it is ahead cannot be known, but that it is ahead is.
 ENOUGH_BOARDS: Final = 30
 
 

@@ -51,7 +51,7 @@ def standing_of(
 def step(
     standings: Sequence[RatingState], places: Sequence[int], faults: Sequence[int], settings: TrueSkill, sequence: int
 ) -> list[RatingState]:
-    """What the board of this number makes of those who sat at it, by seat."""
+    """Compute the rating states after the board with this number, by seat."""
     skills = rate(places, [standing.skill for standing in standings], settings)
     return [
         RatingState(

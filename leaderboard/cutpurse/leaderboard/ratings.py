@@ -44,7 +44,7 @@ class Skill(NamedTuple):
 
     @property
     def exposed(self) -> float:
-        """mu - 3 sigma, the skill that he very likely has at least: what rankings are sorted by."""
+        """Return mu - 3 sigma, a lower bound of the skill."""
         return self.mu - 3 * self.sigma
 
 
@@ -86,7 +86,7 @@ class TrueSkill:
         return Skill(float(self.mu), float(self.sigma))
 
     def prior_for_new_version(self, parent: Skill) -> Skill:
-        """What is believed of a new version of a bot, from what is believed of the one before.
+        """Compute the prior of a new version of a bot from the skill of the version before.
 
         Its mu, and the sigma of two uncertainties that add up, sqrt(sigma^2 + (widening sigma_0)^2), though never more
         than that of a newcomer.
@@ -100,12 +100,12 @@ class TrueSkill:
 
     @classmethod
     def from_json(cls, text: str) -> TrueSkill:
-        """The settings that `to_json` wrote."""
+        """Read the settings that `to_json` wrote."""
         return cls(**json.loads(text))
 
 
 def rate(places: Sequence[int], skills: Sequence[Skill], settings: TrueSkill) -> list[Skill]:
-    """The skills after one match; places[i] is that of player i, the lowest the best, ties equal.
+    """Compute the skills after a match; places[i] is that of player i, the lowest is best, ties are equal.
 
     An upset so absurd that floats do not do is computed again with 60 digits. Raises ValueError if the lengths differ
     or there are fewer than two players.
@@ -140,13 +140,13 @@ def win_probability(settings: TrueSkill) -> Callable[[Skill, Skill], float]:
 
 
 def _below(deviations: float) -> float:
-    """The standard normal distribution."""
+    """Compute the standard normal distribution function."""
     return math.erfc(-deviations / _SQRT_2) / 2
 
 
 @cache
 def _numbers(settings: TrueSkill) -> Numbers:
-    """The margin is the package's for two players, to the bit."""
+    """Compute the numbers of these settings; the margin is the package's for two players, to the bit."""
     margin = trueskill.calc_draw_margin(settings.draw_probability, 2, trueskill.TrueSkill(**_for_package(settings)))
     return Numbers(drift=settings.tau**2, luck=settings.beta**2, margin=margin)
 
@@ -159,7 +159,7 @@ def _rate_exactly(places: Sequence[int], skills: Sequence[Skill], settings: True
 
 @cache
 def _exact_model(settings: TrueSkill) -> Any:
-    """The package (it has no types) with its mpmath backend, and with a precision that nobody else can change."""
+    """Load the package (it has no types) with its mpmath backend, and with a precision that nobody else can change."""
     from mpmath import MPContext  # type: ignore[import-untyped]  # hardly ever wanted, and every server would load it
 
     numbers = MPContext()

@@ -44,7 +44,7 @@ class Readings:
     """What can be asked of a leaderboard, on connections that cannot write."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """A path or `sqlite:///PATH`; nothing is opened yet.  Raises StoreError if it is neither."""
+        """Take a path or `sqlite:///PATH`; nothing is opened yet.  Raises StoreError if it is neither."""
         self.path = database_path(database)
         self._reading = reading_engine(self.path, busy_timeout_s)
 
@@ -62,7 +62,7 @@ class Readings:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees the leaderboard of one moment and cannot write, for `cutpurse.leaderboard.queries`."""
+        """Open a read-only connection that sees the leaderboard of one moment, for `cutpurse.leaderboard.queries`."""
         try:
             with self._reading.connect() as connection:
                 yield connection
@@ -211,7 +211,7 @@ class LeaderboardReader(Readings):
     """See the module's docstring."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Raises StoreError: OlderSchema for a file that must be upgraded first, NewerSchema for a newer version's."""
+        """Open a leaderboard.  Raises OlderSchema for a file to upgrade first, NewerSchema for a newer version's."""
         super().__init__(database, busy_timeout_s)
         try:
             with self.reading() as connection:

@@ -23,7 +23,7 @@ from cutpurse.leaderboard.relations import BOARDS, CHANGES, LADDERS, MATCHES, OP
 
 __all__ = ["SHOWN", "LadderCheck", "recompute"]
 
-SHOWN: Final = 20  # differences told of one ladder
+SHOWN: Final = 20  # differences reported for one ladder
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _unrated(connection: Connection, ladder: str) -> Iterator[str]:
 
 
 def _orphans(connection: Connection, ladder: str, changes: int) -> Iterator[str]:
-    """Changes that belong to no seat of a rated board, of which there are so many that do."""
+    """Find rating changes that belong to no seat of a rated board; `changes` is the number that do."""
     stored = select(func.count()).select_from(CHANGES.join(LADDERS, LADDERS.c.id == CHANGES.c.ladder_id))
     found = connection.execute(stored.where(LADDERS.c.name == ladder)).scalar_one()
     if found != changes:
@@ -187,7 +187,7 @@ def _opponents(connection: Connection, ladder: str, encounters: Encounters) -> I
 
 
 def _marks(connection: Connection, ladder: str) -> Iterator[str]:
-    """Matches by which an index would lead astray: marked as faulted or not, or with seats of another ladder."""
+    """Find matches that an index would misreport: wrongly marked as faulted or not, or with seats of another ladder."""
     of_ladder = select(MATCHES.c.id).join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name == ladder)
     seats = SEATS.c.match_number == MATCHES.c.number
     has_faults = exists().where(seats, SEATS.c.faults > 0)

@@ -23,12 +23,12 @@ __all__ = ["LEAST", "MOST", "Refit", "refit"]
 
 LEAST: Final = 400  # matches: of fewer, chance has too large a part in what is fitted
 MOST: Final = 10_000  # of the newest: they are rated some seventy times
-_JUDGED: Final = 4  # one in so many is foretold and not fitted to
+_JUDGED: Final = 4  # one in this many is predicted and not fitted to
 
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """What a ladder is rated with, what suits it better, and how well each foretells matches that neither has seen.
+    """What a ladder is rated with, what suits it better, and how well each predicts matches that neither has seen.
 
     matches: looked at, of which `judged`, the newest, were foretold. now_loss, fitted_loss: mean of -ln p of each two
     bots' order in them, in nats; 0.693 is what a coin has.
@@ -44,14 +44,14 @@ class Refit:
 
     @property
     def is_better(self) -> bool:
-        """Whether the fitted numbers foretell better."""
+        """Tell whether the fitted numbers predict better."""
         return self.fitted_loss < self.now_loss
 
 
 def refit(
     connection: Connection, name: str, most: int = MOST, progress: Callable[[int, int], None] | None = None
 ) -> Refit:
-    """Look at the newest rated matches of a ladder, so many at most.  progress: see `fit`.
+    """Look at the newest rated matches of a ladder, this many at most.  progress: see `fit`.
 
     Takes some 3 ms a match of four seats. Raises NoSuchEntry, and InvalidEntry for a ladder with too few of them.
     """

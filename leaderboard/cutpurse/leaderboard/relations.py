@@ -1,4 +1,4 @@
-"""The tables as relations of SQLAlchemy Core, in which what is written and asked is told."""
+"""The tables as relations of SQLAlchemy Core, for reading and writing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SUBMISSIONS = Base.metadata.tables["submissions"]
 
 
 def rated_seats() -> FromClause:
-    """Matches with their boards and seats, and what the board made of the version in the seat, if anything."""
+    """Join matches with their boards and seats, and the rating change of the version in the seat, if any."""
     return (
         MATCHES.join(BOARDS, BOARDS.c.id == MATCHES.c.board_id)
         .join(SEATS, SEATS.c.match_number == MATCHES.c.number)

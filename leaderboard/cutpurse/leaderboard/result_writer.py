@@ -88,7 +88,7 @@ def write(
 
 # -- that the ledger is whole
 def _check_before(connection: Connection, name: str, ladder: LadderState, rated: dict[int, int]) -> None:
-    """The last number is that of the boards that were rated.  Raises LedgerCorrupt."""
+    """Check that the last number is that of the boards that were rated.  Raises LedgerCorrupt."""
     if ladder.id not in rated:  # counted once, for it takes the longer the more there are
         count = select(func.count(BOARDS.c.sequence)).where(BOARDS.c.ladder_id == ladder.id)
         rated[ladder.id] = connection.scalar(count) or 0
@@ -185,7 +185,7 @@ def _store(result: CompletedMatch, world: World, rows: _PendingRows) -> Stored:
 
 
 def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, rows: _PendingRows) -> BoardState:
-    """The board of a match, which is known to be one of its matches from now on."""
+    """Return the board of a match, and add the match to it."""
     board = world.boards.get(entry.board)
     if board is None:
         board = world.boards[entry.board] = BoardState(ladder_id, entry.deal, entry.board_matches)
@@ -195,7 +195,7 @@ def _seat(entry: CompletedMatch | Announcement, ladder_id: int, world: World, ro
 
 
 def _sat(result: CompletedMatch) -> BoardMatch | None:
-    """What is rated of a match; None if it is void."""
+    """Return what is rated of a match; None if it is void."""
     if result.void:
         return None
     places, faults = zip(*((seat.place or 0, seat.faults) for seat in result.seats), strict=True)
@@ -205,7 +205,7 @@ def _sat(result: CompletedMatch) -> BoardMatch | None:
 def _rate(
     fields: Sequence[Comparison], ladder: LadderState, bots: Mapping[int, int], rows: _PendingRows
 ) -> tuple[Change, ...]:
-    """The next board of the ladder; what it makes of those who are rated on it."""
+    """Rate the next board of the ladder, and return the changes."""
     ladder.added += 1
     ladder.sequence += 1
     changes: list[Change] = []
@@ -238,7 +238,7 @@ def _rate(
 def _note_board(
     result: CompletedMatch, ladder: LadderState, sequence: int | None, world: World, rows: _PendingRows
 ) -> None:
-    """What a result makes of its board."""
+    """Update the board of a result."""
     is_announced = world.announced.pop(result.match, None) is not None
     if is_announced and rows.open.pop(result.match, None) is None:  # not in this very transaction
         rows.closed.append(result.match)
@@ -270,7 +270,7 @@ def _board(entry: CompletedMatch | Announcement, ladder_id: int) -> dict[str, ob
 
 
 def _note(result: CompletedMatch, ladder_id: int, number: int, rows: _PendingRows) -> None:
-    """The rows of a result itself."""
+    """Add the rows of a result itself."""
     rows.matches.append(
         {
             "number": number,

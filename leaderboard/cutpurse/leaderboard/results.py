@@ -111,7 +111,7 @@ class DealCommitment:
 class CompletedMatch:
     """A match that is over.
 
-    match: names the result for ever; the same id again is the same result, whatever else it says.
+    match: names the result; the same id again is the same result, whatever else it says.
     rules: the version of the game's rules.
     started, finished: with a time zone.
     seats: by seat, from 0; places as 1 for the best, who ties shares, and those behind count who is ahead.
@@ -286,7 +286,7 @@ class LadderTerms:
 
 
 def pause_problem(failed: int, window: int) -> str:
-    """Say why no version can be paused after so many of so many matches; empty if it can."""
+    """Say why these numbers of matches cannot pause a version; empty if they can."""
     if not 1 <= window <= MAX_PAUSE_WINDOW:
         return f"pause_window is {window}: it is a number of matches from 1 to {MAX_PAUSE_WINDOW}"
     if not 0 <= failed <= window:
@@ -295,7 +295,7 @@ def pause_problem(failed: int, window: int) -> str:
 
 
 def checked_name(what: str, name: str) -> str:
-    """The name, if people can read it: 1-200 printable characters, no space at its ends.  Raises InvalidEntry."""
+    """Return a name that people can read: 1-200 printable characters, no space at its ends.  Raises InvalidEntry."""
     if not 0 < len(name) <= _LONGEST or not name.isprintable() or name != name.strip():
         raise InvalidEntry(
             f"{what} is {name!r:.300}; it needs 1-{_LONGEST} printable characters without a space at its ends"

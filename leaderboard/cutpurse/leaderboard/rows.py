@@ -27,7 +27,7 @@ def add_rows(
 
 
 def stamp(moment: datetime) -> str:
-    """A moment with a time zone as `models.UtcDateTime` keeps it."""
+    """Convert a timestamp with a time zone to what `models.UtcDateTime` stores."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 

@@ -76,12 +76,12 @@ def check_schema(connection: Connection, path: Path) -> None:
 
 
 def newest_revision() -> str:
-    """The schema of this version."""
+    """Return the schema of this version."""
     return _ours()[0]
 
 
 def known_revision(file: sqlite3.Connection, path: Path) -> str:
-    """The schema of a database, which this version may have to upgrade.
+    """Return the schema of a database, which this version may have to upgrade.
 
     Raises NewerSchema, and StoreError if it is no leaderboard.
     """
@@ -128,7 +128,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def _found(connection: Connection) -> str | None:
-    """The schema of a database, None if it has none."""
+    """Return the schema of a database, None if it has none."""
     if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").first():
         return None
     found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
@@ -136,7 +136,7 @@ def _found(connection: Connection) -> str | None:
 
 
 def _ours() -> list[str]:
-    """The revisions of this version, the newest first."""
+    """List the revisions of this version, the newest first."""
     named = [re.match(r"v(\d+)_", path.name) for path in (_MIGRATIONS / "versions").glob("v*.py")]
     return [str(number) for number in sorted((int(one[1]) for one in named if one), reverse=True)]
 

@@ -60,7 +60,7 @@ from cutpurse.leaderboard.tokens import Token, new_token
 
 __all__ = ["GATHER", "Store"]
 
-GATHER: Final = 256  # results in one transaction at most: rating so many takes about a tenth of a second
+GATHER: Final = 256  # results in one transaction at most: to rate them takes about a tenth of a second
 MOST_AT_ONCE: Final = 1024  # results and announcements, which cost little
 OPEN: Final = LadderTerms()  # to everybody, for as long as it is there
 
@@ -87,7 +87,7 @@ class Store(Readings):
     """The leaderboard in a file, made if it is missing and brought to the newest schema."""
 
     def __init__(self, database: str | os.PathLike[str], busy_timeout_s: float = 5.0) -> None:
-        """Opens the file, a path or `sqlite:///PATH`; waits at most `busy_timeout_s` where another process writes.
+        """Open the file, a path or `sqlite:///PATH`; wait at most `busy_timeout_s` while another process writes.
 
         Raises StoreError: InUse if another process has it open to write, NewerSchema for a file of a newer version.
         """
@@ -123,14 +123,14 @@ class Store(Readings):
         settings: Mapping[str, object] | None = None,
         clock: Mapping[str, object] | None = None,
     ) -> int:
-        """The id of a ladder, made if it is new; returns once it is stored.
+        """Return the id of a ladder, created if it is new, once it is stored.
 
         Raises InvalidEntry if there is one of this name that differs, StoreError as a future would have it.
         """
         return self.ensure(NewLadder(name, game, seats, rating, settings or {}, clock or {}))
 
     def ensure(self, new: NewLadder) -> int:
-        """The same of a ladder as it is described; if there is one, its terms may be any."""
+        """Return the id of a ladder as described, created if it is new; the terms of an existing one may differ."""
         return self._do(lambda connection: ladders.ensure_ladder(connection, new))
 
     def create_ladder(
@@ -145,7 +145,7 @@ class Store(Readings):
         terms: LadderTerms = OPEN,
         created: datetime,
     ) -> LadderEntry:
-        """A new ladder, returned once it is stored.
+        """Create a ladder, and return it once it is stored.
 
         Raises InvalidEntry if there is one of this name, StoreError as a future would have it.
         """
@@ -155,7 +155,7 @@ class Store(Readings):
         return entry
 
     def create_ladders(self, wanted: Sequence[NewLadder], created: datetime) -> list[LadderEntry]:
-        """New ladders in this order, all of them or none, returned once they are stored.
+        """Create ladders in this order, all or none, and return them once they are stored.
 
         Raises InvalidEntry if there is one of the name of one of them, StoreError as a future would have it.
         """
@@ -168,7 +168,7 @@ class Store(Readings):
         return self._do(create)
 
     def change_ladder(self, name: str, terms: LadderTerms) -> LadderEntry:
-        """The ladder with these terms, returned once they are stored.  Raises NoSuchEntry, and StoreError."""
+        """Set the terms of a ladder, and return it once they are stored.  Raises NoSuchEntry, and StoreError."""
 
         def change(connection: Connection) -> LadderEntry:
             ladders.change_ladder(connection, name, terms)
@@ -188,14 +188,14 @@ class Store(Readings):
         self._do(lambda connection: ladders.delete_ladder(connection, name))
 
     def ensure_version(self, owner: str, bot: str, version: str, created: datetime | None = None) -> int:
-        """The id of a version of a bot of an owner, made if it is new, and then known since `created`.
+        """Return the id of a version of a bot, created at `created` if it is new.
 
         Returns once it is stored. Raises InvalidEntry for a name that is none, StoreError as a future would have it.
         """
         return self._do(lambda connection: owner_registry.ensure_version(connection, owner, bot, version, created))
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """New tokens with what is kept of them, in this order; all of them or none, returned once they are stored.
+        """Create tokens in this order, all or none; return them with their stored entries once they are stored.
 
         Raises InvalidEntry for one that would have expired before it was made, StoreError as a future would have it.
         """
@@ -204,7 +204,7 @@ class Store(Readings):
         return [(token, entry) for (_, token), entry in zip(made, entries, strict=True)]
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """A token is good for nothing from now on; returns once that is stored.  Raises NoSuchEntry, and StoreError."""
+        """Revoke a token; return once that is stored.  Raises NoSuchEntry, and StoreError."""
         return self._do(lambda connection: owner_registry.revoke_token(connection, token_id, revoked))
 
     def note_uses(self, uses: Mapping[str, datetime]) -> Future[None]:
@@ -311,7 +311,7 @@ class Store(Readings):
             if not is_closed:
                 self._waiting.put(None)
         self._thread.join()
-        super().close()  # first: whoever closes last tidies the file up, and only the writer may
+        super().close()  # first: the last to close tidies the file up, and only the writer may
         self._writing.dispose()
         if not is_closed:
             self._right.release()
@@ -346,7 +346,7 @@ class Store(Readings):
             self._write_entries(entries)
 
     def _gathered(self) -> list[_PendingWrite | _Task | None]:
-        """What waits, if need be for the first of it."""
+        """Gather what waits; wait for the first of it if need be."""
         jobs = [self._waiting.get()]
         results = 0
         with suppress(Empty):
@@ -385,7 +385,7 @@ class Store(Readings):
                     waiting.future.set_result(answer)
 
     def _not_written(self, batch: Sequence[_PendingWrite], error: Exception) -> None:
-        """Answer results of which nothing is stored, unless the commit has happened nevertheless."""
+        """Answer results that are not stored, unless the commit has happened nevertheless."""
         if isinstance(error, Unsure):
             self._look_up(batch, error)
         elif isinstance(error, LedgerCorrupt):
@@ -416,7 +416,7 @@ class Store(Readings):
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        """The write lock, and a commit at the end.
+        """Hold the write lock, and commit at the end.
 
         Raises StoreError if the database cannot do it; an Unsure if it was the commit that failed.
         """

@@ -65,7 +65,7 @@ class NewSubmission:
 
 
 def hand_in(connection: Connection, new: NewSubmission, received: datetime) -> SubmissionEntry:
-    """Write it down as received; the owner is made if he is new. What is there with the same bytes stays as it is.
+    """Store a submission as received, with its owner if new. One with the same bytes stays as it is.
 
     One that was refused never played: it may come again, with other bytes too. Raises InvalidEntry for other bytes of a
     version that was not, and for other ladders.
@@ -123,7 +123,7 @@ def _where(ladders: Sequence[str]) -> str:
 def set_state(
     connection: Connection, submission: int, state: str, changed: datetime, why: str = "", log: str | None = None
 ) -> SubmissionEntry:
-    """It is so far.  why: one line; log: what was seen, None: as it is. One that does not play is not active.
+    """Set the state of a submission.  why: one line; log: its new log, None keeps it.
 
     Raises NoSuchEntry.
     """
@@ -137,7 +137,7 @@ def set_state(
 
 
 def accept(connection: Connection, submission: int, changed: datetime, log: str) -> SubmissionEntry:
-    """It passed its check and plays, both at once: who was told that it is accepted finds it playing after any kill.
+    """Accept and activate a submission in one transaction, so that after any kill an accepted one plays.
 
     Raises as `activate` does.
     """
@@ -146,7 +146,7 @@ def accept(connection: Connection, submission: int, changed: datetime, log: str)
 
 
 def activate(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:
-    """It plays, and no other version of its bot does.
+    """Activate a submission, and no other version of its bot.
 
     Raises NoSuchEntry, and InvalidEntry for one that may not play.
     """
@@ -163,7 +163,7 @@ def activate(connection: Connection, submission: int, changed: datetime) -> Subm
 
 
 def retire(connection: Connection, submission: int, changed: datetime) -> SubmissionEntry:
-    """It plays no more; it may again.  Raises NoSuchEntry."""
+    """Deactivate a submission; it may be activated again.  Raises NoSuchEntry."""
     chosen = update(SUBMISSIONS).where(SUBMISSIONS.c.id == submission)
     connection.execute(chosen.values(is_active=False, changed=changed))
     return queries.submission(connection, submission)

@@ -2,7 +2,7 @@
 
 A token is `cutp_`, 32 letters and digits from the operating system (190 bits), and 6 that are their CRC-32. So a token
 is found in a text by its prefix, is selected by a double click, and one that was copied badly costs no look-up. Kept
-are its first 8 signs, which name it, and its SHA-256: of 190 random bits a plain hash tells nothing.
+are its first 8 characters, which name it, and its SHA-256: of 190 random bits a plain hash tells nothing.
 
     token = new_token()
     token.id, token.digest  # may be stored and shown
@@ -36,12 +36,12 @@ _FORM: Final = re.compile(PATTERN.replace(r"\b", ""))
 
 
 class Token:
-    """A token with its secret.  id: 8 signs that name it; digest: SHA-256 of the whole, 32 bytes."""
+    """A token with its secret.  id: 8 characters that name it; digest: SHA-256 of the whole, 32 bytes."""
 
     __slots__ = ("_text", "digest", "id")
 
     def __init__(self, text: str) -> None:
-        """Takes what `new_token` or `read_token` has found to be one."""
+        """Take the text of a valid token, from `new_token` or `read_token`."""
         self._text = text
         self.id = text[len(PREFIX) : len(PREFIX) + ID_LENGTH]
         self.digest = sha256(text.encode("ascii")).digest()
@@ -53,12 +53,12 @@ class Token:
         raise TypeError("a token is not pickled: its secret would be written down")
 
     def reveal(self) -> str:
-        """The secret: for its owner, once."""
+        """Return the secret, to be shown to its owner once."""
         return self._text
 
 
 def new_token(entropy: Callable[[int], bytes] = secrets.token_bytes) -> Token:
-    """A token that nobody can foresee; entropy gives so many bytes that nobody can foresee."""
+    """Make a token that nobody can predict; `entropy` returns as many unpredictable bytes as it is asked for."""
     drawn: list[str] = []
     while len(drawn) < _SECRET_LENGTH:
         # 248 is the last multiple of 62 in a byte: what is above would make the first signs likelier.
@@ -68,14 +68,14 @@ def new_token(entropy: Callable[[int], bytes] = secrets.token_bytes) -> Token:
 
 
 def read_token(text: str) -> Token | None:
-    """The token that a text is, or None if it cannot be one: another form, or signs that were changed."""
+    """Return the token in a text, or None if it cannot be one: another form, or characters that were changed."""
     if not _FORM.fullmatch(text) or _check(text[:-_CHECK_LENGTH]) != text[-_CHECK_LENGTH:]:
         return None
     return Token(text)
 
 
 def _check(begin: str) -> str:
-    """CRC-32 of the signs before it, in base 62, the most significant first."""
+    """Compute the CRC-32 of the characters before it, in base 62, the most significant first."""
     left = zlib.crc32(begin.encode("ascii"))
     signs = ""
     for _ in range(_CHECK_LENGTH):

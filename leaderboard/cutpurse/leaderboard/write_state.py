@@ -119,7 +119,7 @@ class World:
 
 
 def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | Announcement]) -> World:
-    """What is there of the matches, boards, ladders and versions of these entries."""
+    """Load the stored matches, boards, ladders and versions that `entries` refer to."""
     known = stored(connection, {entry.match for entry in entries})
     announced = _announced(connection, {entry.match for entry in entries})
     new = [entry for entry in entries if isinstance(entry, CompletedMatch) and entry.match not in known]
@@ -145,7 +145,7 @@ def load_write_state(connection: Connection, entries: Sequence[CompletedMatch | 
 
 
 def seated(entry: CompletedMatch | Announcement) -> tuple[int, ...]:
-    """The versions in a match, by seat."""
+    """List the versions in a match, by seat."""
     if isinstance(entry, Announcement):
         return entry.versions
     return tuple(seat.version for seat in entry.seats)
@@ -197,7 +197,7 @@ _LAST_OF_BOARD: Final = (
 
 
 def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
-    """The answers to the results of these matches that are stored, by match."""
+    """Return the answers to the results of these matches that are stored, by match."""
     numbers = connection.scalars(_NUMBERS, _keys(matches)).all()
     if not numbers:
         return {}
@@ -221,7 +221,7 @@ def stored(connection: Connection, matches: Set[str]) -> dict[str, Stored]:
 
 
 def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: int, sequence: int | None) -> Stored:
-    """The same of a match whose board has more: the last has rated it, and the others nothing."""
+    """Return the answer for a match whose board has several: only the last one rated it."""
     which = {"ladder": ladder_id, "sequence": sequence}
     if sequence is None or connection.scalar(_LAST_OF_BOARD, which) != number:
         return replace(answer, sequence=None, changes=())
@@ -234,7 +234,7 @@ def _of_several(connection: Connection, answer: Stored, number: int, ladder_id: 
 
 
 def unfinished(connection: Connection, now: datetime) -> list[CompletedMatch]:
-    """A void result for each match that was announced and is not over, in the order of their beginning."""
+    """Make a void result for each announced match that is not over, in the order of their start."""
     query = (
         select(
             OPEN_MATCHES,
@@ -285,7 +285,7 @@ def _paused(connection: Connection, number: int) -> tuple[int, ...]:
 
 
 def _announced(connection: Connection, matches: Set[str]) -> dict[str, AnnouncedMatch]:
-    """What was announced of these matches that are not over."""
+    """Return what was announced of these matches, if they are not over."""
     return {
         row.match_id: AnnouncedMatch(
             row.id,
@@ -370,7 +370,7 @@ def _standings(connection: Connection, ladder_id: int, versions: Set[int]) -> di
 
 
 def _parents(connection: Connection, versions: Set[int]) -> dict[int, int | None]:
-    """The version before each of these, and before each of those, as far back as it goes."""
+    """Return the version before each of these, and before each of those, as far back as it goes."""
     if not versions:
         return {}
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id.in_(sorted(versions))).cte(recursive=True)

@@ -33,9 +33,9 @@ class Pairs(NamedTuple):
 
 
 def tally(fields: Sequence[Field], players: int, fading: float = 0.0) -> Pairs:
-    """The pairs of all fields, in the order they came.
+    """List the pairs of all comparisons, in the order in which they came.
 
-    fading: a field counts e ** -(fading * later) for two who played so many fields since, the mean of both.
+    fading: a field counts e ** -(fading * later) for two players that long ago in fields, the mean of both.
     """
     found: dict[int, list[float]] = {}
     later = [0] * players
@@ -92,7 +92,7 @@ def draw_probability(apart: float, margin: float) -> float:
 
 
 class Surprises(NamedTuple):
-    """What fields say beyond what skills foretold.
+    """Compute what comparisons say beyond what the skills predicted.
 
     squares: the sum over all players of all fields of the square of how much a field would have the player moved.
     unsteady: by player, and `played`: how much these forces hang together in time (Nyblom's statistic), 1/6 on the
@@ -158,7 +158,7 @@ def _beyond(z: float) -> tuple[float, float]:
 
 
 def _within(apart: float, margin: float) -> tuple[float, float]:
-    """The same of what is normal with mean `apart` and is within the margin of 0."""
+    """Compute both for a normal value with mean `apart` that lies within the margin of 0."""
     a, b = margin - apart, -margin - apart
     likely = _below(a) - _below(b)
     if likely < TAIL:

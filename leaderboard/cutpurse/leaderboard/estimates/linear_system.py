@@ -24,7 +24,7 @@ class LinearSystem:
     """
 
     def __init__(self, players: int, one: Sequence[int], other: Sequence[int]) -> None:
-        """The ends of the edges; there may be several between the same two."""
+        """Set up the edges by their ends; there may be several between the same two players."""
         self.players = players
         self._ends: list[tuple[int, ...]] = []
         self._edges: list[tuple[int, ...]] = []
@@ -41,7 +41,7 @@ class LinearSystem:
         self._rows: list[list[float]] = []
 
     def set_weights(self, edges: Sequence[float], alone: Sequence[float]) -> None:
-        """How firmly each edge holds, and what holds each player beside his edges, which is above 0."""
+        """Set the weight of each edge, and of each player alone, which must be above 0."""
         self._rows = [[edges[edge] for edge in of] for of in self._edges]
         self.diagonal = [own + sum(row) for own, row in zip(alone, self._rows, strict=True)]
 
@@ -97,7 +97,7 @@ class LinearSystem:
         return columns
 
     def approximate_inverse_diagonal(self) -> list[float]:
-        """The diagonal of the inverse, but for ways back that are longer than two edges."""
+        """Approximate the diagonal of the inverse, without paths back that are longer than two edges."""
         return [
             (1 + sum(edge * edge / self.diagonal[end] for end, edge in zip(ends, row, strict=True)) / held) / held
             for held, ends, row in zip(self.diagonal, self._ends, self._rows, strict=True)

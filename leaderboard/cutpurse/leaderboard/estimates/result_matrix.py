@@ -30,7 +30,7 @@ from cutpurse.leaderboard.rows import add_rows, stamp
 
 __all__ = ["Grown", "LadderEstimates", "LadderResults", "grown", "ladder_results", "put_estimates"]
 
-MOST_PLACE: Final = 10_000_000  # there are not so many versions
+MOST_PLACE: Final = 10_000_000  # there are fewer versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class LadderEstimates:
 
     @classmethod
     def from_json(cls, text: str) -> LadderEstimates:
-        """What `to_json` wrote, by whomever.  Raises ValueError for anything else, saying what is wrong."""
+        """Read what `to_json` wrote.  Raises ValueError for anything else, saying what is wrong."""
         try:
             told = json.loads(text)
         except RecursionError:
@@ -138,7 +138,7 @@ ORDER BY boards.sequence, matches.number, seats.seat
 def _results(connection: Connection, ladder_id: int, kind: str) -> tuple[list[Field], int]:
     """All that was rated on a ladder, in that order, and the number of the last board."""
     rows = connection.execution_options(yield_per=10_000).exec_driver_sql(_FIELDS, (ladder_id,))
-    known: dict[tuple[int, ...], tuple[int, ...]] = {}  # places, of which there are few
+    known: dict[tuple[int, ...], tuple[int, ...]] = {}  # places: there are few
     results: list[Field] = []
     sequence = 0
     for sequence, of_board in groupby(rows, lambda row: row[0]):  # noqa: B007

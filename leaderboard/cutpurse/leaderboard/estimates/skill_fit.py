@@ -13,7 +13,7 @@ for that is beta's.
   Firth, "An overview of composite likelihood methods", 2011). That allows for ties and boards of several matches too.
 * How far apart players are is taken from the ladder itself (empirical Bayes).
 * A new version lies around the one before it, a share of that apart, `widening`.
-* The margin is the one with which as many ties are foretold as there were.
+* The margin is the one that predicts as many ties as there were.
 * Only differences can be known. So each skill is one less the mean of those who are ranked, counted by their results.
 * Where players change, older results count less. Whether they do is tested, for it costs those who do not.
 
@@ -55,7 +55,7 @@ CLOSE: Final = 1e-4  # of what two show: when nothing moves by more, it is found
 LONGEST_STEP: Final = 2.0
 SUPPOSED: Final = 100  # seats whose dispersion is supposed, before it is measured
 LEAST_FREE: Final = 0.1
-LEAST_STEADY: Final = 20  # results of a player from which on it is looked whether he changes
+LEAST_STEADY: Final = 20  # results of a player from which on changes are looked for
 SURE: Final = 1.5  # standard deviations that change must stand out by: one ladder in fifteen does by chance
 _NULL_MEAN: Final = 1 / 6  # of Nyblom's statistic of somebody who does not change
 _NULL_VARIANCE: Final = 1 / 45
@@ -83,7 +83,7 @@ def estimate(
     ranked: Collection[int] | None = None,
     middle: float | None = None,
 ) -> dict[int, Estimated]:
-    """Everybody who is in a result.  results: who was placed among each other, and his place, in the order they came.
+    """Collect every player in a result.  results: the players and their places, in the order in which they came.
 
     parents: the version before a version, of those in results. ranked: whose places count, once they are placed; all,
     if it is None. middle: the mean of the skills of those, each counted by its results; that of a newcomer, if it is

@@ -74,7 +74,7 @@ def bots(connection: Connection, owner: str | None = None, ladder: str | None = 
 
 
 def pause(connection: Connection, pause_id: int) -> Pause:
-    """The pause of this id, which is there."""
+    """Return the pause with this id, which must exist."""
     return _pause(connection.execute(select(PAUSES).where(PAUSES.c.id == pause_id)).one())
 
 

@@ -110,7 +110,7 @@ def history(
     limit: int = 100,
     before: int | None = None,
 ) -> list[HistoryStep]:
-    """The rated boards of a version, or of all versions of a bot, the newest first.
+    """List the rated boards of a version, or of all versions of a bot, the newest first.
 
     `before` is the number of the last step of the page before. Raises NoSuchEntry.
     """
@@ -168,7 +168,7 @@ class _Boards:
         }
 
     def step(self, number: int, version: int, before: Skill, after: Skill) -> HistoryStep:
-        """What a board made of a version."""
+        """Describe what a board changed for a version."""
         seats = self._seats[number]
         mine = [seat for seat in seats if seat.version == version]
         versions, places = self._field(seats, version)

@@ -60,7 +60,7 @@ def ladders(connection: Connection) -> list[LadderEntry]:
 
 
 def ladder(connection: Connection, name: str) -> LadderEntry:
-    """The ladder of this name.  Raises NoSuchEntry."""
+    """Return the ladder of this name.  Raises NoSuchEntry."""
     row = connection.execute(_LADDERS.where(LADDERS.c.name == name)).first()
     if row is None:
         raise NoSuchEntry(f"there is no ladder {name!r:.300}")

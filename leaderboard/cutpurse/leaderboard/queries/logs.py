@@ -45,7 +45,7 @@ def logs(
     faulted: bool = False,
     limit: int = 10,
 ) -> list[SeatLogEntry]:
-    """The logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
+    """List the logs of a bot's newest matches, the newest first, or of one match, named as for `queries.match`.
 
     faulted: only where it had a fault. Those of matches whose board is sealed are left out, for they tell what was
     played. Raises NoSuchEntry and InvalidEntry.

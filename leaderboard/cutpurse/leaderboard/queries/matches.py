@@ -46,7 +46,7 @@ __all__ = [
     "sealed",
 ]
 
-SHORTEST: Final = 8  # signs of a match's name by which it may be called
+SHORTEST: Final = 8  # characters of a match's name that may stand for it
 _NAMED: Final = 5  # of those that begin alike
 
 _Row: TypeAlias = Row[*tuple[Any, ...]]  # its columns are named in the query
@@ -133,7 +133,7 @@ def matches(
     before: int | None = None,
     among: Collection[str] | None = None,
 ) -> list[MatchEntry]:
-    """Matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
+    """List matches, the newest first: of a ladder or all; in which a version, a bot or an owner's bots sat, or any.
 
     Those whose board is sealed are left out.
 
@@ -167,7 +167,7 @@ def matches(
 
 
 def sealed(connection: Connection) -> set[int]:
-    """The numbers of the matches that are over while others of their boards may still be played."""
+    """List the numbers of finished matches of boards that have other matches to play."""
     return set(connection.scalars(_SEALED))
 
 
@@ -179,7 +179,7 @@ _SEALED: Final = (
 
 
 def match(connection: Connection, match_id: str, among: Collection[str] | None = None) -> MatchEntry:
-    """One match, by its name or the first eight or more signs of it.
+    """Return one match, by its name or its first 8 or more characters.
 
     among: only of these ladders; what is on others is as if it were not there.
     Raises NoSuchEntry, and InvalidEntry if several begin so, which names them.
@@ -189,7 +189,7 @@ def match(connection: Connection, match_id: str, among: Collection[str] | None =
 
 
 def record(connection: Connection, match_id: str) -> str:
-    """The line that replays a match, which is named as for `match`.
+    """Return the line that replays a match, which is named as for `match`.
 
     Raises NoSuchEntry if there is no such match, or it has none, and InvalidEntry.
     """
@@ -207,7 +207,7 @@ def has_record(connection: Connection, match_id: str) -> bool:
 
 
 def courses(connection: Connection, match_id: str) -> tuple[DecisionLog | None, ...]:
-    """What became of the decisions of a match, by seat: None where that was not kept.  Raises as `match` does."""
+    """Return the decision logs of a match, by seat; None if not stored.  Raises as `match` does."""
     number = match_number(connection, match_id)
     if kept := courses_of(connection, [number]).get(number):
         return kept
@@ -216,7 +216,7 @@ def courses(connection: Connection, match_id: str) -> tuple[DecisionLog | None, 
 
 
 def match_number(connection: Connection, match_id: str, among: Collection[str] | None = None) -> int:
-    """The number of a match that is named in full or by its first signs.  Raises as `match` does."""
+    """Return the number of a match from its name or the first characters of it.  Raises as `match` does."""
     named = select(MATCHES.c.number, MATCHES.c.id)
     if among is not None:
         named = named.join(LADDERS, LADDERS.c.id == MATCHES.c.ladder_id).where(LADDERS.c.name.in_(among))
@@ -235,14 +235,14 @@ def match_number(connection: Connection, match_id: str, among: Collection[str] |
 
 
 def courses_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[DecisionLog | None, ...]]:
-    """The courses of matches by their numbers, as far as they were kept."""
+    """Return the stored decision logs of matches, by number."""
     query = select(COURSES).where(COURSES.c.match_number.in_(numbers))
     return {row.match_number: unpack_courses(row.courses) for row in connection.execute(query)}
 
 
 # -- which
 def numbers_of_versions(connection: Connection, versions: Sequence[int], faulted: bool, limit: int) -> list[int]:
-    """The newest matches in which one of these versions sat, or had a fault."""
+    """Select the newest matches in which one of these versions sat, or had a fault."""
     return _of_versions(connection, versions, None, faulted, limit, _Span())
 
 
@@ -295,7 +295,7 @@ def _of_ladder(connection: Connection, ladder: int | None, faulted: bool, limit:
 
 @cache
 def _newest(one_ladder: bool, faulted: bool, timed: bool) -> Select[Any]:
-    """The newest matches, among these: of `ladder` or of all."""
+    """Select the newest of these matches, of `ladder` or of all."""
     query = select(MATCHES.c.number).where(MATCHES.c.number.between(bindparam("low"), bindparam("high")))
     if one_ladder:
         query = query.where(MATCHES.c.ladder_id == bindparam("ladder"))
@@ -339,7 +339,7 @@ _NEVER: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 @cache
 def _seated(one_ladder: bool | None, faulted: bool, timed: bool) -> tuple[Select[Any], Select[Any]]:
-    """The last match of each of `versions`, and the newest of `version`, among these matches.
+    """Select the last match of each of `versions`, and the newest of `version`, among these matches.
 
     one_ladder: whether `ladders` is one or a JSON array; None: of all ladders.
     """
@@ -459,7 +459,7 @@ _SEATS: Final = (
 
 
 def _of_boards(connection: Connection, boards: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The matches of these boards that are over, in the order of storing."""
+    """List the finished matches of these boards, in the order of storing."""
     found: dict[str, tuple[str, ...]] = {}
     for board, match_id in connection.execute(_OF_BOARDS, {"boards": json.dumps(list(boards))}).all():
         found[board] = (*found.get(board, ()), match_id)

@@ -141,7 +141,7 @@ def _sort_key(row: Sequence[Any], beta: float) -> tuple[int, float, int]:
 
 
 def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill, int]]:
-    """The pairing skill of a version before its next match on each ladder, by name, and its rated matches there.
+    """Return the pairing skill of a version and its number of rated matches on each ladder, by name.
 
     Where it was never rated that is what its line or a newcomer begins with. Raises NoSuchEntry.
     """
@@ -162,7 +162,7 @@ def standings(connection: Connection, version_id: int) -> dict[str, tuple[Skill,
 
 
 def _line(connection: Connection, version_id: int) -> dict[int, int | None]:
-    """A version and all before it, each with the one before.  Raises NoSuchEntry."""
+    """List a version and all before it, each with the one before.  Raises NoSuchEntry."""
     line = select(VERSIONS.c.id, VERSIONS.c.parent_id).where(VERSIONS.c.id == version_id).cte(recursive=True)
     before = (VERSIONS.c.id == line.c.parent_id) & (VERSIONS.c.id < line.c.id)  # so that it ends, whatever is there
     line = line.union(select(VERSIONS.c.id, VERSIONS.c.parent_id).join(line, before))

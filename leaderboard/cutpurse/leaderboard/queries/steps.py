@@ -1,4 +1,4 @@
-"""What was rated on a ladder, board after board, for whoever computes its ratings again."""
+"""What was rated on a ladder, board after board, to compute its ratings again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RatingStep:
 
 
 def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
-    """What was rated on a ladder, in the order in which that was done.  Raises NoSuchEntry."""
+    """List what was rated on a ladder, in order.  Raises NoSuchEntry."""
     ladder_id = ladder_id_of(connection, ladder)
     kind = connection.scalar(select(LADDERS.c.boards).where(LADDERS.c.id == ladder_id)) or PLAIN
     epochs = {
@@ -83,6 +83,6 @@ def ladder_history(connection: Connection, ladder: str) -> Iterator[RatingStep]:
 
 
 def _sat(rows: Sequence[Any]) -> BoardMatch:
-    """The seats of a match."""
+    """List the seats of a match."""
     versions, places, faults = zip(*((row.version_id, row.place, row.faults) for row in rows), strict=True)
     return BoardMatch(versions, places, faults)

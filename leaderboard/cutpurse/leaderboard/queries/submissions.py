@@ -52,7 +52,7 @@ def submissions(
     version: str | None = None,
     limit: int | None = None,
 ) -> list[SubmissionEntry]:
-    """The newest first: of an owner or of all, of one bot or version of that name or of all."""
+    """List submissions, the newest first: of an owner or all, of a bot or version of that name or all."""
     query = _submissions().order_by(SUBMISSIONS.c.received.desc(), SUBMISSIONS.c.id.desc())
     for column, wanted in ((OWNERS.c.name, owner), (SUBMISSIONS.c.bot, bot), (SUBMISSIONS.c.version, version)):
         if wanted is not None:
@@ -61,7 +61,7 @@ def submissions(
 
 
 def submission(connection: Connection, submission_id: int) -> SubmissionEntry:
-    """The one with this id.  Raises NoSuchEntry."""
+    """Return the submission with this id.  Raises NoSuchEntry."""
     row = connection.execute(_submissions().where(SUBMISSIONS.c.id == submission_id)).first()
     if row is None:
         raise NoSuchEntry(f"there is no submission {submission_id}")
@@ -69,7 +69,7 @@ def submission(connection: Connection, submission_id: int) -> SubmissionEntry:
 
 
 def submission_log(connection: Connection, submission_id: int) -> str:
-    """What was seen when it was built and checked; empty if it was not yet."""
+    """Return the log of its build and check; empty if there was none yet."""
     found = connection.scalar(select(SUBMISSIONS.c.log).where(SUBMISSIONS.c.id == submission_id))
     return "" if found is None else zlib.decompress(found).decode()
 

@@ -49,7 +49,7 @@ def tokens(connection: Connection, owner: str | None = None) -> list[TokenEntry]
 
 
 def token(connection: Connection, token_id: str) -> TokenEntry:
-    """The token of this name, its first eight signs after `cutp_`.  Raises NoSuchEntry."""
+    """Return the token with this name: its first eight characters after `cutp_`.  Raises NoSuchEntry."""
     row = connection.execute(_tokens().where(TOKENS.c.id == token_id)).first()
     if row is None:
         raise NoSuchEntry(f"there is no token {token_id!r:.100}")

@@ -8,7 +8,7 @@ down_revision = "4"
 
 
 def upgrade() -> None:
-    """A table for what is handed in; there was none."""
+    """Add the table of submissions."""
     op.create_table(
         "submissions",
         sa.Column("id", sa.Integer(), nullable=False),
