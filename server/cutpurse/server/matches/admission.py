@@ -43,7 +43,7 @@ class BotAdmission:
 
     # -- at the door
     def ladders(self, owner: str) -> Mapping[str, Sequence[str]]:
-        """The names of the ladders of each game, those left out that are not there for this owner."""
+        """List the ladders of each game by name, without those that this owner cannot see."""
         listed: dict[str, list[str]] = {}
         for ladder in self._pairing.ladders:
             names = listed.setdefault(ladder.game, [])
@@ -64,7 +64,7 @@ class BotAdmission:
         )
 
     def enter(self, player: TableSession, at: datetime) -> None:
-        """A bot is there, anew or again."""
+        """Admit a bot, for the first time or again."""
         identity = player.identity
         self.here[identity] = player
         if identity in self._paused:
@@ -76,7 +76,7 @@ class BotAdmission:
             self._ask(identity)
 
     def leave(self, player: TableSession) -> None:
-        """A bot is gone."""
+        """Remove a bot."""
         if self.here.get(player.identity) is player:
             del self.here[player.identity]
             self._barred.pop(player.identity, None)
@@ -110,7 +110,7 @@ class BotAdmission:
         return identity in self._paused
 
     def pause(self, identity: Identity) -> None:
-        """A version has failed too often: it is paired no more, and told. The house's bots are nobody's to mend."""
+        """Pause a version that failed too often, and notify it. House bots have no author, so they are never paused."""
         if identity.owner == HOUSE or identity in self._paused:
             return
         self._paused.add(identity)
@@ -119,7 +119,7 @@ class BotAdmission:
             player.tell("PAUSED", paused_message(identity))
 
     def lift(self, identity: Identity) -> None:
-        """It may play again."""
+        """Let a version play again."""
         self._paused.discard(identity)
         if (player := self.here.get(identity)) is not None:
             self._pairing.enter(player)

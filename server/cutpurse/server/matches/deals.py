@@ -24,7 +24,7 @@ def dealt(
     entropy: Callable[[int], bytes],
     chosen_seed: bytes | None = None,
 ) -> Deal:
-    """A fresh seed, or the one that was chosen, and what is settled before it is used."""
+    """Make a deal from a fresh seed, or the chosen one, with its commitment."""
     board = entropy(16).hex() if chosen_seed is None else chosen_board(chosen_seed)
     settled = {
         "board": board,
@@ -39,7 +39,7 @@ def dealt(
 
 
 def dealt_for_all(ladder: Ladder, matches: Mapping[str, Sequence[Identity]], entropy: Callable[[int], bytes]) -> Deal:
-    """The deal of a board of several matches, with who sits where in each of them: the cards are the same in all."""
+    """Make the deal of a board of several matches, with the seats of each: the cards are the same in all."""
     board = entropy(16).hex()
     settled = {
         "board": board,

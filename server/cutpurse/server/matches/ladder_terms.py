@@ -58,7 +58,7 @@ def may_see(ladder: Ladder, owner: str) -> bool:
 
 
 def paused_message(identity: Identity) -> str:
-    """What a paused bot is told."""
+    """Format the message for a paused bot."""
     return (
         f"{identity.shown} is paused: it was taken over in too many of its recent rated matches. "
         "Mend it, then: cutpurse bot check BOT --lift"
@@ -66,7 +66,7 @@ def paused_message(identity: Identity) -> str:
 
 
 def frozen_message(ladder: Ladder) -> str:
-    """What is told of a ladder that is frozen."""
+    """Format the message about a frozen ladder."""
     frozen = ladder.terms.frozen
     since = f" since {frozen.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if frozen is not None else ""
     return f"ladder {ladder.name} is frozen{since}: no match begins there any more"

@@ -40,7 +40,7 @@ class Ledger:
     def __init__(
         self, store: Store, ladders: Iterable[Ladder], utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
-        """Makes the ladders that are new.  Raises StoreError, and CallRefused for a ladder that is there and differs.
+        """Create the new ladders.  Raises StoreError, and CallRefused for a ladder that exists and differs.
 
         utc: the time of day, for versions that are new.
         """
@@ -52,7 +52,7 @@ class Ledger:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
     def paused(self) -> list[Identity]:
-        """The versions that are paused.  Reads them now; raises StoreError."""
+        """Read the paused versions.  Raises StoreError."""
         return [Identity(bot.owner, bot.bot, bot.version) for bot in self._store.bots() if bot.paused is not None]
 
     def announce(self, match: MatchAnnouncement) -> Future[None]:
@@ -62,7 +62,7 @@ class Ledger:
         return answer
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """What is believed of a bot, by ladder, see `ResultStore`; a version that is new is written down."""
+        """Return the pairing skills of a bot by ladder, see `ResultStore`; store a version that is new."""
         answer: Future[Mapping[str, tuple[Skill, int]]] = Future()
         self._thread.submit(self._tell_standings, player, answer)
         return answer

@@ -111,11 +111,11 @@ class Lobby:
 
     # -- ladders
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
-        """The names of the ladders of each game that can be played here, as far as they are there for this owner."""
+        """List the ladders of each game by name, without those that this owner cannot see."""
         return self._attendance.ladders(owner)
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """The ladder of this name, as its terms are now."""
+        """Return the ladder of this name with its current terms."""
         return self._pairing.ladder_named(name)
 
     def set_ladder(self, ladder: Ladder) -> None:
@@ -127,7 +127,7 @@ class Lobby:
         self._terms_changed(ladder.name)
 
     def remove_ladder(self, name: str) -> None:
-        """A ladder is gone: nobody is on it any more, and what was asked for there is dropped.
+        """Remove a ladder, with its bots and the matches requested there.
 
         Raises CallRefused if a match is being played there; its result needs the ladder.
         """
@@ -157,28 +157,28 @@ class Lobby:
         self._attendance.check(identity, wanted, self._utc(), forgets)
 
     def enter(self, session: TableSession) -> None:
-        """A bot is there, anew or again."""
+        """Admit a bot, for the first time or again."""
         self._attendance.enter(session, self._utc())
         self._seek()
 
     def leave(self, session: TableSession) -> None:
-        """A bot is gone, and gets no new match. It keeps its open tables, and is told of them."""
+        """Remove a bot: it gets no new match. It keeps its open tables, and is notified of them."""
         self._attendance.leave(session)
         self._seek()
 
     def changed(self, session: TableSession) -> None:
-        """A bot has more or fewer free tables than before."""
+        """Note that a bot has more or fewer free tables."""
         if self._pairing.changed(session):
             self._seek()
 
     def lifted(self, identity: Identity) -> None:
-        """A version that was paused may play again."""
+        """Let a paused version play again."""
         self._storing.forgive(identity)
         self._attendance.lift(identity)
         self._seek()
 
     def withdrawn(self, identity: Identity) -> None:
-        """A version that the house ran is run no more, so nobody is to wait for it; on any thread."""
+        """Note that a hosted version runs no more, so that no match waits for it; thread-safe."""
         self._withdrawn.append(identity)
         self._woken()
 
@@ -191,7 +191,7 @@ class Lobby:
         ]
 
     def open_matches(self) -> list[OpenMatch]:
-        """The matches that are being played, in the order in which they began."""
+        """List the open matches in the order in which they began."""
         return [shown(entry) for entry in self._matches.played() if entry.table.is_begun]
 
     def unstored_matches(self) -> list[Unstored]:
@@ -231,7 +231,7 @@ class Lobby:
         return self._attendance.is_paused(identity)
 
     def requested(self, name: str) -> str:
-        """What became of a request: "waiting", "open", or "dropped: " and why; empty if it is over, or not known."""
+        """Return the state of a request: "waiting", "open", or "dropped: " and why; empty if it is over or unknown."""
         told = self._requests.told(name)
         return "waiting" if told == "open" and not self._matches.is_begun(name) else told
 
@@ -306,7 +306,7 @@ class Lobby:
         self._terms_at = now + min(left, default=inf)
 
     def _check_queues(self, now: float) -> None:
-        """What waits is no more than may wait; looked at once a second, and told once."""
+        """Check once a second that no queue is too long, and log it once."""
         if now < self._look_at:
             return
         self._look_at = now + LOOK_S
@@ -319,7 +319,7 @@ class Lobby:
             self._log.error("lobby broke", **asdict(incident_of(problem, self.incident_number(), "")))
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long: no bot is to pay for it."""
+        """Credit a stall of the server to every clock."""
         self._matches.credit(seconds)
 
     def drain(self, now: float) -> None:
@@ -366,7 +366,7 @@ class Lobby:
         return entry.table.name in self._matches
 
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
-        """What followed from a rated match: other pairing skills, and maybe a pause."""
+        """Apply what a rated match changed: pairing skills, and maybe a pause."""
         self._pairing.rated(result.ladder, kept.changes)
         for identity in kept.paused:
             self._attendance.pause(identity)
@@ -374,7 +374,7 @@ class Lobby:
             self._log.info("bot paused", owner=identity.owner, bot=identity.bot, version=identity.version)
 
     def tell_ended(self, entry: TrackedMatch, result: FinishedMatch, now: float) -> None:
-        """It is settled how this match ended: everybody is told."""
+        """Notify everybody how this match ended, now that it is settled."""
         table = entry.table
         self._matches.remove(table.name)
         self.counts.storing -= 1
@@ -403,10 +403,10 @@ class Lobby:
         self._seek()
 
     def store_recovered(self) -> None:
-        """The store takes results again: matches may begin."""
+        """Let matches begin again, since the store takes results."""
         self._seek()
 
     def incident_number(self) -> str:
-        """A new number for a fault of the server."""
+        """Make a new incident number."""
         self.counts.incidents += 1
         return self._entropy(4).hex()

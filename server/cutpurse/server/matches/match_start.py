@@ -57,7 +57,7 @@ class Dealing:
         incident_number: Callable[[], str],
         wake: Callable[[], None],
     ) -> None:
-        """What begins is put among `matches`; the others as in `Lobby`. `wake` may be called on any thread."""
+        """Put what begins into `matches`; other parameters are as in `Lobby`. `wake` may be called on any thread."""
         # Called when a match begins, before its bots are told. They must not raise.
         self.on_started: list[Callable[[OpenMatch], None]] = []
         self._pairing = pairing
@@ -160,7 +160,7 @@ class Dealing:
 
     # -- several on one board
     def _deal(self, seating: Seating, now: float) -> None:
-        """A board of several matches begins: all of them are announced, and none has begun."""
+        """Deal a board of several matches: announce all of them, and begin none."""
         ladder, utc = seating.ladder, self._utc()
         tables = tuple(tuple(player.identity for player in table) for table in seating.tables)
         matches = tuple(self._entropy(16).hex() for _ in tables)
@@ -176,7 +176,7 @@ class Dealing:
         self._log.info("board dealt", board=deal.board, ladder=ladder.name, kind=ladder.boards, matches=list(matches))
 
     def _begin(self, board: OpenBoard, at: int, now: float, there: tuple[PairableBot, ...] | None = None) -> None:
-        """A match of a board begins with those who are there for it; None: it is void before it was played."""
+        """Begin a match of a board with the bots that are there; with None, void it unplayed."""
         seating, name = board.seating, board.matches[at]
         ladder, players = seating.ladder, cast("tuple[TableSession, ...]", there or seating.tables[at])
         if there is not None:  # some may have come anew since they were chosen
@@ -212,7 +212,7 @@ class Dealing:
             table.void(EndCause.VOID_SERVER)
 
     def withdrawn(self, identity: Identity) -> None:
-        """This version comes no more: what waits for it is given up next."""
+        """Give up what waits for this version, which does not come back."""
         self._boards.withdrawn(identity)
 
     def give_up(self, now: float, is_stopping: bool) -> None:
@@ -224,7 +224,7 @@ class Dealing:
 
     # -- a match is over
     def ended(self, entry: TrackedMatch, now: float, *, is_rated: bool, is_void: bool) -> None:
-        """It is settled how a match ended.  is_rated: it is one of a ladder; is_void: it counts for nothing."""
+        """Note how a match ended.  is_rated: it belongs to a ladder; is_void: it counts for nothing."""
         table = entry.table
         if entry.board is not None:
             self._pairing.rose(entry.players)
@@ -236,7 +236,7 @@ class Dealing:
             self._requests.ended(table.name)
 
     def _ended_on(self, board: OpenBoard, table: ServerMatch | None, now: float, is_void: bool) -> None:
-        """A match of a board is over, and with the last of them the board."""
+        """Note that a match of a board is over; with the last match the board is."""
         board.ended(table, now, is_void)
         if board.is_over:
             self._boards.over(board)
@@ -279,11 +279,11 @@ class Dealing:
         table.begin(now)
 
     def forget_ladder(self, name: str) -> None:
-        """A ladder is gone; one that is made later may have its name and be another."""
+        """Forget a ladder; a later one may have its name and other rules."""
         self._phrases.pop(name, None)
 
     def _phrases_of(self, ladder: Ladder) -> PhraseCache:
-        """The phrases that all matches of a ladder share."""
+        """Return the phrase cache that all matches of a ladder share."""
         phrases = self._phrases.get(ladder.name)
         if phrases is None:
             phrases = self._phrases[ladder.name] = PhraseCache(ladder.rules, ladder.seats)

@@ -70,7 +70,7 @@ class Pairing:
     """The books of all ladders; see the module's docstring."""
 
     def __init__(self, ladders: Iterable[Ladder], chance: Chance) -> None:
-        """Raises ValueError if two ladders have the same name."""
+        """Set up the ladders.  Raises ValueError if two have the same name."""
         listed = tuple(ladders)
         self._books = {ladder.name: LadderRoster(ladder) for ladder in listed}
         if len(self._books) != len(listed):
@@ -89,7 +89,7 @@ class Pairing:
         return [books.ladder for books in self._books.values()]
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """The ladder of this name, if there is one."""
+        """Return the ladder of this name, if there is one."""
         books = self._books.get(name)
         return None if books is None else books.ladder
 
@@ -106,22 +106,22 @@ class Pairing:
         books.change(ladder, self._there)
 
     def remove_ladder(self, name: str) -> None:
-        """A ladder is gone, and nobody is on it any more.  Raises ValueError if a match is being played there."""
+        """Remove a ladder and its bots.  Raises ValueError if a match is being played there."""
         if self._books[name].open:
             raise ValueError(f"a match is being played on ladder {name}")
         del self._books[name]
 
     def others_on(self, name: str, identity: Identity) -> OtherEntrants:
-        """The other bots that are on a ladder, house bots left out."""
+        """List the other bots on a ladder, without house bots."""
         return self._books[name].others(identity)
 
     def ladders_of(self, player: PairableBot) -> tuple[str, ...]:
-        """The ladders that a bot is on."""
+        """List the ladders that a bot is on."""
         return tuple(name for name, books in self._books.items() if player in books.entries or player in books.house)
 
     # -- who is there
     def enter(self, player: PairableBot) -> None:
-        """A bot has come, or come back; its open matches, if any, count on."""
+        """Add a bot that has come, or come back; its open matches still count."""
         if player not in self._there:
             self._there[player] = None
             self._seated.setdefault(player, 0)
@@ -130,7 +130,7 @@ class Pairing:
         self.changed(player)
 
     def leave(self, player: PairableBot) -> None:
-        """A bot is gone; its open matches go on."""
+        """Remove a bot; its open matches go on."""
         self._there.pop(player, None)
         self._free.pop(player, None)
         if not self._seated.get(player):
@@ -141,7 +141,7 @@ class Pairing:
                     books.enter(other)
 
     def changed(self, player: PairableBot) -> bool:
-        """The number of a bot's free tables has changed.  Whether that may be what a match has waited for.
+        """Note a changed number of free tables.  Returns whether a match may have waited for that.
 
         That of a board or a request, too: whose next free table is kept for one, is kept here.
         """
@@ -176,7 +176,7 @@ class Pairing:
                 self.changed(player)
 
     def sat(self, players: Iterable[PairableBot]) -> None:
-        """These have sat down at a table that is no ladder's."""
+        """Note that these bots sat down at a table that belongs to no ladder."""
         for player in players:
             self._seated[player] = self._seated.get(player, 0) + 1
 
@@ -188,13 +188,13 @@ class Pairing:
                 del self._seated[player]
 
     def ended(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
-        """A board is over, and all who sat there rise at once; see `closed`."""
+        """Note that a board is over and all its bots rise at once; see `closed`."""
         self.closed(seating, lasted_s, is_void)
         for table in seating.tables:
             self.rose(table)
 
     def closed(self, seating: Seating, lasted_s: float, is_void: bool) -> None:
-        """A board is over, whose bots have risen; matches of void ones do not count towards the matches wanted."""
+        """Note that a board is over whose bots have risen; void matches do not count towards those wanted."""
         books = self._books[seating.ladder.name]
         books.lasted_s = lasted_s
         books.open -= len(seating.tables)
@@ -214,19 +214,19 @@ class Pairing:
 
     # -- what the store tells
     def know(self, identity: Identity, standings: Mapping[str, tuple[Skill, int]]) -> None:
-        """What is believed of a bot that has come, and how many rated matches it has had, by ladder."""
+        """Set the pairing skill and the number of rated matches of a bot that has come, by ladder."""
         for name, (skill, matches) in standings.items():
             if name in self._books:
                 self._books[name].know(identity, skill, matches)
 
     def rated(self, ladder: str, changes: Mapping[Identity, tuple[Skill, int]]) -> None:
-        """What is believed of those who played a match."""
+        """Set the pairing skills of the bots that played a match."""
         for identity, (skill, _) in changes.items():
             self._books[ladder].rated(identity, skill)
 
     # -- who is next
     def next(self, now: float, shut: Container[str] = ()) -> Seating | None:
-        """The next match, counted as started; None if nobody can be seated now.  shut: ladders on which none begins."""
+        """Return the next match, counted as started; None if there is none.  shut: ladders on which none begins."""
         overdue: list[tuple[int, LadderRoster]] = []
         others: list[LadderRoster] = []
         for books in self._books.values():
@@ -299,7 +299,7 @@ class Pairing:
         return books.ladder.seats - is_anchored
 
     def _chosen(self, books: LadderRoster, free: Sequence[PairingCandidate]) -> _MatchGroup | None:
-        """The bots of the next match on this ladder, or None if too few different ones are free."""
+        """Choose the bots of the next match on this ladder, or None if too few different ones are free."""
         wanted = self._wanted(books)
         seats = books.ladder.seats
         if self._is_duplicate(books):
@@ -312,7 +312,7 @@ class Pairing:
         return _MatchGroup(entries, house, "holds the scale")
 
     def _filled(self, books: LadderRoster, free: Sequence[PairingCandidate], now: float) -> _MatchGroup | None:
-        """The bots of a match for which too few are free, with house bots; None before it was waited for others."""
+        """Fill a match that has too few free bots with house bots; None before others were waited for."""
         house = self._free_house(books) if free and books.house else []
         different = len({entry.side for entry in free})
         missing = books.ladder.seats - different

@@ -65,7 +65,7 @@ class OpenBoard:
         return any(player.identity == identity for at in self.waiting for player in self.seating.tables[at])
 
     def ended(self, table: ServerMatch | None, now: float, is_void: bool) -> None:
-        """A match is over; its table is None if it could not even be set up."""
+        """Note that a match is over; its table is None if it could not even be set up."""
         self._left -= 1
         self.waits_since = now
         self.is_void |= is_void
@@ -73,7 +73,7 @@ class OpenBoard:
             self._sealed.append(table)
 
     def open(self) -> None:
-        """It is over: those who were told the end of a match before are told what was dealt."""
+        """Reveal the deal to the bots that heard of the end of a match before the board was over."""
         for table in self._sealed:
             table.unseal(is_rated=not self.is_void)
         self._sealed.clear()
@@ -94,7 +94,7 @@ class OpenBoards:
         return any(board.waiting for board in self._open.values())
 
     def dealt(self, board: OpenBoard) -> None:
-        """A board begins."""
+        """Add a board."""
         self._open[board.deal.board] = board
 
     def over(self, board: OpenBoard) -> None:
@@ -102,12 +102,12 @@ class OpenBoards:
         del self._open[board.deal.board]
 
     def withdrawn(self, identity: Identity) -> None:
-        """This version comes no more, so that no board waits for it."""
+        """Note that this version does not come back, so that no board waits for it."""
         for board in self._open.values():
             board.is_void |= board.waits_for(identity)
 
     def next(self, here: Mapping[Identity, PairableBot]) -> tuple[OpenBoard, int, tuple[PairableBot, ...]] | None:
-        """A match whose bots all have a free table now, from now on counted as begun; None if there is none.
+        """Return a match whose bots all have a free table, and count it as begun; None if there is none.
 
         With who sits where: whoever was chosen, or is there in his place.
         """
@@ -125,7 +125,7 @@ class OpenBoards:
     def given_up(
         self, now: float, is_paused: Callable[[Identity], bool], is_stopping: bool
     ) -> Iterator[tuple[OpenBoard, int]]:
-        """Matches that will not begin, each counted as begun.  is_stopping: none begins any more."""
+        """Return the matches that will not begin, each counted as begun.  is_stopping: none begins any more."""
         for board in list(self._open.values()):
             if board.waiting and (
                 is_stopping

@@ -67,7 +67,7 @@ class TrackedMatch:
 
 
 def shown(entry: TrackedMatch) -> OpenMatch:
-    """What is told of it to whoever watches."""
+    """Return what spectators see of a match."""
     table = entry.table
     return OpenMatch(table.name, table.ladder, entry.started, entry.seats, table.requested_by, table)
 
@@ -110,11 +110,11 @@ class OpenMatches:
         ]
 
     def add(self, entry: TrackedMatch) -> None:
-        """A match begins."""
+        """Add a match that begins."""
         self._open[entry.table.name] = entry
 
     def remove(self, name: str) -> None:
-        """It is settled how a match ended."""
+        """Remove a match whose end is settled."""
         del self._open[name]
 
     # -- the course of time
@@ -157,7 +157,7 @@ class OpenMatches:
                 self._wake()
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long: no bot is to pay for it."""
+        """Credit a stall of the server to every clock."""
         for entry in self._open.values():
             if entry.table.is_begun:
                 entry.table.credit(seconds)

@@ -32,7 +32,7 @@ _SHARES: Final = 1 << 30
 def choose_opponents(
     free: Sequence[PairingCandidate], seats: int, beta: float, chance: Chance
 ) -> list[PairingCandidate] | None:
-    """The bots of a match, the one that is furthest behind first; None if too few different ones are free."""
+    """Choose the bots of a match, the one furthest behind first; None if too few different ones are free."""
     if len(free) < seats or not free:
         return None
     width = _width(free, beta)

@@ -112,7 +112,7 @@ class Requests:
         return sum(one.by == by and identity in one.seats for one in (*self._waiting.values(), *self._open.values()))
 
     def told(self, name: str) -> str:
-        """What became of a request: "waiting", "open", "dropped: " and why; empty if it is over, or not known."""
+        """Return the state of a request: "waiting", "open", "dropped: " and why; empty if it is over or unknown."""
         if name in self._waiting:
             return "waiting"
         if name in self._open:
@@ -123,7 +123,7 @@ class Requests:
     def next(
         self, here: Mapping[Identity, PairableBot], now: float, kept: Iterable[PairableBot] = ()
     ) -> tuple[PendingRequest, list[PairableBot]] | None:
-        """The next match that can begin, with its bots by seat, from now on counted as open; None if there is none.
+        """Return the next match that can begin, with its bots by seat, and count it as open; None if there is none.
 
         kept: whose next free table is for somebody else. Drops what has waited too long.
         """
@@ -152,11 +152,11 @@ class Requests:
         return None
 
     def ended(self, name: str) -> None:
-        """A match that was asked for is over."""
+        """Note that a requested match is over."""
         self._open.pop(name, None)
 
     def drop(self, name: str, why: str) -> None:
-        """A match that was to begin cannot."""
+        """Drop a match that cannot begin."""
         self._waiting.pop(name, None)
         self._open.pop(name, None)
         self._dropped[name] = why
@@ -164,7 +164,7 @@ class Requests:
             self._dropped.popitem(last=False)
 
     def forget(self, identity: Identity, why: str) -> None:
-        """A bot cannot play any more: what waits for it is dropped."""
+        """Drop what waits for a bot that cannot play any more."""
         for one in [one for one in self._waiting.values() if identity in one.seats]:
             self.drop(one.name, why)
 
@@ -173,7 +173,7 @@ class Requests:
         return any(one.ladder.name == ladder for one in self._open.values())
 
     def forget_ladder(self, ladder: str, why: str) -> None:
-        """A ladder is gone: what waits to be played by its rules is dropped."""
+        """Drop what waits to be played by the rules of a removed ladder."""
         for one in [one for one in self._waiting.values() if one.ladder.name == ladder]:
             self.drop(one.name, why)
 

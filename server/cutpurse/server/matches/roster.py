@@ -67,7 +67,7 @@ class PairingCandidate:
     neighbour_excess: Counter[Identity] = field(default_factory=Counter)
 
     def meet(self, entries: Iterable[PairingCandidate]) -> None:
-        """It sits down with these, itself among them."""
+        """Seat the bot with these, itself among them."""
         if len(self.met) > MOST_MET:
             self.met.clear()
         self.met.update([entry.side for entry in entries])
@@ -121,11 +121,11 @@ class LadderRoster:
         return 1 if self.house else self.ladder.seats
 
     def others(self, identity: Identity) -> OtherEntrants:
-        """The other bots that are on it."""
+        """List the other bots on the ladder."""
         return OtherEntrants.of(identity, [player.identity for player in self.entries])
 
     def enter(self, player: PairableBot) -> None:
-        """A bot is there; it plays here if it wants to, may, and there is room."""
+        """Add a bot that is online, if it wants to play here, may, and there is room."""
         ladder, identity = self.ladder, player.identity
         is_house = identity.owner == HOUSE
         entries = self.house if is_house else self.entries
@@ -149,7 +149,7 @@ class LadderRoster:
             self.sides[entry.side] += 1
 
     def leave(self, player: PairableBot) -> bool:
-        """A bot is gone; whether it was one of those who count."""
+        """Remove a bot.  Returns whether it counted."""
         entry = self.entries.pop(player, None)
         if entry is not None:
             self.sides[entry.side] -= 1
@@ -198,7 +198,7 @@ class LadderRoster:
 
     # -- what the store tells
     def know(self, identity: Identity, skill: Skill, matches: int) -> None:
-        """What is believed of a bot that has come, and how many rated matches it has had."""
+        """Set the pairing skill and the number of rated matches of a bot that has come."""
         self.rated(identity, skill)
         entry = self.known.get(identity)
         if entry is not None and entry.came_with is not None:
@@ -208,14 +208,14 @@ class LadderRoster:
             entry.came_with = None
 
     def rated(self, identity: Identity, skill: Skill) -> None:
-        """What is believed of a bot now."""
+        """Set the pairing skill of a bot."""
         for entry in (self.known.get(identity), self.gone.get(identity)):
             if entry is not None:
                 entry.mu = skill.mu
 
     # -- who could play
     def free(self, free: Iterable[PairableBot], kept: Container[PairableBot] = ()) -> list[PairingCandidate]:
-        """The entries of those of these who are on it, without those that are kept."""
+        """Return the entries of these bots that are on the ladder, without remembered ones."""
         entries = self.entries
         return [entries[player] for player in free if player in entries and player not in kept]
 

@@ -50,11 +50,11 @@ class SeatNotes:
         return bool(kept)
 
     def connected(self) -> None:
-        """The bot has another stream."""
+        """Note that the bot has another stream."""
         self._repeats = self._last
 
     def kept(self) -> tuple[SeatNote, ...]:
-        """What was kept, in the order in which it came."""
+        """Return the stored notes in the order in which they came."""
         notes, at = [], 0
         while at < len(self._kept):
             decision, size = _HEAD.unpack_from(self._kept, at)
@@ -64,5 +64,5 @@ class SeatNotes:
 
 
 def _cut(data: bytes, most: int) -> bytes:
-    """The whole signs of what fits into so many bytes."""
+    """Cut a text to this many bytes, at a character."""
     return data[: max(0, most)].decode(errors="ignore").encode()

@@ -71,7 +71,7 @@ class SeatAt(Protocol):
         """
 
     def give_up(self, decision: int, reason: str, now: float, whole_match: bool = False) -> AnswerOutcome:
-        """The bot's own code failed at a decision, or for the whole match; else as `answer`."""
+        """Note that the bot's own code failed at a decision, or for the whole match; else as `answer`."""
 
     def go_on(self) -> None:
         """Whoever is asked next is told, and whoever keeps the time."""
@@ -84,10 +84,10 @@ class SeatAt(Protocol):
         """
 
     def connected(self) -> None:
-        """The session's stream is back."""
+        """Note that the session has a stream again."""
 
     def disconnected(self) -> None:
-        """The session's stream is gone."""
+        """Note that the session's stream is gone."""
 
     def ended(self) -> bytes | None:
         """Body of MatchEnded once the match is over and its result is stored; None before."""
@@ -137,7 +137,7 @@ class Incident:
 
 
 def incident_of(problem: BaseException, number: str, match: str) -> Incident:
-    """What may be logged of an exception: where it came from, not what it says."""
+    """Return what may be logged of an exception: where it came from, not what it says."""
     frames = traceback.extract_tb(problem.__traceback__)
     places = (f"{'/'.join(PurePath(frame.filename).parts[-2:])}:{frame.lineno} {frame.name}" for frame in frames)
     return Incident(number, match, type(problem).__name__, tuple(places))
@@ -332,7 +332,7 @@ class ServerMatch:
             self._moved(self)
 
     def decision_of(self, seat: int) -> OpenDecision | None:
-        """What a seat is asked now."""
+        """Return the open decision of a seat."""
         return self.match.decision(seat) if self.incident is None else None
 
     def started(self, seat: int, number: int) -> bytes:
@@ -407,7 +407,7 @@ class ServerMatch:
         self.go_on()
 
     def credit(self, seconds: float) -> None:
-        """The platform itself stood still for so long."""
+        """Credit a stall of the server to every clock."""
         self.timed.credit(seconds)
 
     def void(self, cause: EndCause) -> None:
@@ -424,13 +424,13 @@ class ServerMatch:
             self._moved(self)
 
     def broke(self, problem: Exception) -> None:
-        """The rules, or what carries them out, broke down: the match is over, and what is asked is asked no more."""
+        """End the match because the rules, or the code around them, broke down; withdraw its decisions."""
         if self.incident is None:
             self.incident = incident_of(problem, self._incident_number(), self.name)
 
     # -- how it ends
     def finish(self, started: datetime, finished: datetime) -> FinishedMatch:
-        """The result of a match that is over."""
+        """Return the result of a match that is over."""
         faults = Counter(fault.seat for fault in self.match.faults)
         result = self._result()
         void = next((cause for cause in result.end_causes if cause.is_void), None)
@@ -488,7 +488,7 @@ class ServerMatch:
         return MatchResult((), (), (EndCause.VOID_SERVER,) * len(self.seats))
 
     def close(self, ending: FinishedMatch, is_rated: bool, is_opened: bool = True) -> None:
-        """The result is settled: everybody is told.
+        """Notify every seat, now that the result is settled.
 
         is_opened: and what was dealt; else others play with the same cards, and it is told later by `unseal`.
         """

@@ -60,16 +60,16 @@ class Settles(Protocol[Open_contra]):
         """Whether nobody was told yet how this match ended."""
 
     def apply_rating_changes(self, result: FinishedMatch, kept: StoreOutcome) -> None:
-        """What followed from a result that is rated."""
+        """Apply what a rated result changed."""
 
     def tell_ended(self, entry: Open_contra, result: FinishedMatch, now: float) -> None:
-        """It is settled how this match ended: everybody may be told."""
+        """Note how this match ended, now that it is settled."""
 
     def store_recovered(self) -> None:
-        """The store takes results again."""
+        """Note that the store takes results again."""
 
     def incident_number(self) -> str:
-        """A new number for a fault of the server."""
+        """Make a new incident number."""
 
 
 class Storing(Generic[Open]):
@@ -136,7 +136,7 @@ class Storing(Generic[Open]):
             self.submit(*self._unstored[0], is_again=True)
 
     def forgive(self, identity: Identity) -> None:
-        """A pause has ended: the word that it began may lie here still, for that came from the store before."""
+        """Note that a pause has ended, though the news that it began may still wait here."""
         for _, result, _, stored in self._stored:
             if not stored.cancelled() and stored.exception() is None and identity in stored.result().paused:
                 self._forgiven.add((result.match, identity))
@@ -194,20 +194,20 @@ class Storing(Generic[Open]):
         self._settles.wake()
 
     def _settle(self, entry: Open, result: FinishedMatch, now: float, stored: Future[StoreOutcome]) -> None:
-        """It is known whether the result of a match was stored; if not, the match is void."""
+        """Settle a match whose result was stored or not; if not, the match is void."""
         if stored.cancelled() or stored.exception() is not None:
             result = result.voided()
             self._unstored.append((None, result))
         self.close(entry, result, now, stored)
 
     def _unforgiven(self, result: FinishedMatch, kept: StoreOutcome) -> StoreOutcome:
-        """What followed, without the pauses that have ended since."""
+        """Return what the result changed, without pauses that have ended since."""
         forgiven = {identity for identity in kept.paused if (result.match, identity) in self._forgiven}
         self._forgiven -= {(result.match, identity) for identity in forgiven}
         return replace(kept, paused=tuple(one for one in kept.paused if one not in forgiven)) if forgiven else kept
 
 
 def _facts(problem: BaseException, number: str, match: str) -> dict[str, Any]:
-    """What may be logged of a store's failure: what others say than those who promise not to may quote a record."""
+    """Return what may be logged of a failed write: the text of a foreign error may quote a record."""
     text = str(problem) if isinstance(problem, StoreDown | StoreUnsure | NotTaken) else ""
     return {**asdict(incident_of(problem, number, match)), "text": text}

@@ -62,7 +62,7 @@ class ArenaService:
         self._moved = moved
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long: a first envelope may take that much longer."""
+        """Give first envelopes more time, since the server itself stalled."""
         self.stalled_s += seconds
 
     def handler(self) -> grpc.GenericRpcHandler:
@@ -116,7 +116,7 @@ class ArenaService:
         return True
 
     def broke(self, problem: Exception, log: Logger) -> CallStatus:
-        """A fault of ours: the caller gets its number, the log the place in the code."""
+        """Report a server error: the caller gets its incident number, the log the place in the code."""
         number = self.incident_number()
         log.error("stream broke", incident=number, error=type(problem).__name__, places=traceback_locations(problem))
         return incident(number)
@@ -169,7 +169,7 @@ class _Stream:
         return how
 
     def _leave(self, link: Link, how: CallStatus) -> CallStatus:
-        """The session is without this stream from now on."""
+        """Take this stream off its session."""
         try:
             self._service.sessions.lost(link, self._loop.time())
         except Exception as problem:
@@ -210,7 +210,7 @@ class _Stream:
         return 0.0
 
     def _enter(self, envelope: bytes, now: float) -> None:
-        """The first envelope: Hello."""
+        """Read the first envelope, which is a Hello."""
         if self._ending is not None:
             return  # it was read as the call ended: nobody is left who would write to a session, or let go of it
         sessions = self._service.sessions
@@ -295,7 +295,7 @@ class _Stream:
 
     # -- the end
     def _end(self, how: CallStatus) -> None:
-        """The stream cannot go on, for a reason that the link does not know; the first word counts."""
+        """End the stream for a reason that the link does not know; the first reason counts."""
         if self._ending is None:
             self._ending = how
             self._woken.set()

@@ -56,7 +56,7 @@ class Introduction:
 def introduction(
     hello: arena_pb2.Hello, grant: Grant, offered: Mapping[str, Sequence[str]], limits: ServerLimits
 ) -> Introduction:
-    """What a Hello says, of a bot whose owner is known.  offered: the ladders of each game of this server.
+    """Read a Hello of a bot whose owner is known.  offered: the ladders of each game of this server.
 
     A game of which all ladders are private and others' is none here.
     Raises CallRefused: PROTOCOL_VERSION, RULES_VERSION, NOT_FOUND or HELLO.

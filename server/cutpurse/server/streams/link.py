@@ -142,7 +142,7 @@ class Link:
         self._go_on(now)
 
     def strike(self, text: str, now: float) -> None:
-        """The bot sent what it may not; the last strike ends the stream."""
+        """Count an offence of the bot; the last strike ends the stream."""
         self._strikes_left -= 1
         if self._strikes_left > 0:
             self.tell("BAD_MESSAGE", text, strikes_left=self._strikes_left)
@@ -202,7 +202,7 @@ class Link:
                 return
 
     def _take_notes(self, request: arena_pb2.PlayRequest, now: float) -> None:
-        """Notes are never refused. Those that nobody keeps cost as much as an envelope each, but for one an answer.
+        """Take notes, which are never refused. Beyond one per answer, an unstored note costs as much as an envelope.
 
         An envelope holds 30,000 of them; it costs no more than may come at once, or its stream would be read no more.
         """
@@ -217,7 +217,7 @@ class Link:
             self._paced.take(now, min(unasked, self._limits.envelopes_at_once))
 
     def _nowhere(self, table: int) -> AnswerOutcome:
-        """What becomes of an answer at a table where the bot does not sit (any more)."""
+        """Handle an answer at a table where the bot does not sit (any more)."""
         return _STALE if self.session.knew_table(table) else _UNKNOWN
 
     def _refuse(self, table: int, decision: int, outcome: AnswerOutcome, now: float) -> bool:
@@ -250,12 +250,12 @@ class Link:
 
     # -- to the bot
     def ready(self) -> None:
-        """A table of the session has something new to tell: wanted at once, unless an envelope is unread."""
+        """Note that a table of the session has something to send: at once, unless an envelope is unread."""
         if not self._is_unread:  # else its acknowledgement wakes
             self.wake()
 
     def next_envelope(self, now: float) -> bytes | None:
-        """The envelope to send at this moment, if there is one; to be given to the stream at once.
+        """Return the envelope to send now, if there is one; give it to the stream at once.
 
         None while the last is not acknowledged, when nothing is ready, and when the stream is to end.
         """
@@ -292,7 +292,7 @@ class Link:
         return b"\x08" + varint(self._sent) + b"".join(parts)
 
     def written(self) -> None:
-        """The stream has taken the last envelope."""
+        """Note that the stream has taken the last envelope."""
         self._is_unwritten = False
 
     def _is_due(self, now: float) -> bool:
@@ -308,7 +308,7 @@ class Link:
         return due
 
     def _gather(self, parts: list[bytes], now: float) -> int:
-        """Starts, decisions and ends that are ready, as far as an envelope holds.  Returns how many ends."""
+        """Add starts, decisions and ends that are ready, as far as an envelope holds.  Returns how many ends."""
         session = self.session
         ready, session.ready_places = session.ready_places, {}
         room = self._limits.envelope_bytes
@@ -371,13 +371,13 @@ class Link:
             self.wake()
 
     def open_board(self, body: bytes) -> None:
-        """What was dealt on a board is to be told; dropped if too much of that waits already."""
+        """Queue what was dealt on a board; drop it if too much of that waits already."""
         if len(self._openings) < _MOST_OPENINGS:
             self._openings.append(field(_BOARDS, body))
             self.ready()
 
     def drain(self, time_left_ms: int, reconnect_after_ms: int) -> None:
-        """The server is about to stop: say so, and end the stream once no table is open."""
+        """Say that the server is about to stop, and end the stream once no table is open."""
         text = "the server is stopping; open matches go on for the time left, then come back"
         drain = arena_pb2.Drain(time_left_ms=time_left_ms, reconnect_after_ms=reconnect_after_ms, text=text)
         self._drain = drain.SerializeToString()
@@ -386,7 +386,7 @@ class Link:
         self.wake()
 
     def check_queues(self) -> None:
-        """What waits for this bot is no more than may wait.  Raises QueueOverflow."""
+        """Check that not too much waits for this bot.  Raises QueueOverflow."""
         check_queue_limit(len(self._refusals), self._limits.most_unread)
         check_queue_limit(len(self._problems), _MOST_PROBLEMS)
         check_queue_limit(len(self._openings), _MOST_OPENINGS)
@@ -409,17 +409,17 @@ class Link:
             self.close(call_status("SILENT", text), now)
 
     def _untold(self) -> str:
-        """The first of the problems that wait for the next envelope, as the end of a text: it may well be why."""
+        """Return the first waiting problem as the end of a text: it may well be the reason."""
         if not self._problems:
             return ""
         return f"; before that: {arena_pb2.PlayResponse.FromString(self._problems[0]).problems[0].text}"
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long: the bot may take that much longer."""
+        """Give the bot more time, since the server itself stalled."""
         self._stalled_s += seconds
 
     def close(self, ending: CallStatus, now: float) -> None:
-        """The stream is to end; the first word counts. The session is without a stream from this moment on."""
+        """End the stream; the first reason counts. The session is without a stream from now on."""
         if self.closed is None:
             self.closed = ending
             self._counts.connected -= 1
@@ -427,7 +427,7 @@ class Link:
             self.wake()
 
     def lost(self, now: float) -> None:
-        """The stream is gone, by whoever's doing."""
+        """Note that the stream is gone, whichever side ended it."""
         self.close(LEFT, now)
 
     def _silent_at(self) -> float:
@@ -445,7 +445,7 @@ class Link:
 
 
 def _told(table: int, decision: int, outcome: AnswerOutcome) -> str:
-    """A refusal in words, from nothing but what this seat was told or said."""
+    """Describe a refusal, from nothing but what this seat heard or sent."""
     where = f"table {table}, decision {decision}"
     match outcome.kind:
         case OutcomeKind.ILLEGAL:

@@ -31,7 +31,7 @@ class Matches(Protocol):
         """Whether results can be stored, as far as is known; no match is started while they cannot."""
 
     def ladders(self, owner: str = "") -> Mapping[str, Sequence[str]]:
-        """The ladders of each game that can be played here, without those that are not there for this owner."""
+        """List the ladders of each game, without those that this owner cannot see."""
 
     def check(self, identity: Identity, wanted: Mapping[str, Sequence[str]], forgets: bool) -> None:
         """Whether a bot that wants to play these ladders, by game, may come in.  Raises CallRefused if it may not.
@@ -40,13 +40,13 @@ class Matches(Protocol):
         """
 
     def enter(self, session: ServerSession) -> None:
-        """A bot is there, anew or again."""
+        """Admit a bot, for the first time or again."""
 
     def leave(self, session: ServerSession) -> None:
-        """A bot's stream is gone. Its open tables go on."""
+        """Note that a bot's stream is gone. Its open tables go on."""
 
     def changed(self, session: ServerSession) -> None:
-        """A bot has more or fewer free tables than before."""
+        """Note that a bot has more or fewer free tables."""
 
     def tick(self, now: float) -> None:
         """Let time pass: close what is late, start matches."""
@@ -55,7 +55,7 @@ class Matches(Protocol):
         """When `tick` has something to do at the latest; None: not before something happens."""
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long."""
+        """Credit a stall of the server to every clock."""
 
     def drain(self, now: float) -> None:
         """No new matches from now on."""

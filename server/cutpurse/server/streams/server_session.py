@@ -60,7 +60,7 @@ class ServerSession:
         return f"<Session {self.id} of {self.identity.bot} {self.identity.version}>"  # never the secret
 
     def introduce(self, introduction: Introduction) -> None:
-        """The bot has said who it is and what it wants, for the first time or when it came back."""
+        """Note who the bot is and what it wants, at the first Hello or a later one."""
         self.introduction = introduction
         self.wants_events = introduction.events  # to be told what happened between its decisions
         self.wants_agenda = "agenda" in introduction.features  # in its observations
@@ -139,7 +139,7 @@ class ServerSession:
             link.ready()
 
     def opened(self, seat: SeatAt, body: bytes) -> None:
-        """What was dealt on a board is told, unless that comes with the end of its match, which is still to be told.
+        """Send what was dealt on a board, unless that comes with the end of its match, which still waits.
 
         Whoever has no stream now is told nothing: it can be asked for by the match's name.
         """
@@ -154,7 +154,7 @@ class ServerSession:
 
     # -- what its stream says
     def connect(self, link: Link) -> None:
-        """It has a stream now, and is told on it of all its tables as if for the first time."""
+        """Attach a stream, and send on it all tables as if for the first time."""
         self.link = link
         self.lost_at = None
         for place in self.places.values():
@@ -165,7 +165,7 @@ class ServerSession:
         self._matches.enter(self)
 
     def disconnect(self, link: Link, now: float) -> None:
-        """That stream is gone; if it was the present one, the tables go on without the bot."""
+        """Detach a stream; if it was the current one, the tables go on without the bot."""
         if self.link is not link:
             return
         self.link = None
@@ -176,12 +176,12 @@ class ServerSession:
         self._matches.leave(self)
 
     def met(self) -> None:
-        """The bot has acknowledged its Welcome."""
+        """Note that the bot acknowledged its Welcome."""
         self.is_met = True
         self._matches.changed(self)
 
     def seat_at(self, table: int) -> SeatAt | None:
-        """The seat at this table, if it is open or its end not acknowledged yet."""
+        """Return the seat at this table, if it is open or its end not acknowledged yet."""
         place = self.places.get(table)
         return place.seat if place is not None and place.is_begun else None
 
@@ -190,12 +190,12 @@ class ServerSession:
         return 0 < table <= self._last_table
 
     def end_told(self, place: SessionTable) -> None:
-        """A MatchEnded is on its way: the table is free."""
+        """Free a table whose MatchEnded is on its way."""
         place.is_end_told = True
         self._over += 1
 
     def end_heard(self, tables: Iterable[int]) -> None:
-        """The bot has acknowledged these ends: there is nothing more to tell of those tables."""
+        """Forget the tables whose ends the bot acknowledged."""
         had = self.free_tables
         for table in tables:
             del self.places[table]
@@ -212,11 +212,11 @@ class ServerSession:
             self._matches.changed(self)
 
     def tables_freed(self) -> None:
-        """Ends were told: there may be room for new matches."""
+        """Note that ends were sent, so there may be room for new matches."""
         self._matches.changed(self)
 
     def check_queues(self, most_tables: int) -> None:
-        """What is kept for this bot is no more than may be; most_tables: that anybody is granted.
+        """Check that not too much is stored for this bot; most_tables: the most that any bot is granted.
 
         Raises QueueOverflow.
         """

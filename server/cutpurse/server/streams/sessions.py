@@ -79,7 +79,7 @@ class Sessions:
     def admit(
         self, request: arena_pb2.PlayRequest, wake: Callable[[], None], now: float, grant: Grant = ANYBODY
     ) -> Link:
-        """The first envelope of a stream was read: a new session, or an old one that goes on.
+        """Open or resume a session from the first envelope of a stream.
 
         Whoever had the session, or was there as the same bot and version, is superseded. Raises CallRefused: something
         is wrong in Hello, RESUME_EXPIRED, STREAMS or DRAINING; a new session also where its ladders are not for it,
@@ -204,7 +204,7 @@ class Sessions:
 
     # -- how they go
     def lost(self, link: Link, now: float) -> None:
-        """A stream has ended. Its session can be resumed for a while, unless the bot has left."""
+        """Note that a stream has ended. Its session can be resumed for a while, unless the bot has left."""
         link.lost(now)
         session = link.session
         if link.closed is LEFT and session.leaving and not session.places and not session.is_connected:
@@ -243,7 +243,7 @@ class Sessions:
             self._forget(session)
 
     def credit(self, seconds: float) -> None:
-        """The server itself stood still for so long: no bot was silent or away meanwhile."""
+        """Give every session more time, since the server itself stalled."""
         for session in self._by_id.values():
             if session.link is not None:
                 session.link.credit(seconds)
@@ -251,7 +251,7 @@ class Sessions:
                 session.lost_at += seconds
 
     def drain(self, ends_at: float, now: float) -> None:
-        """The server stops at that moment: nobody new is let in, and everybody is told."""
+        """Announce that the server stops at that time: admit no new bot, and notify all."""
         self._ends_at = ends_at
         for session in self._by_id.values():
             if session.link is not None:
