@@ -117,7 +117,7 @@ class CallRefused(Exception):
 
 
 def call_status(reason: str, text: str, retry_s: float | None = None) -> CallStatus:
-    """The end of a call for a reason of the table, whose delay is used unless another is given.
+    """Make the status for a reason of the table, with the table's delay unless another is given.
 
     Raises ReasonUnknown for a reason that is not there.
     """
@@ -128,10 +128,10 @@ def call_status(reason: str, text: str, retry_s: float | None = None) -> CallSta
 
 
 def incident(number: str) -> CallStatus:
-    """A fault of the server: the caller gets a number to quote and nothing else."""
+    """Make the status for a server error: the caller gets an incident number and nothing else."""
     return call_status("INCIDENT", f"the server made a fault, number {number}; its log says more")
 
 
 def legible(text: str, most: int) -> str:
-    """What a stranger wrote, fit to be shown: at most so many characters, those that are not printable replaced."""
+    """Make a stranger's text fit to be shown: at most `most` characters, with unprintable ones replaced."""
     return "".join(sign if sign.isprintable() else "?" for sign in text[:most])

@@ -131,7 +131,7 @@ class FinishedMatch:
         return len(self.tables) or 1
 
     def record(self) -> str:
-        """The match on a line.  Takes milliseconds: call it where nobody waits, as on the store's thread.
+        """Return the match on a line.  It takes milliseconds: call it on the store's thread, where nobody waits.
 
         Empty for a void match that cannot be written down, as when its game is broken; raises for any other.
         """
@@ -143,7 +143,7 @@ class FinishedMatch:
             return ""
 
     def voided(self) -> FinishedMatch:
-        """The same match, counting for nothing by the server's fault."""
+        """Return the match as void by the server's fault."""
         seats = tuple(replace(seat, place=0, score=0, end_cause=EndCause.VOID_SERVER) for seat in self.seats)
         return replace(self, seats=seats, void=EndCause.VOID_SERVER)
 
@@ -183,7 +183,7 @@ class ResultStore(Protocol):
         """
 
     def standings(self, player: Identity) -> Future[Mapping[str, tuple[Skill, int]]]:
-        """What is believed of a bot before its next match, and how many rated ones it has had, by ladder.
+        """Return the pairing skill of a bot and its number of rated matches, by ladder.
 
         The future may fail, and may be done on any thread. Does not raise, does not wait.
         """

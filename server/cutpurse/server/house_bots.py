@@ -28,7 +28,7 @@ HOUSE_BOTS: Final[Mapping[str, HouseBot]] = {
 
 
 def check_house(names: Sequence[str], where: str) -> tuple[str, ...]:
-    """The names of house bots, each once.  Raises UsageError for one that is none, telling where it was written."""
+    """Return the names of house bots, each once.  Raises UsageError for an unknown one, with its source."""
     for name in names:
         if name not in HOUSE_BOTS:
             raise UsageError(f"{where} {name!r:.80}: there are: {', '.join(HOUSE_BOTS)}")

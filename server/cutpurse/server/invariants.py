@@ -69,7 +69,7 @@ def check_seats(players: Sequence[object]) -> None:
 
 
 def check_settled(is_void: bool, stored: Future[Any]) -> None:
-    """What the store said of a result that is to be told: a match that is void needs none.  Raises SeedEarly."""
+    """Check that a result was stored before it is sent; a void match needs no result.  Raises SeedEarly."""
     if is_void:
         return
     if not stored.done() or stored.cancelled() or stored.exception() is not None:
@@ -77,13 +77,13 @@ def check_settled(is_void: bool, stored: Future[Any]) -> None:
 
 
 def check_queue_limit(count: int, most: int) -> None:
-    """Raises QueueOverflow."""
+    """Check that no more waits than may.  Raises QueueOverflow."""
     if count > most:
         raise QueueOverflow
 
 
 def check_ended(match: Match, result: MatchResult) -> None:
-    """Raises the exception that is named after what is broken. A void match has nothing to be checked."""
+    """Check a match.  Raises the exception named after what is broken; a void match has nothing to check."""
     if result.voided:
         return
     game = match.game

@@ -100,7 +100,7 @@ class Ladder:
 
 
 def ladder_of(entry: LadderEntry) -> Ladder:
-    """A ladder as it is stored.  Raises UnknownGame or SettingsError if this version does not know such a one."""
+    """Read a stored ladder.  Raises UnknownGame or SettingsError if this version does not know it."""
     return Ladder(
         entry.name,
         entry.game,
@@ -114,7 +114,7 @@ def ladder_of(entry: LadderEntry) -> Ladder:
 
 
 def ladder_defined(defined: ladder_pb2.LadderDefined, kept: Ladder | None = None) -> Ladder:
-    """A ladder as somebody wants it; what he does not say is as usual for the game.
+    """Make a ladder from a request; what it leaves out has the game's defaults.
 
     kept: the ladder of this name, if it was made before: its settings keep their meaning.
 
@@ -208,7 +208,7 @@ def terms_defined(terms: ladder_pb2.LadderTerms, kept: Collection[str] = ()) -> 
 
 
 def default_ladders(control: TimeControl | None = None, matches_wanted: int | None = None) -> tuple[Ladder, ...]:
-    """A ladder of each game under the game's name: the usual number of seats, the rules as they come."""
+    """Make a ladder of each game under the game's name, with default seats and rules."""
     return tuple(
         Ladder(
             name,

@@ -42,7 +42,7 @@ _CALLERS: Final = frozenset(
 
 
 def logger(stream: TextIO, level: str = "info") -> Logger:
-    """A log that goes to this stream.  Raises ValueError if there is no such level."""
+    """Make a log that goes to this stream.  Raises ValueError if there is no such level."""
     if level not in LEVELS:
         raise ValueError(f"no log level is called {level!r}; there are: {', '.join(LEVELS)}")
     rendering: list[Processor]

@@ -14,7 +14,7 @@ __all__ = ["plain_trouble"]
 
 @contextmanager
 def plain_trouble() -> Iterator[None]:
-    """What the leaderboard raises in this block becomes NotFound, UsageError or CutpurseError, with the same text."""
+    """Turn what the leaderboard raises in this block into NotFound, UsageError or CutpurseError, with its text."""
     try:
         yield
     except errors.NoSuchEntry as problem:

@@ -18,7 +18,7 @@ class Contact:
         self._is_heard = False
 
     def hear(self) -> None:
-        """An envelope has come."""
+        """Note that an envelope has come."""
         self._is_heard = True
 
     def take(self) -> bool:

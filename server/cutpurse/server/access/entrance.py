@@ -58,7 +58,7 @@ class AuthInterceptor:
 
     @contextlib.asynccontextmanager
     async def _watched(self, context: Context) -> AsyncIterator[None]:
-        """What is refused is counted and logged, and held up if it is one too many."""
+        """Count and log a refusal, and delay it if there were too many."""
         try:
             yield
         except TokenRefused as refused:

@@ -23,17 +23,17 @@ class OneMatch:
         self.is_heard = False  # and the bot knows it
 
     def begin(self) -> None:
-        """The bot sits down."""
+        """Note that the bot sits down."""
         self.has_begun = True
 
     def end(self) -> None:
-        """It is settled how the match ended."""
+        """Note that the end of the match is settled."""
         if not self.is_over:
             self.is_over = True
             self._wake()
 
     def hear(self) -> None:
-        """The bot has acknowledged that."""
+        """Note that the bot has acknowledged the end."""
         if not self.is_heard:
             self.is_over = self.is_heard = True
             self._wake()

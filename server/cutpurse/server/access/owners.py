@@ -134,19 +134,19 @@ class OpenGuard:
     """Everybody is let in."""
 
     def enter(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, scope: str, now: float) -> Grant:
-        """As the owner `local`; what metadata says is not looked at."""
+        """Admit everybody as the owner `local`, whatever the metadata says."""
         return ANYBODY
 
     def recognise(self, metadata: Iterable[tuple[str, str | bytes]], peer: str, now: float) -> Grant | None:
-        """The same."""
+        """Recognise everybody as the owner `local`."""
         return ANYBODY
 
     def is_good(self, token: str) -> bool:
-        """Always."""
+        """Return True: every token is good."""
         return True
 
     def look(self, now: float) -> bool:
-        """Never."""
+        """Return False: nothing changes."""
         return False
 
     def close(self) -> None:
@@ -207,7 +207,7 @@ class TokenGuard:
     """Whoever has a token is let in as its owner. `close` it before the store."""
 
     def __init__(self, store: TokenStore, utc: Callable[[], datetime], log: Logger) -> None:
-        """Reads all tokens.  Raises StoreError."""
+        """Read all tokens.  Raises StoreError."""
         self._store = store
         self._utc = utc
         self._log = log
@@ -239,7 +239,7 @@ class TokenGuard:
         return Grant(entry.owner, entry.id, entry.scopes)
 
     def _entry(self, shown: Sequence[str | bytes]) -> TokenEntry | None:
-        """What is kept of the token that was shown; None if it is not good, for whatever reason."""
+        """Return what is stored of the token that was shown; None if it is not valid, for any reason."""
         token = _token(shown)
         if token is None:
             return None
@@ -291,7 +291,7 @@ class TokenGuard:
 
 
 def _token(shown: Sequence[str | bytes]) -> Token | None:
-    """The token that a call shows, if it shows one that has the form of one."""
+    """Return the token of a call, if it has one of the right form."""
     if len(shown) != 1 or not isinstance(shown[0], str) or (bearer := _BEARER.fullmatch(shown[0])) is None:
         return None
     return read_token(bearer[1])

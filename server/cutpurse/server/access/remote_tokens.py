@@ -42,7 +42,7 @@ class RemoteTokens:
     """A `TokenRegistry` on a server. Its methods raise NotAuthorised, NotFound, UsageError and ServerUnreachable."""
 
     def __init__(self, dialling: Dialling) -> None:
-        """Raises NotAuthorised if there is no token to ask with."""
+        """Connect to a server.  Raises NotAuthorised if there is no token to ask with."""
         if not dialling.token:
             raise NotAuthorised(
                 f"to ask {dialling.address} takes a token with the scope admin: put it into {TOKEN_VARIABLE}, "

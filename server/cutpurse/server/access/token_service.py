@@ -37,10 +37,10 @@ class TokenRegistry(Protocol):
     """Where tokens are kept: a `Store`."""
 
     def create_tokens(self, wanted: Sequence[NewToken], created: datetime) -> list[tuple[Token, TokenEntry]]:
-        """New tokens, all of them or none."""
+        """Create tokens, all or none."""
 
     def revoke_token(self, token_id: str, revoked: datetime) -> TokenEntry:
-        """A token is good for nothing from now on."""
+        """Revoke a token."""
 
     def tokens(self, owner: str | None = None) -> list[TokenEntry]:
         """Of an owner, or of all."""
@@ -74,15 +74,15 @@ class TokenService:
         return grpc.method_handlers_generic_handler(TOKENS, methods)
 
     async def create(self, request: bytes, context: Context) -> bytes:
-        """The call CreateTokens."""
+        """Answer CreateTokens."""
         return await self._answer(self._create, request, context)
 
     async def list(self, request: bytes, context: Context) -> bytes:
-        """The call ListTokens."""
+        """Answer ListTokens."""
         return await self._answer(self._list, request, context)
 
     async def revoke(self, request: bytes, context: Context) -> bytes:
-        """The call RevokeToken."""
+        """Answer RevokeToken."""
         return await self._answer(self._revoke, request, context)
 
     async def _answer(self, method: _Method, request: bytes, context: Context) -> bytes:

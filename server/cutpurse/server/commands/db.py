@@ -230,7 +230,7 @@ def _show_refit(found: Refit, epoch: int | None, as_json: bool) -> None:
 
 @contextmanager
 def _opened(database: Path) -> Iterator[Store]:
-    """The store of a database that is there already."""
+    """Open the store of an existing database."""
     with needs("server"):
         from cutpurse.leaderboard.store import Store
     with _says_why_not(database), Store(database) as store:
@@ -239,7 +239,7 @@ def _opened(database: Path) -> Iterator[Store]:
 
 @contextmanager
 def _read(database: Path) -> Iterator[LeaderboardReader]:
-    """A database that is there already, to be read."""
+    """Open an existing database for reading."""
     with needs("server"):
         from cutpurse.leaderboard.reader import LeaderboardReader
     with _says_why_not(database), LeaderboardReader(database) as reader:

@@ -177,7 +177,7 @@ def _serve(values: dict[str, Value]) -> None:
 
 
 def _run(values: dict[str, Value], wanted: LadderSelection, log: Logger, runner: Runner | None) -> None:
-    """The arena and what goes with it, until it is told to stop."""
+    """Run the arena and what belongs to it, until it is asked to stop."""
     import asyncio
     from datetime import UTC, datetime
 
@@ -248,7 +248,7 @@ def _tell_of_the_page(page: Page) -> None:
 
 
 def _runner(values: dict[str, Value]) -> Runner | None:
-    """What runs the bots that are handed in.  Raises UsageError for none that there is, or that cannot be used here."""
+    """Return the runner of submitted bots.  Raises UsageError for an unknown one, or one that does not work here."""
     from cutpurse.server.runners.port import runner_named
 
     name, where = values["submissions"]
@@ -272,7 +272,7 @@ def _check_numbers(values: dict[str, Value], levels: Collection[str]) -> None:
 
 
 def _wanted(values: dict[str, Value]) -> LadderSelection:
-    """What is to be played, and by which house bots."""
+    """Return the ladders to play, and their house bots."""
     from cutpurse.sdk.ladder_file import read_ladders
     from cutpurse.server.house_bots import check_house
     from cutpurse.server.league.ladder_setup import LadderSelection

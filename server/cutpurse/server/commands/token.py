@@ -215,7 +215,7 @@ def _remote(server: str, ca: Path | None) -> RemoteTokens:
 
 @contextmanager
 def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -> Iterator[TokenRegistry]:
-    """The tokens of a server, or of a database; of a new one, which is said, if it is to be made."""
+    """Open the tokens of a server or a database; create a missing database, and say so, if asked to."""
     with needs("server"):
         from cutpurse.leaderboard.errors import InUse
         from cutpurse.leaderboard.store import Store
@@ -238,7 +238,7 @@ def _registry(place: str | Path, ca: Path | None, is_to_be_made: bool = False) -
 
 @contextmanager
 def _talks_of_trouble() -> Iterator[None]:
-    """What the leaderboard does not take, as an error of this command."""
+    """Turn refusals of the leaderboard into errors of this command."""
     with needs("server"):
         from cutpurse.server.store_errors import plain_trouble
     with plain_trouble():
@@ -262,7 +262,7 @@ def _row(entry: TokenEntry, now: datetime) -> dict[str, Any]:
 
 
 def _local(moment: str | None) -> str:
-    """A moment of a row, as every table shows moments."""
+    """Format a timestamp for a table."""
     return "" if moment is None else local_time(int(datetime.fromisoformat(moment).timestamp() * 1_000))
 
 
@@ -285,7 +285,7 @@ def _moment(given: str | None, now: datetime) -> datetime | None:
 
 # -- a class
 def _class(file: Path, common: dict[str, Any]) -> list[NewToken]:
-    """A token for each line."""
+    """Make the tokens of a class file, one for each line."""
     from cutpurse.leaderboard.errors import InvalidEntry
     from cutpurse.leaderboard.owner_registry import NewToken
 

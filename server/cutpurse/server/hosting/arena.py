@@ -180,7 +180,7 @@ class Arena:
         return bound
 
     def _assemble(self, loop: asyncio.AbstractEventLoop) -> None:
-        """What knows no port: the sessions, their streams, and the watch over stalls."""
+        """Set up what needs no port: the sessions, their streams, and the stall monitor."""
         self._loop = loop
         self._thread = threading.get_ident()
         self.pulse = Pulse(self._credit, loop.time())
@@ -322,7 +322,7 @@ class Arena:
 
     # -- time
     def _wake(self) -> None:
-        """The matches may have something to do; may be called on any thread."""
+        """Wake the loop of the matches, which may have something to do; thread-safe."""
         if threading.get_ident() != self._thread:
             with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
                 self._loop.call_soon_threadsafe(self._wake)
@@ -345,7 +345,7 @@ class Arena:
             self._timer = self._loop.call_at(max(at, now + _LEAST_S), self._ring)
 
     def _tick(self, now: float) -> float | None:
-        """Returns when the matches are next due. They guard each match; a fault that gets here costs time only."""
+        """Return when the matches are next due. They guard each match; an error that gets here costs time only."""
         try:
             at = self._matches.next_event_at()
             if at is not None and at <= now:

@@ -27,7 +27,7 @@ class Certificate:
     """A certificate chain and its private key, as PEM."""
 
     def __init__(self, chain: Path, key: Path, log: Logger) -> None:
-        """Raises UsageError if they cannot be read or do not fit together."""
+        """Read certificate and key.  Raises UsageError if they cannot be read or do not fit together."""
         self._chain = chain
         self._key = key
         self._log = log
@@ -39,12 +39,12 @@ class Certificate:
             raise UsageError(f"no certificate in {chain} with the key in {key}: {_said(problem)}") from None
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What gRPC listens with."""
+        """Return the credentials that gRPC listens with."""
         fetch = cast("Callable[[], grpc.ServerCertificateConfiguration]", self._latest)  # None is no change
         return grpc.dynamic_ssl_server_credentials(self._configuration, fetch)
 
     def _latest(self) -> grpc.ServerCertificateConfiguration | None:
-        """The certificate if it is another than before.  Called by gRPC at each handshake; must not raise."""
+        """Return the certificate if it has changed.  gRPC calls it at each handshake; it must not raise."""
         with self._lock:
             stamp = self._stamp()
             if stamp == self._seen:
@@ -59,7 +59,7 @@ class Certificate:
         return self._configuration
 
     def _stamp(self) -> _Stamp | None:
-        """What tells whether the files have changed; None while one is not there."""
+        """Return what differs once the files have changed; None while one is missing."""
         try:
             found = [path.stat() for path in (self._chain, self._key)]
         except OSError:

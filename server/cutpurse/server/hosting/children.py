@@ -78,16 +78,16 @@ class Children:
         return {name: child.pid for name, child in self._running.items()}
 
     def ended(self) -> dict[str, int]:
-        """The programs that have ended by themselves, with their exit codes; negative: the signal that ended them."""
+        """Return the programs that ended by themselves, with their exit codes; a negative one is the signal."""
         codes = {name: child.poll() for name, child in self._running.items()}
         return {name: code for name, code in codes.items() if code is not None}
 
     def last_words(self, name: str) -> str:
-        """The last lines of what a program said, in one line."""
+        """Return the last lines of a program's output, in one line."""
         return last_words(self.said(name).splitlines())
 
     def said(self, name: str) -> str:
-        """What a program said so far; its beginning, if that was very much."""
+        """Return a program's output so far, or the beginning of very long output."""
         if self.talk is None:
             return ""
         try:
@@ -97,7 +97,7 @@ class Children:
             return ""
 
     def forget(self, name: str) -> None:
-        """A program that has ended is not told of any more."""
+        """Forget a program that has ended."""
         del self._running[name]
 
     def stop(self) -> None:

@@ -137,7 +137,7 @@ def _read(file: Path | None, is_asked_for: bool) -> dict[str, Any]:
 
 
 def _of_text(setting: Setting, text: str) -> object:
-    """A value as it stands in the environment."""
+    """Parse a value from the environment."""
     match setting.kind:
         case "text":
             return text
@@ -156,7 +156,7 @@ def _of_text(setting: Setting, text: str) -> object:
 
 
 def _of_toml(setting: Setting, given: object, where: str, folder: Path) -> object:
-    """A value as it stands in the file."""
+    """Parse a value from the file."""
     match setting.kind, given:
         case "text", str():
             return given

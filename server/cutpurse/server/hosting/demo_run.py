@@ -58,7 +58,7 @@ class DemoSummary:
 
 
 def contestants(say: Callable[[str], None]) -> list[Contestant]:
-    """The sample bots, each in a process of its own; `say` is told which cannot run here, and why."""
+    """Start the sample bots, each in a process of its own; `say` hears which cannot run here, and why."""
     found = [_python(name) for name in ("first_option", "random", "greedy")]
     found.append(_python("search", games=("greed",), environment={"CUTPURSE_PLAYOUTS": str(PLAYOUTS)}))
     for point in sorted(entry_points(group=PROGRAMS), key=lambda point: point.name):

@@ -57,7 +57,7 @@ class JobSpawner(Protocol):
         """With its exit code, if it has ended."""
 
     def said(self, name: str) -> str:
-        """What it printed."""
+        """Return what it printed."""
 
     def stop(self) -> None:
         """End it, if it has not ended."""
@@ -73,7 +73,7 @@ class Estimating:
         processes: Callable[[Path], JobSpawner] = Children,
         utc: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """processes: what runs a program whose talk goes into this folder."""
+        """Set up the jobs.  processes: starts a program whose output goes into this folder."""
         self._store = store
         self._log = log
         self._make = processes
@@ -130,7 +130,7 @@ class Estimating:
             folder.cleanup()
 
     def _take(self, code: int, said: str, now: float) -> None:
-        """The process has ended and printed this."""
+        """Take the output of a process that has ended."""
         self._end()
         if code:
             self._failed(now, why="it ended", exit_code=code)

@@ -27,7 +27,7 @@ _HOST_AND_PORT: Final = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:\[\]]+))
 
 
 def checked(address: str, *, may_be_reached: bool = False) -> str:
-    """An address as gRPC takes it: HOST:PORT (port 0: any that is free) or unix:PATH.
+    """Return an address as gRPC takes it: HOST:PORT (port 0 is any free one) or unix:PATH.
 
     Raises AddressError if it is neither, or could be reached from another machine and must not.
     """
@@ -54,7 +54,7 @@ def is_local(address: str) -> bool:
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """The parts of an address for pages over HTTP.
+    """Split an address for pages over HTTP.
 
     Raises AddressError for what is no HOST:PORT, or could be reached from another machine.
     """
@@ -79,7 +79,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def check_length(address: str, has_house: bool) -> None:
-    """Raises AddressError for a unix socket whose path is longer than the system takes.
+    """Check the length of a Unix socket's path.  Raises AddressError if the system does not take it.
 
     has_house: there is to be one `house_socket_address` beside it, which has a longer name.
     """
@@ -89,7 +89,7 @@ def check_length(address: str, has_house: bool) -> None:
 
 
 def house_socket_address(address: str, entropy: Callable[[int], bytes]) -> str:
-    """A unix socket beside this one, for one run; those of servers that were killed are taken away.
+    """Name a Unix socket beside this one, for one run, and remove those of killed servers.
 
     Only who listens at the address itself may ask: another server's socket there is then of one that is gone.
     """

@@ -54,7 +54,7 @@ class Metrics(Collector):
         return generate_latest(self._registry)
 
     def collect(self) -> Iterable[Metric]:
-        """What a registry asks for."""
+        """Collect the metrics for a registry."""
         yield from self._taken
         yield _gauge(
             "loop_silent_seconds", "Since the event loop was last heard of", self._opened.arena.seconds_since_heartbeat

@@ -43,7 +43,7 @@ class Monitoring:
     """Serves pages by their path, from `with` on until its block is left. address: as it can be asked."""
 
     def __init__(self, address: str, pages: Mapping[str, Page], log: Logger, patience_s: float = PATIENCE_S) -> None:
-        """Listens at HOST:PORT (port 0: any that is free).
+        """Listen at HOST:PORT (port 0 is any free one).
 
         Raises AddressError for an address that is none, or that other machines could reach, CannotListen for one that
         cannot be had.
@@ -65,7 +65,7 @@ class Monitoring:
         self._thread = threading.Thread(target=self._run, name="monitoring", daemon=True)
 
     def __enter__(self) -> Self:
-        """Raises CannotListen where the system has no loop for it."""
+        """Start the thread.  Raises CannotListen if the system has no event loop for it."""
         self._thread.start()
         try:
             self._begun.result()

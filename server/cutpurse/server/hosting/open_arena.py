@@ -69,7 +69,7 @@ def open_arena(
     watch_delay_s: float = WATCH_DELAY_S,
     submissions: Runner | None = None,
 ) -> Iterator[OpenArena]:
-    """An arena that can be started; when the block is left, everything that it was told is stored.
+    """Open an arena that can be started; when the block is left, every result is stored.
 
     What an earlier server announced and did not finish becomes void before: it cannot go on without its bots' clocks.
 

@@ -11,7 +11,7 @@ __all__ = ["grpc_options"]
 
 
 def grpc_options(limits: ServerLimits) -> list[tuple[str, int]]:
-    """The options of `grpc.aio.server`."""
+    """Return the options of `grpc.aio.server`."""
     return [
         # A second server on the same port would take half of the bots without a word.
         ("grpc.so_reuseport", 0),

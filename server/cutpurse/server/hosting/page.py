@@ -31,7 +31,7 @@ LOOK_S: Final = 0.1
 
 
 def listening_socket(address: str, patience_s: float = 0.0) -> tuple[socket.socket, str]:
-    """A socket at HOST:PORT (port 0: any that is free), and its address as it can be asked.
+    """Open a socket at HOST:PORT (port 0 is any free one), and return it with its address.
 
     patience_s: how long to wait while another program has it. Raises AddressError for what is no such address,
     CannotListen for one that cannot be had.
@@ -58,7 +58,7 @@ class Page(Supervisor):
     """The page of one run of a server; leaving the `with` block ends it.  address: where browsers find it."""
 
     def __init__(self, address: str, log: Logger, processes: ServiceSpawner | None = None) -> None:
-        """Listens at HOST:PORT (port 0: any that is free).
+        """Listen at HOST:PORT (port 0 is any free one).
 
         Raises AddressError for an address that is none, CannotListen for one that cannot be had.
         """

@@ -39,7 +39,7 @@ class Pulse:
         self.lag = Histogram(_LAG_S)
 
     def beat(self, now: float) -> float:
-        """The loop does something, and has judged nothing yet.  Returns the seconds credited, 0.0 nearly always.
+        """Note that the loop works, before it judges anything.  Returns the seconds credited, nearly always 0.0.
 
         A stall may have begun right after the last beat, so all that lies between is credited.
         """
@@ -56,7 +56,7 @@ class Pulse:
         return seconds
 
     def ring(self, now: float) -> float:
-        """The timer has its turn, as it should every `EVERY_S`; else as `beat`."""
+        """Note a turn of the timer, which is due every `EVERY_S`; else as `beat`."""
         seconds = self.beat(now)
         self.lag.add(max(0.0, now - self._rings_at))
         self._due = self._rings_at = now + EVERY_S

@@ -120,7 +120,7 @@ class Supervisor:
             self._log.info(f"{self._noun} started", **{self._fact: name}, pid=pid)
 
     def _again(self, name: str, now: float, **facts: object) -> None:
-        """It is not there: it is started again, the sooner the longer it lived."""
+        """Restart a program that is gone, the sooner the longer it lived."""
         course = self._courses[name]
         if now - course.started >= LIVED_S:
             course.wait_s = FIRST_WAIT_S

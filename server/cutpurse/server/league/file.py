@@ -31,7 +31,7 @@ __all__ = ["local"]
 
 @contextmanager
 def local(path: Path, as_stranger: bool = False) -> Iterator[League]:
-    """The league of a database file; it is read also while a server has it open, and written only while none has.
+    """Open the league of a database file, for reading at any time, and for writing while no server has it open.
 
     Its calls raise as those of a `League` do: NotFound if the file is not there (one that makes a ladder makes it), and
     CutpurseError for what takes a server that runs, or cannot be written now. as_stranger: only what is public is told,
@@ -118,7 +118,7 @@ def _utc() -> datetime:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What is refused, as an error of the command line."""
+    """Turn refusals into errors of the command line."""
     with plain_trouble():
         try:
             yield

@@ -48,11 +48,11 @@ class GameService:
         return grpc.method_handlers_generic_handler(GAME, methods)
 
     async def list_games(self, request: bytes, context: Context) -> bytes:
-        """The call ListGames."""
+        """Answer ListGames."""
         return await self._answer(self._list_games, request, context)
 
     async def get_game(self, request: bytes, context: Context) -> bytes:
-        """The call GetGame."""
+        """Answer GetGame."""
         return await self._answer(self._get_game, request, context)
 
     async def _answer(self, method: Callable[[bytes, list[str]], bytes], request: bytes, context: Context) -> bytes:

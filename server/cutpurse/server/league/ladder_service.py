@@ -59,28 +59,28 @@ class RunningLobby(Protocol):
         """All bots that have a stream."""
 
     def open_matches(self) -> Sequence[LiveMatchView]:
-        """The matches that are being played."""
+        """List the open matches."""
 
     def unstored_matches(self) -> Sequence[LiveMatchView]:
         """Those that are over, and whose results are not stored yet."""
 
     def requested(self, name: str) -> str:
-        """What becomes of a match on request; on any thread."""
+        """Return the state of a requested match; thread-safe."""
 
     def request(self, wanted: MatchRequest, now: float) -> str:
         """Have a match played; its name.  Raises CallRefused."""
 
     def ladder_named(self, name: str) -> Ladder | None:
-        """The ladder of this name, if it is played."""
+        """Return the ladder of this name, if it is played."""
 
     def set_ladder(self, ladder: Ladder) -> None:
         """Add a ladder, or put its new terms in force."""
 
     def remove_ladder(self, name: str) -> None:
-        """A ladder that is played is no more.  Raises CallRefused if a match is being played there."""
+        """Remove a ladder.  Raises CallRefused if a match is being played there."""
 
     def lifted(self, identity: Identity) -> None:
-        """A version that was paused may play again."""
+        """Let a paused version play again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class LadderService:
     def _reading(
         self, kind: type[Message], answer: Callable[[Any, Caller, Presence], Message], *scopes: str
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
-        """A call that reads: for whoever asks, or for whoever has a token with one of these scopes."""
+        """Wrap a call that reads, for everybody or for tokens with one of these scopes."""
 
         async def read(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
@@ -173,7 +173,7 @@ class LadderService:
     def _writing(
         self, scope: str, steer: Callable[[bytes, Caller], Coroutine[Any, Any, Message]]
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
-        """A call that changes something: begun, it goes on though its caller may go."""
+        """Wrap a call that changes something: once begun, it goes on even if its caller leaves."""
 
         async def write(request: bytes, context: Context) -> bytes:
             async def told(caller: Caller) -> bytes:
@@ -196,7 +196,7 @@ class LadderService:
             task.exception()  # told to the caller, or nobody is there to be told
 
     async def _create(self, request: bytes, caller: Caller) -> Message:
-        """The call CreateLadder."""
+        """Answer CreateLadder."""
         asked = ladder_pb2.CreateLadderRequest.FromString(request)
         async with self._steers:
             made = await self._apart(lambda: self._steering.create(asked))
@@ -208,7 +208,7 @@ class LadderService:
         return ladder_pb2.CreateLadderResponse(ladder=first, more=others)
 
     async def _change(self, request: bytes, caller: Caller) -> Message:
-        """The call ChangeLadder."""
+        """Answer ChangeLadder."""
         asked = ladder_pb2.ChangeLadderRequest.FromString(request)
         async with self._steers:
             entry = await self._apart(lambda: self._steering.change(asked, caller))
@@ -219,7 +219,7 @@ class LadderService:
         return ladder_pb2.ChangeLadderResponse(ladder=self._answers.shown(entry, self._presence()))
 
     async def _delete(self, request: bytes, caller: Caller) -> Message:
-        """The call DeleteLadder."""
+        """Answer DeleteLadder."""
         asked = ladder_pb2.DeleteLadderRequest.FromString(request)
         async with self._steers:
             entry = await self._apart(lambda: self._steering.deletable(asked, caller))
@@ -237,7 +237,7 @@ class LadderService:
         return ladder_pb2.DeleteLadderResponse(ladder=shown)
 
     async def _request(self, request: bytes, caller: Caller) -> Message:
-        """The call RequestMatch."""
+        """Answer RequestMatch."""
         asked = ladder_pb2.RequestMatchRequest.FromString(request)
         presence = self._presence()
         ladder, bots = await self._apart(lambda: self._answers.chosen(asked, caller, presence))
@@ -249,7 +249,7 @@ class LadderService:
         return ladder_pb2.RequestMatchResponse(match=match)
 
     async def _lift(self, request: bytes, caller: Caller) -> Message:
-        """The call LiftPause."""
+        """Answer LiftPause."""
         asked = ladder_pb2.LiftPauseRequest.FromString(request)
         identity = await self._apart(lambda: self._steering.lift(asked, caller))
         self._lobby.lifted(identity)
@@ -260,12 +260,12 @@ class LadderService:
         )
 
     def _presence(self) -> Presence:
-        """What the lobby knows now. On the event loop: a millisecond for a thousand bots."""
+        """Take a snapshot of the lobby, on the event loop: a millisecond for a thousand bots."""
         lobby = self._lobby
         return Presence(lobby.here(), lobby.open_matches(), lobby.requested, lobby.unstored_matches())
 
     def _seen(self) -> Presence:
-        """The same for those who read, who so take a twentieth of the loop's time for it at most."""
+        """Return a recent snapshot for readers, which costs at most a twentieth of the loop's time."""
         now = asyncio.get_running_loop().time()
         if now >= self._seen_until:
             began = time.thread_time()
@@ -274,7 +274,7 @@ class LadderService:
         return self._last_seen
 
     async def get_record(self, request: bytes, context: Context) -> None:
-        """The call GetRecord: the file of a match, piece by piece."""
+        """Answer GetRecord: the file of a match, piece by piece."""
 
         async def told(caller: Caller) -> None:
             asked = ladder_pb2.GetRecordRequest
@@ -294,7 +294,7 @@ class LadderService:
         return caller_of(grant)
 
     async def _guarded(self, answer: Callable[[Caller], Awaitable[Told]], context: Context, *scopes: str) -> Told:
-        """What is answered to whoever may ask this, or the end of the call."""
+        """Answer a caller who may ask this, or end the call."""
         try:
             return await answer(await self._caller(context, *scopes))
         except grpc.aio.BaseError:  # the caller is gone
@@ -305,7 +305,7 @@ class LadderService:
 
     @contextmanager
     def _turn(self, context: Context) -> Iterator[None]:
-        """A call is being answered; one whose bad token is answered late is none.  Raises CallRefused for too many."""
+        """Count a call while it is answered, unless its bad token is delayed.  Raises CallRefused for too many."""
         address = address_of(context.peer())
         if self._calls[address] >= MOST_BY_ADDRESS:
             raise CallRefused("STREAMS", f"{MOST_BY_ADDRESS} calls from this address are being answered; wait for one")

@@ -108,7 +108,7 @@ def _playable(entry: LadderEntry) -> Ladder:
 
 
 def _compare(ladder: Ladder, there: Ladder | None, file: str, log: Logger) -> None:
-    """A ladder of the file is the one of the database; terms may have been changed since, and those count."""
+    """Check that a ladder of the file is that of the database, whose changed terms count."""
     if there is None:
         return
     for what, wanted, found in (

@@ -96,11 +96,11 @@ class Answers:
 
     # -- what is there for whom
     def visible(self, caller: Caller) -> dict[str, LadderEntry]:
-        """The ladders that are there for this caller, by name."""
+        """Return the ladders that this caller can see, by name."""
         return self._visible(caller)[0]
 
     def _visible(self, caller: Caller) -> tuple[dict[str, LadderEntry], bool]:
-        """The same, and whether they are all."""
+        """Return the ladders that this caller can see, and whether they are all."""
         entries = self._readings.ladders()
         visible = {entry.name: entry for entry in entries if may_see(caller, entry.terms)}
         return visible, len(visible) == len(entries)
@@ -110,7 +110,7 @@ class Answers:
         return _ladder_of(self.visible(caller), name)
 
     def match(self, name: str, caller: Caller) -> MatchEntry:
-        """A match that is over, by its name or its first signs, and there for this caller.  Raises CallRefused.
+        """Return a finished match that this caller can see, by its name or first characters.  Raises CallRefused.
 
         One of a board on which others are still played is told to nobody: it would open their cards. What begins so on
         ladders that he may not see is as if it were not there.
@@ -130,7 +130,7 @@ class Answers:
         return entry
 
     def bots(self, caller: Caller, presence: Presence, owner: str | None = None) -> list[ladder_pb2.BotShown]:
-        """The versions of bots that are there for this caller, of an owner or of all."""
+        """List the online versions that this caller can see, of an owner or of all."""
         visible = self.visible(caller)
         on: dict[Identity, set[str]] = {
             bot.identity: {name for name in bot.ladders if name in visible} for bot in presence.bots
@@ -168,12 +168,12 @@ class Answers:
     def list_ladders(
         self, asked: ladder_pb2.ListLaddersRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListLaddersResponse:
-        """The call ListLadders."""
+        """Answer ListLadders."""
         entries = [entry for entry in self.visible(caller).values() if asked.game in ("", entry.game)]
         return ladder_pb2.ListLaddersResponse(ladders=[self.shown(entry, presence) for entry in entries])
 
     def shown(self, entry: LadderEntry, presence: Presence) -> ladder_pb2.LadderShown:
-        """A ladder as it is shown."""
+        """Return a ladder as it is shown."""
         bots = sum(entry.name in bot.ladders for bot in presence.bots if bot.identity.owner != HOUSE)
         tables = sum(entry.name == match.ladder.name for match in presence.matches)
         return ladder_shown(entry, bots, tables, self._utc())
@@ -181,7 +181,7 @@ class Answers:
     def list_rankings(
         self, asked: ladder_pb2.ListRankingsRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListRankingsResponse:
-        """The call ListRankings."""
+        """Answer ListRankings."""
         entry = self.ladder(asked.ladder, caller)
         here = {bot.identity for bot in presence.bots if entry.name in bot.ladders}
         rankings = self._readings.rankings(entry.name, asked.every_version)
@@ -198,7 +198,7 @@ class Answers:
     def list_history(
         self, asked: ladder_pb2.ListHistoryRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListHistoryResponse:
-        """The call ListHistory."""
+        """Answer ListHistory."""
         ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
         limit, before = _limit(asked.limit, HISTORY), _before(asked.before)
         version = asked.bot.version or None
@@ -214,7 +214,7 @@ class Answers:
     def list_opponents(
         self, asked: ladder_pb2.ListOpponentsRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListOpponentsResponse:
-        """The call ListOpponents."""
+        """Answer ListOpponents."""
         ladder, owner, bot = self._rated_on(asked.ladder, asked.bot, caller)
         try:
             opponents = self._readings.opponents(ladder, owner, bot)
@@ -225,14 +225,14 @@ class Answers:
         return ladder_pb2.ListOpponentsResponse(opponents=map(opponent_shown, opponents))
 
     def _rated_on(self, ladder: str, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str, str]:
-        """A ladder, an owner and a bot that are asked for together."""
+        """Look up a ladder, an owner and a bot that are asked for together."""
         return self.ladder(ladder, caller).name, caller.owner_of(bot), _needed(bot).bot
 
     # -- matches
     def list_matches(
         self, asked: ladder_pb2.ListMatchesRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListMatchesResponse:
-        """The call ListMatches."""
+        """Answer ListMatches."""
         visible, sees_all = self._visible(caller)
         ladder = _ladder_of(visible, asked.ladder).name if asked.ladder else None
         limit, before = _limit(asked.limit, MATCHES), _before(asked.before)
@@ -269,7 +269,7 @@ class Answers:
     def list_open_matches(
         self, asked: ladder_pb2.ListOpenMatchesRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListOpenMatchesResponse:
-        """The call ListOpenMatches."""
+        """Answer ListOpenMatches."""
         visible = {asked.ladder: self.ladder(asked.ladder, caller)} if asked.ladder else self.visible(caller)
         found = [
             match for match in presence.matches if match.ladder.name in visible and asked.match in ("", match.name)
@@ -288,7 +288,7 @@ class Answers:
     def get_match(
         self, asked: ladder_pb2.GetMatchRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.GetMatchResponse:
-        """The call GetMatch."""
+        """Answer GetMatch."""
         try:
             entry = self.match(asked.match, caller)
         except CallRefused:
@@ -308,7 +308,7 @@ class Answers:
         )
 
     def _check_over(self, name: str, caller: Caller, presence: Presence) -> None:
-        """A match that is still played, or stored, is told as such.  Raises CallRefused."""
+        """Refuse a match that is still being played or stored.  Raises CallRefused."""
         for match in (*presence.matches, *presence.unstored):
             if match.name == name and match.ladder.name in self.visible(caller):
                 if match in presence.unstored:
@@ -320,7 +320,7 @@ class Answers:
                 raise CallRefused("NOT_FOUND", f"match {name} {text}")
 
     def match_file(self, asked: ladder_pb2.GetRecordRequest, caller: Caller) -> bytes:
-        """What GetRecord gives in pieces."""
+        """Return what GetRecord sends in pieces."""
         entry = self.match(asked.match, caller)
         return match_file(entry, self._record(entry)).encode()
 
@@ -333,7 +333,7 @@ class Answers:
     def chosen(
         self, asked: ladder_pb2.RequestMatchRequest, caller: Caller, presence: Presence
     ) -> tuple[str, tuple[Identity, ...]]:
-        """The ladder and the bots that a match is asked for with, each the newest version that is there.
+        """Return the ladder and the bots of a requested match, each in its newest online version.
 
         Who may play on a ladder may ask for a match by its rules, whether or not he may read.
         """
@@ -350,7 +350,7 @@ class Answers:
     def list_bots(
         self, asked: ladder_pb2.ListBotsRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListBotsResponse:
-        """The call ListBots."""
+        """Answer ListBots."""
         if asked.ladder:
             self.ladder(asked.ladder, caller)
         bots = self.bots(caller, presence, asked.owner or None)
@@ -361,7 +361,7 @@ class Answers:
     def list_logs(
         self, asked: ladder_pb2.ListLogsRequest, caller: Caller, presence: Presence
     ) -> ladder_pb2.ListLogsResponse:
-        """The call ListLogs."""
+        """Answer ListLogs."""
         owner, bot = self.own(asked.bot, caller)
         visible = self.visible(caller)
         match = self.match(asked.match, caller).match if asked.match else None
@@ -385,11 +385,11 @@ class Answers:
         return ladder_pb2.ListLogsResponse(logs=logs[: len(list(takewhile(lambda size: size < LOG_BYTES, sizes)))])
 
     def named(self, bot: ladder_pb2.BotName, owner: str) -> str:
-        """A bot that was asked for, in a refusal."""
+        """Name a requested bot in a refusal."""
         return _shown(bot, owner)
 
     def own(self, bot: ladder_pb2.BotName, caller: Caller) -> tuple[str, str]:
-        """The owner and the name of a bot that the caller answers for.  Raises CallRefused."""
+        """Return owner and name of a bot that belongs to the caller.  Raises CallRefused."""
         owner = caller.owner_of(_needed(bot))
         if not caller.answers_for(owner):
             raise CallRefused("NOT_YOURS", f"{_shown(bot, owner)} is another owner's; this is for him alone")
@@ -453,7 +453,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _shown(bot: ladder_pb2.BotName, owner: str) -> str:
-    """A bot that was asked for, in a refusal."""
+    """Name a requested bot in a refusal."""
     name = legible(bot.bot, 40) if owner == NOBODY else f"{legible(owner, 40)}/{legible(bot.bot, 40)}"
     return f"'{name}:{legible(bot.version, 40)}'" if bot.version else f"'{name}'"
 
@@ -479,7 +479,7 @@ def _before(asked: int) -> int | None:
 
 
 def _moment(ms: int) -> datetime | None:
-    """A moment that was asked for; None for none, and what lies beyond all calendars is their end."""
+    """Return a requested timestamp; None for none, and the last possible one for what lies beyond."""
     if ms == 0:
         return None
     try:

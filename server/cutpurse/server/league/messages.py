@@ -38,12 +38,12 @@ def bot_name(owner: str, bot: str, version: str = "") -> ladder_pb2.BotName:
 
 
 def milliseconds(moment: datetime | None) -> int:
-    """A moment as ms since 1970; 0 for none."""
+    """Return a timestamp as ms since 1970; 0 for none."""
     return 0 if moment is None else int(moment.timestamp() * 1_000)
 
 
 def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> ladder_pb2.LadderShown:
-    """A ladder, with the bots that are there and the matches that are played now."""
+    """Encode a ladder, with its online bots and open matches."""
     return ladder_pb2.LadderShown(
         defined=ladder_pb2.LadderDefined(
             name=entry.name,
@@ -63,7 +63,7 @@ def ladder_shown(entry: LadderEntry, bots: int, tables: int, now: datetime) -> l
 
 
 def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
-    """A bot on a ladder, with its rating and its place."""
+    """Encode a bot on a ladder, with its rating and its place."""
     return ladder_pb2.Ranking(
         place=entry.place,
         bot=bot_name(entry.owner, entry.bot, entry.version),
@@ -84,7 +84,7 @@ def ranking_shown(entry: Ranking, is_here: bool) -> ladder_pb2.Ranking:
 
 
 def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
-    """What one board made of a pairing skill, and why."""
+    """Encode how one board changed a pairing skill, and why."""
     return ladder_pb2.RatingStep(
         number=step.number,
         match=step.match,
@@ -107,7 +107,7 @@ def step_shown(step: HistoryStep) -> ladder_pb2.RatingStep:
 
 
 def rating_point_shown(point: RatingPoint) -> ladder_pb2.RatingPoint:
-    """The rating that a version had."""
+    """Encode a past rating of a version."""
     return ladder_pb2.RatingPoint(
         boards=point.sequence, version=point.version, rating=point.rating, low=point.low, high=point.high
     )
@@ -121,7 +121,7 @@ def opponent_shown(entry: Opponent) -> ladder_pb2.Opponent:
 
 
 def match_shown(entry: MatchEntry) -> ladder_pb2.MatchShown:
-    """A match that is over."""
+    """Encode a finished match."""
     return ladder_pb2.MatchShown(
         number=entry.number,
         match=entry.match,
@@ -167,7 +167,7 @@ def course_shown(course: DecisionLog | None, is_told_why: bool) -> ladder_pb2.Se
 
 
 def notes_kept(notes: tuple[SeatNote, ...]) -> list[ladder_pb2.NoteKept]:
-    """What a bot sent along."""
+    """Encode the notes of a bot."""
     return [ladder_pb2.NoteKept(decision=note.decision, text=note.text) for note in notes]
 
 

@@ -34,7 +34,7 @@ class LadderAdmin:
         self._utc = utc
 
     def create(self, asked: ladder_pb2.CreateLadderRequest) -> list[LadderEntry]:
-        """New ladders, all of them or none."""
+        """Create ladders, all or none."""
         wanted = wanted_ladders(asked)
         try:
             return self._store.create_ladders([ladder.kept for ladder in wanted], self._utc())
@@ -42,7 +42,7 @@ class LadderAdmin:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def change(self, asked: ladder_pb2.ChangeLadderRequest, caller: Caller) -> LadderEntry:
-        """A ladder with other terms, if it has those that are expected. Not to be called twice at once."""
+        """Change the terms of a ladder, if it has the expected ones. Don't call it twice at once."""
         entry = self._answers.ladder(asked.ladder, caller)
         if asked.HasField("expected"):
             expected = terms_shown(terms_defined(asked.expected, entry.terms.house))  # what is unset has its default
@@ -52,7 +52,7 @@ class LadderAdmin:
         return self._store.change_ladder(entry.name, terms_defined(asked.terms, entry.terms.house))
 
     def deletable(self, asked: ladder_pb2.DeleteLadderRequest, caller: Caller) -> LadderEntry:
-        """A ladder that may be deleted, as it is."""
+        """Return a ladder that may be deleted."""
         entry = self._answers.ladder(asked.ladder, caller)
         try:
             self._store.check_unused(entry.name)
@@ -68,7 +68,7 @@ class LadderAdmin:
             raise CallRefused("BAD_MESSAGE", legible(str(problem), 300)) from None
 
     def lift(self, asked: ladder_pb2.LiftPauseRequest, caller: Caller) -> Identity:
-        """A paused version may play again; which."""
+        """Let a paused version play again, and return it."""
         owner, bot = self._answers.own(asked.bot, caller)
         versions = [
             entry for entry in self._store.bots(owner) if entry.bot == bot and asked.bot.version in ("", entry.version)
@@ -83,14 +83,14 @@ class LadderAdmin:
 
 
 def wanted_ladders(asked: ladder_pb2.CreateLadderRequest) -> list[Ladder]:
-    """The ladders that are asked for, all of which can be.  Raises CallRefused."""
+    """Return the requested ladders, all of them valid.  Raises CallRefused."""
     if len(asked.more) >= MOST_MADE:
         raise CallRefused("BAD_MESSAGE", f"{len(asked.more) + 1:,} ladders at once; {MOST_MADE:,} are the most")
     return [_checked(one) for one in (asked.ladder, *asked.more)]
 
 
 def _checked(defined: ladder_pb2.LadderDefined) -> Ladder:
-    """What is refused of one of many ladders, with its name."""
+    """Add the name of one of many ladders to its refusal."""
     try:
         return ladder_defined(defined)
     except CallRefused as refused:

@@ -82,7 +82,7 @@ class WatchSubscriber:
         self._most = most
 
     def take(self) -> bytes | None:
-        """The next WatchMatchResponse, or None."""
+        """Return the next WatchMatchResponse, or None."""
         if not self._unread:
             return None
         message = self._unread.popleft()
@@ -101,7 +101,7 @@ class WatchSubscriber:
         return None
 
     def end(self, how: CallStatus) -> None:
-        """The call is to end; what is unread is still to be taken, but by those who do not read or may not."""
+        """End the watch call. Deliver unread updates, unless the subscriber stopped reading or lost permission."""
         if self.ending is None:
             self.ending = how
             if how.reason in _NOTHING_MORE:
@@ -159,7 +159,7 @@ class _Show:
         self._later(partial(self._tell, message, observation))
 
     def _news(self) -> Sequence[Event]:
-        """The events since the last look; what a broken game has told may be wrong, and may be what breaks it."""
+        """Return the events since the last look; in a broken game they may be wrong, or what breaks it."""
         table = self.match.table
         return (table.match.game.log or ())[self._told :] if table.incident is None else ()
 
@@ -305,7 +305,7 @@ class Watching:
         return len(self._watchers)
 
     def close(self) -> None:
-        """The server stops and no match is played any more: what waits is told, and then everybody that it stops."""
+        """Deliver what waits, then say that the server stops; no match is played any more."""
         self.tick(inf)
         for watcher in list(self._watchers):
             self.dismiss(watcher, STOPPING)
@@ -318,7 +318,7 @@ class Watching:
             raise CallRefused("STREAMS", f"{limits.watchers_per_address} from this address are watching already")
 
     def _match(self, name: str, visitor: Visitor, *, is_at_once: bool) -> OpenMatch:
-        """A match that is played, or whose end spectators have not been told.  Raises CallRefused."""
+        """Return a match that is played, or whose end spectators have not seen yet.  Raises CallRefused."""
         there = {match.name: match for match in self._lobby.open_matches()}
         if not is_at_once:
             there |= {key: shows[None].match for key, shows in self._shows.items() if None in shows}
@@ -376,7 +376,7 @@ class Watching:
         self._waiting.setdefault(name, []).append(watcher)
 
     def _started(self, match: OpenMatch) -> None:
-        """A match has begun; never raises."""
+        """Note that a match has begun; it never raises."""
         for watcher in self._waiting.pop(match.ladder.name, ()):
             if not self._may_see(watcher.visitor, match):
                 self.dismiss(watcher, _HIDDEN)
@@ -501,7 +501,7 @@ class Watching:
 
 
 def _check_owner(match: OpenMatch, seat: int, visitor: Visitor) -> None:
-    """Raises CallRefused unless the seat is taken by a bot of the visitor's."""
+    """Check that a bot of the visitor has the seat.  Raises CallRefused otherwise."""
     if seat >= len(match.seats):
         raise CallRefused("BAD_MESSAGE", f"the match has seats 0 to {len(match.seats) - 1}")
     if visitor.owner is None or match.seats[seat].owner != visitor.owner:

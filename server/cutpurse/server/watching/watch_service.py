@@ -57,14 +57,14 @@ class WatchService:
         return {"WatchMatch": grpc.unary_stream_rpc_method_handler(self.watch)}
 
     def close(self) -> None:
-        """The server stops: whoever watches is told so, and whoever comes with a call that was accepted just before."""
+        """Tell all spectators that the server stops, including those of calls that were just accepted."""
         self._is_closed = True
         self._watching.close()
         if self._timer is not None:
             self._timer.cancel()
 
     async def watch(self, request: bytes, context: Context) -> None:
-        """The call WatchMatch."""
+        """Answer WatchMatch."""
         try:
             how = await self._watch(request, context)
         except grpc.aio.BaseError:  # the caller is gone; often this task is cancelled instead
